@@ -97,7 +97,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const twice = run(operator)
       await once(twice, 'exit')
       expect(twice.exitCode).toBe(1)
-      expect(saidBy(operator)).toContain('runs what is in')
+      expect(saidBy(operator)).toContain('runs the processes of')
       operator.running = running
 
       const find = async () =>
@@ -410,8 +410,8 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       Object.assign(operator, { running, configFile })
       expect(child.exitCode).toBe(2)
       const said = saidBy(operator)
-      expect(said).toContain('QS_LOG: "nowhere" is no https address')
-      expect(said).toContain('QS_PORT is no integer')
+      expect(said).toContain('QS_LOG: "nowhere" is not an https URL')
+      expect(said).toContain('QS_PORT must be an integer')
       expect(said).toContain('QS_RATE_LIMTI is not a variable')
     })
 

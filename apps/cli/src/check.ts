@@ -53,13 +53,13 @@ export function judgeStates({ offset, states }: SignedStates) {
   const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
   const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const lagging = states.filter(({ state, reason }) => state === null && reason === null)
-  /** Nodes that cannot be compared, what they did, and what to do about it. */
+  /** Nodes that cannot be compared, the reason, and advice to the operator. */
   const missing = [
-    { nodes: equivocating, words: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
-    { nodes: silent, words: 'did not answer', advice: SILENT, exitCode: EXIT.silent },
+    { nodes: equivocating, label: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
+    { nodes: silent, label: 'did not answer', advice: SILENT, exitCode: EXIT.silent },
     {
       nodes: lagging,
-      words: lagging.length === 1 ? 'lags' : 'lag',
+      label: lagging.length === 1 ? 'lags' : 'lag',
       advice: LAGS,
       exitCode: EXIT.inconclusive,
     },
@@ -72,7 +72,7 @@ export function judgeStates({ offset, states }: SignedStates) {
     : isEqual
       ? 'all replicas are equal'
       : `${compared} of ${states.length} replicas are equal`
-  const others = missing.map(({ nodes, words }) => `${namesOf(nodes)} ${words}`)
+  const others = missing.map(({ nodes, label }) => `${namesOf(nodes)} ${label}`)
   const head =
     offset === null ? wrap(NO_STATE) : [[`at offset ${offset}: ${verdict}`, ...others].join('; ')]
   // Differing replicas come first: the rest can wait.

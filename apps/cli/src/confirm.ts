@@ -19,7 +19,7 @@ import { quorumOf } from '@quorumscan/verifier'
 import { urlOf } from './network.ts'
 import type { Common, LocalCluster } from './rig.ts'
 
-/** Until the confirmation that completes a quorum shows at a node. */
+/** The wait until a node shows a confirmation that completed a quorum. */
 const IN_FORCE_MS = 2_000
 const POLL_MS = 100
 
@@ -37,7 +37,7 @@ export function rulesFor(options: MemberFlags, cluster: LocalCluster): Promise<R
   return cluster.rules(dataDirectory(options.dataDir))
 }
 
-/** As reported by the named node, or by one of the data directory. */
+/** The proposals that the named node reports, or a node of the data directory. */
 export async function proposalsFor(options: MemberFlags, cluster: LocalCluster) {
   if (options.scan !== undefined) return readProposals(apiOf(options.scan))
   const { nodes } = await cluster.addresses(dataDirectory(options.dataDir))
@@ -88,7 +88,7 @@ export async function confirmForOne(options: MemberFlags, change: AnsConfigInput
   return { name, isInForce: isDone(current), rules: { ...current, config }, needed }
 }
 
-/** What the node shows once the change is visible there, or the last that it shows after a time. */
+/** The first answer of the node that shows the change, or its last answer when the time is over. */
 async function untilShown<T>(read: () => Promise<T>, isShown: (shown: T) => boolean, clock: Clock) {
   const endMs = clock.monotonicMs() + IN_FORCE_MS
   for (;;) {
@@ -98,7 +98,7 @@ async function untilShown<T>(read: () => Promise<T>, isShown: (shown: T) => bool
   }
 }
 
-/** @throws {UsageError} If it is no address. */
+/** @throws {UsageError} If it is not an address. */
 function apiOf(text: string): string {
   return `${urlOf('--scan', text)}/v0`
 }

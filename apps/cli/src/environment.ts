@@ -15,10 +15,10 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
   const repository = new URL(pathToRepository, root)
   const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   const mainOf = (app: string) => fileURLToPath(new URL(`apps/${app}/dist/main.js`, repository))
-  // Where the package is installed elsewhere, it is the directory in which the command is typed.
+  // A package that is installed elsewhere uses the working directory.
   const isRepository = existsSync(new URL('turbo.json', repository))
   return {
-    /** Of the package that has the command. */
+    /** The version of the package that has the command. */
     version: String(version),
     /** The default of `--data-dir`. */
     defaultDataDirectory: join(

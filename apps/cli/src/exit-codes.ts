@@ -14,13 +14,13 @@ export const EXIT = {
   inconclusive: 3,
   /** The node or process did not answer. */
   silent: 4,
-  /** By Ctrl-C: 128 and the number of the signal, as in shells. */
+  /** Interrupted by Ctrl-C: 128 and the number of the signal, as in shells. */
   interrupted: 130,
   /** The reader of the output has ended: 128 and the number of SIGPIPE. */
   unread: 141,
 } as const
 
-/** Of what a command threw. */
+/** The exit status for an error that a command threw. */
 export function exitCodeOf(error: unknown): number {
   // commander also throws after it has printed a help on request.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage

@@ -11,7 +11,7 @@ const ROLES = ['sv', 'validator'] as const
 type Flags = Common & { config?: string }
 
 /** The jobs of one node; null if it does not answer. */
-type Shown = { readonly node: string; readonly jobs: NodeJobs | null }
+type NodeReport = { readonly node: string; readonly jobs: NodeJobs | null }
 type Retry = (dropped: JobFailure) => Promise<void>
 
 export function addJobCommands(context: CommandContext): void {
@@ -23,18 +23,18 @@ export function addJobCommands(context: CommandContext): void {
     'of an operator: the file of `run sv` or `run validator`',
   ] as const
 
-  /** With a configuration: the node of an operator, by its role. Else one node of the cluster, or all. */
+  /** Visits the node of an operator if a configuration is named. Otherwise visits one node of the cluster, or all. */
   const visit = async (
     node: string | undefined,
     { config, dataDir }: Flags,
-    work: (shown: readonly Shown[], retryAt: (node: string) => Retry) => Promise<void>,
+    work: (reports: readonly NodeReport[], retryAt: (node: string) => Retry) => Promise<void>,
   ): Promise<void> => {
     if (config === undefined) {
       const directory = dataDirectory(dataDir)
       const all = await cluster.jobs(directory)
-      const shown = all.filter((one) => node === undefined || one.node === node)
-      if (shown.length === 0) throw new UsageError(`no node ${node} of the cluster has jobs`)
-      return await work(shown, (at) => (dropped) => cluster.retryJob(directory, at, dropped))
+      const reports = all.filter((one) => node === undefined || one.node === node)
+      if (reports.length === 0) throw new UsageError(`no node ${node} of the cluster has jobs`)
+      return await work(reports, (at) => (dropped) => cluster.retryJob(directory, at, dropped))
     }
     repeat('--config', config)
     const role = ROLES.find((one) => one === node)
@@ -56,8 +56,8 @@ export function addJobCommands(context: CommandContext): void {
     .argument(...NODE)
     .option(...CONFIG)
     .action(async (node: string | undefined, options: Flags) =>
-      visit(node, options, async (shown) =>
-        answer(options, shown, shown.flatMap(linesOf).flatMap(wrap).join('\n')),
+      visit(node, options, async (reports) =>
+        answer(options, reports, reports.flatMap(linesOf).flatMap(wrap).join('\n')),
       ),
     )
   command('retry', 'add dropped jobs again, without waiting for the next sweep', jobs)
@@ -86,7 +86,7 @@ function idOf({ job, contractId }: JobFailure): string {
   return `${job}/${contractId}`
 }
 
-function linesOf({ node, jobs }: Shown): string[] {
+function linesOf({ node, jobs }: NodeReport): string[] {
   if (jobs === null) return [`${node}: does not answer`]
   const busy = Object.entries(jobs.queues).flatMap(([name, counts]) => {
     const words = wordsOfQueue(counts)

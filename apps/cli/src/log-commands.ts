@@ -18,7 +18,7 @@ export function addLogCommands(context: CommandContext): void {
     answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
   }
-  /** Of an operator; null for a cluster. */
+  /** The node of an operator; null for a cluster. */
   const operatorOf = async ({ config }: Flags) => {
     if (config === undefined) return null
     repeat('--config', config)

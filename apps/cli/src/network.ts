@@ -82,7 +82,7 @@ export async function locateNodes(network: Network, clock: Clock): Promise<Netwo
   return { genesis, nodes: [...learned, ...others] }
 }
 
-/** The address that an option names. @throws {UsageError} If it is no address. */
+/** The address that an option names. @throws {UsageError} If it is not an address. */
 export function urlOf(option: string, text: string): string {
   const url = parseNodeUrl(text, true)
   if (url !== undefined) return url

@@ -216,7 +216,7 @@ it('nothing is repaired while something runs, in a Redis elsewhere, from files o
   })
   {
     await using _taken = await takeOver(directory, machine.clock)
-    await expect(type('repair')).rejects.toThrow(/runs what is in .* Stop that first/)
+    await expect(type('repair')).rejects.toThrow(/runs the processes of .* Stop that first/)
   }
   await using there = await startRedis()
   configFile = configFileOf(genesis, [`QS_LOG_REDIS=unix://${there.socketPath}`])

@@ -74,12 +74,12 @@ it.each([
   ],
   [
     'keys new --name a --out DIR/file',
-    '1 quorumscan: nothing can be written in DIR/file: it is read-only, or no directory of yours (EEXIST). Name another directory',
+    '1 quorumscan: nothing can be written in DIR/file: it is read-only, or not a directory of this user (EEXIST). Name another directory',
   ],
   [
     // There mkdir fails with ENOENT, although the directory above exists.
     'keys new --name a --out /proc/quorumscan/a',
-    '1 quorumscan: nothing can be written in /proc/quorumscan/a: it is read-only, or no directory of yours (ENOENT). Name another directory',
+    '1 quorumscan: nothing can be written in /proc/quorumscan/a: it is read-only, or not a directory of this user (ENOENT). Name another directory',
   ],
   [
     `genesis create ${SVS} --ordering cometbft --out DIR/new.json`,
@@ -87,7 +87,7 @@ it.each([
   ],
   [
     `${CREATE} names.entryFee=2`,
-    '2 quorumscan: there is no rule "names.entryFee": did you mean names.entryFeeUsd?',
+    '2 quorumscan: unknown rule "names.entryFee": did you mean names.entryFeeUsd?',
   ],
   [
     `${CREATE} coin.tickMicros=10`,
@@ -103,7 +103,7 @@ it.each([
   ],
   [
     'genesis create DIR/file --set devnet=true --out DIR/new.json',
-    "1 quorumscan: DIR/file: it is no member file: role: Invalid discriminator value. Expected 'super-validator' | 'synchronizer' | 'validator'. Ask its operator for the file that `keys new` wrote",
+    "1 quorumscan: DIR/file: it is not a member file: role: Invalid discriminator value. Expected 'super-validator' | 'synchronizer' | 'validator'. Ask its operator for the file that `keys new` wrote",
   ],
   [
     `genesis create ${SVS} --set devnet=true --out DIR/new.json`,
@@ -120,7 +120,7 @@ it.each([
   ['genesis verify DIR/nowhere', '2 quorumscan: DIR/nowhere does not exist'],
   [
     'genesis verify DIR/file',
-    '2 quorumscan: DIR/file is no genesis document: the genesis document is not valid at version: this software reads form 3',
+    '2 quorumscan: DIR/file is not a genesis document: the genesis document is not valid at version: this software reads form 3',
   ],
   [
     'run sv --config DIR/nowhere',
@@ -160,10 +160,7 @@ it.each([
     'log verify --config DIR/nowhere',
     '2 quorumscan: the configuration cannot be read: DIR/nowhere does not exist',
   ],
-  [
-    'config set entry-fees=2',
-    '2 quorumscan: there is no rule "entry-fees": did you mean entry-fee?',
-  ],
+  ['config set entry-fees=2', '2 quorumscan: unknown rule "entry-fees": did you mean entry-fee?'],
   [
     'config set entry-fee',
     '2 quorumscan: "entry-fee" has no value: write RULE=VALUE, such as entry-fee=2.5',

@@ -27,12 +27,12 @@ export function hint(command: string): string {
   return `quorumscan ${command}${repeated}`
 }
 
-/** For a person: its hints, such as `quorumscan down`, are about the same data directory. */
+/** Prints text. Commands in it, such as `quorumscan down`, get the option of the same data directory. */
 export function print(text: string): void {
   process.stdout.write(`${withHints(text)}\n`)
 }
 
-/** As `print`, of a process that must continue even if no process reads its output. */
+/** As `print`, for a process that must continue if its output is not read. */
 export function printLossily(text: string): void {
   writeLossily(`${withHints(text)}\n`)
 }

@@ -124,7 +124,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       }
       const resolved = await resolve({ genesis, nodes, subject, quorum, clock })
       const { outcome } = resolved
-      if (receipt !== undefined && isAnswered(outcome)) keep(receipt, outcome.receipt)
+      if (receipt !== undefined && isAnswered(outcome)) storeReceipt(receipt, outcome.receipt)
       answer(options, resolvedJson(resolved), formatResolved(subject, resolved))
       exitCode = exitOfLookup(outcome.kind, outcome.answered)
     })
@@ -177,7 +177,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
         (group, name) => group?.commands.find((one) => one.name() === name),
         program,
       )
-      if (named === undefined) throw new UsageError(`there is no command ${path.join(' ')}`)
+      if (named === undefined) throw new UsageError(`unknown command ${path.join(' ')}`)
       named.help()
     })
 
@@ -186,8 +186,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   return { program, exitCode: () => exitCode }
 }
 
-/** With the request, which `verify` needs. The document is stored as it came. */
-function keep(file: string, receipt: CertifiedReceipt): void {
+/** Stores a receipt with its request, which `verify` needs. The document is stored byte for byte. */
+function storeReceipt(file: string, receipt: CertifiedReceipt): void {
   try {
     writeFileSync(file, `${JSON.stringify(receipt)}\n`)
   } catch (error) {

@@ -66,8 +66,8 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
   try {
     if (certificate !== undefined) return [await judgeState(text, options.request, options)]
     if (typeof Object(receipt).document === 'string')
-      return [requireShown(Object(parsed), await judgeKept(receipt, options))]
-    if (typeof document === 'string') return [await judgeKept(Object(parsed), options)]
+      return [requireShown(Object(parsed), await judgeStored(receipt, options))]
+    if (typeof document === 'string') return [await judgeStored(Object(parsed), options)]
     if ((evidence ?? statements) === undefined)
       throw new InvalidProof('it is neither a certified answer nor evidence')
     const pieces = judged(() =>
@@ -87,13 +87,13 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
   }
 }
 
-type Kept = { readonly document: string; readonly request?: unknown }
+type StoredProof = { readonly document: string; readonly request?: unknown }
 
 /** A document that is stored with its request. */
-async function judgeKept(kept: Kept, options: ProofOptions): Promise<ProvenState> {
-  const asked = options.request ?? asRequest(kept.request)
+async function judgeStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
+  const asked = options.request ?? asRequest(stored.request)
   if (asked === null) throw new InvalidProof('it is stored with no request')
-  return await judgeState(kept.document, asked, options)
+  return await judgeState(stored.document, asked, options)
 }
 
 async function judgeState(
@@ -115,7 +115,7 @@ export function asRequest(value: unknown): CanonicalRequest | null {
   return (request.safeParse(value).data as CanonicalRequest | undefined) ?? null
 }
 
-/** What is printed next to a proof proves nothing, but must not differ from what is proven. */
+/** Refuses text next to a proof that differs from the proof. The text itself proves nothing. */
 function requireShown(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
   const isAbsent = String(members['kind']).endsWith('-absent')

@@ -43,9 +43,9 @@ type Answer = CertifiedAnswer<CertifiedEntry | null>
 
 export type Resolved = {
   readonly outcome: CertifiedOutcome<CertifiedEntry | null>
-  /** Of a party: whether its name leads back to it, the only names to show. Null where a name was asked. */
+  /** Whether the name of a party resolves to the party. Only such a name may be shown. Null for a lookup of a name. */
   readonly match: boolean | null
-  /** In the order in which they were asked. */
+  /** The requests to nodes, in the order in which they were sent. */
   readonly asked: ReturnType<ReturnType<typeof noteAttempts>['attempts']>
 }
 
@@ -94,7 +94,7 @@ const GIVEN_UP_MS = 1000
 
 /** A transport that records the outcome of requests for proofs, and the record. */
 function noteAttempts(transport: Transport, clock: Clock) {
-  /** By address, in the order in which they were asked first. */
+  /** The outcome for each address, in the order of the first requests. */
   const reasons = new Map<string, () => string>()
   const noting: Transport = {
     async request(input) {
@@ -141,7 +141,7 @@ function judge(status: CertifiedNodeStatus | undefined, offset: number): string 
   return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED
 }
 
-/** For a person. */
+/** The result as text. */
 export function formatResolved(subject: string, { outcome, match, asked }: Resolved): string {
   return [
     `${printable(subject)}: ${outcome.kind}`,
@@ -153,7 +153,7 @@ export function formatResolved(subject: string, { outcome, match, asked }: Resol
   ].join('\n')
 }
 
-/** For a program; as JSON `verify` takes it as it is. */
+/** The result as JSON. `verify` accepts it unchanged. */
 export function resolvedJson({ outcome, ...more }: Resolved) {
   return { ...outcome, ...more }
 }

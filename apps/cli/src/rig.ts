@@ -36,7 +36,7 @@ export type Rig = {
 
 /** The cluster in a data directory, which commands use if no other network is named. Only a test rig has one. */
 export type LocalCluster = {
-  /** Where its nodes and its validator answer. @throws {SilentError} If it does not run. */
+  /** The addresses of its nodes and its validator. @throws {SilentError} If it does not run. */
   addresses(directory: DataDirectory): Promise<ClusterAddresses>
   /** The rules of the name service that enough nodes agree on. */
   rules(directory: DataDirectory): Promise<RulesInForce>

@@ -7,7 +7,7 @@ export function lookupOf(text: string): Lookup {
   return text.includes('::') ? { party: text } : { name: text }
 }
 
-/** With control and format characters escaped: text from others must not control a terminal. */
+/** Escapes control and format characters, because foreign text must not control a terminal. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu,

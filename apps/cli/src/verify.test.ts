@@ -119,7 +119,7 @@ describe('an invalid command', () => {
     [{ asked: { name: NAME, pageSize: 1 } }, '--page-size needs --prefix'],
     [{ file: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: join(directory, 'nowhere') }, 'nowhere does not exist'],
-    [{ genesisFile: file('bad.json', '{"version":1}') }, 'no genesis document'],
+    [{ genesisFile: file('bad.json', '{"version":1}') }, 'is not a genesis document'],
   ])('%j judges nothing', async (change, reason) => {
     const refused = verify({ ...good, ...change })
     await expect(refused).rejects.toThrow(reason)

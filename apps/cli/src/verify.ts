@@ -32,7 +32,7 @@ export type Asked = {
   readonly name?: string
   readonly party?: string
   readonly prefix?: string
-  /** Of a prefix list. */
+  /** The page size of a prefix list. */
   readonly pageSize?: number
   /** Any other operation, as JSON. */
   readonly request?: string
@@ -95,7 +95,7 @@ export function parseVotes(text: string, genesis: Genesis): number {
   )
 }
 
-/** For a program: an answer as a value. */
+/** The proven values as JSON. */
 function jsonOf(proven: Proven): unknown {
   if (proven.kind === 'evidence') return proven.evidence
   const { answer, recordTime, ...facts } = proven.certified

@@ -57,7 +57,7 @@ export async function askVotes(options: {
     groups: isDecided
       ? decided.filter(({ nodes }) => nodes.length > 0)
       : [Object(details).groups ?? []].flat().map(groupOf),
-    /** Why it is no answer; null where it is one. */
+    /** Why the outcome is not an answer; null for an answer. */
     reason: isDecided ? null : String(error),
   }
 }
@@ -68,7 +68,7 @@ function groupOf(group: unknown): Group {
   return { nodes: names, offset: Number(offset), entry, digest: String(digest) }
 }
 
-/** For a person. */
+/** The votes as text. */
 export function formatVoted(subject: string, voted: Voted): string {
   const { kind, threshold, heard, groups, reason } = voted
   return [
@@ -82,7 +82,7 @@ export function formatVoted(subject: string, voted: Voted): string {
   ].join('\n')
 }
 
-/** In a dispute no node has agreed yet. */
+/** The vote of a group. In a dispute no group agrees yet. */
 function voteOf(offset: number | null, isDecided: boolean): string {
   if (offset === null) return DISSENTED
   return `${isDecided ? `${AGREED}, ` : ''}at offset ${offset}`

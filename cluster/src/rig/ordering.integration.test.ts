@@ -305,7 +305,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       await using network = await startFour()
       const { members, one, two, order } = network
       for (const member of members) await order(member)
-      await expect(one.letVote()).rejects.toThrow('it has what it signed')
+      await expect(one.letVote()).rejects.toThrow('has its record of signed votes')
       await two.stop()
       await one.stop()
       await one.loseDisk()
@@ -315,7 +315,7 @@ describe.skipIf(enginePath === null)('four members', () => {
         const { detail, ordering } = await statusOf(one)
         return detail?.includes('does not vote') === true && ordering.connected.length > 0
       })
-      await expect(one.letVote()).rejects.toThrow('it was not needed')
+      await expect(one.letVote()).rejects.toThrow('the vote is not needed')
       await untilTrue('status to say who decides', async () =>
         ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
       )

@@ -70,7 +70,7 @@ export function createVerifier(config: VerifierConfig, deps: VerifierDeps) {
     try {
       if (token.length > TOKEN_CHARACTERS_MAX) throw new Error('the token is too long')
       const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
-      // RFC 7797 §7: an unencoded payload is no JWT.
+      // RFC 7797 §7: a token with an unencoded payload is not a JWT.
       if (verified.protectedHeader.b64 === false) throw new Error('the payload is not encoded')
       const claims: unknown = JSON.parse(fromUtf8(verified.payload))
       return checkClaims(claims, config, deps.clock.nowMicros() / 1_000_000)
@@ -177,11 +177,11 @@ function boundedFetch(fetchImplementation: typeof fetch | undefined): FetchImple
 
 function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number) {
   if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
-    throw new Error('the claims are no object')
+    throw new Error('the claims are not an object')
   const { sub, aud, exp, nbf, iat } = claims as Record<string, unknown>
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.includes(config.audience)) throw new Error('the token is for another audience')
-  if (!isUserId(sub)) throw new Error('sub is no user id')
+  if (!isUserId(sub)) throw new Error('sub is not a user id')
   if (exp === undefined && config.kind !== 'shared-secret') throw new Error('exp is missing')
   const expiresAt = instant(exp, 'exp')
   if (expiresAt !== null && expiresAt <= nowSeconds) throw new Error('the token has expired')
@@ -208,6 +208,7 @@ const CLOCK_SKEW_SECONDS_MAX = 60
 /** A NumericDate (RFC 7519 §2), or null if the claim is missing. */
 function instant(value: unknown, claim: string): number | null {
   if (value === undefined) return null
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Error(`${claim} is no number`)
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw new Error(`${claim} is not a number`)
   return value
 }

@@ -38,22 +38,22 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
   return null
 }
 
-/** Node accepts a text without a certificate. @throws {Error} If it holds none in PEM. */
+/** Node accepts a text without a certificate. @throws {Error} If the text does not hold one in PEM. */
 export function demandCertificate(text: string): void {
   const [first] = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(text) ?? []
   try {
     new X509Certificate(first ?? '')
   } catch (cause) {
-    throw new Error('it holds no certificate that can be read (PEM)', { cause })
+    throw new Error('the file must hold a certificate in PEM', { cause })
   }
 }
 
-/** @throws {Error} If it holds no private key in PEM, or one that a passphrase encrypts. */
+/** @throws {Error} If the text does not hold a private key in PEM, or one that a passphrase encrypts. */
 export function demandKey(text: string): void {
   try {
     createPrivateKey(text)
   } catch (cause) {
-    throw new Error('it holds no private key that can be read without a passphrase (PEM)', {
+    throw new Error('the file must hold a private key in PEM without a passphrase', {
       cause,
     })
   }
@@ -80,7 +80,7 @@ export function openClientTls(files: ClientTlsFiles): ClientTls | null {
       context = contextOf(files, found)
       held = found
     } catch {
-      // As it was.
+      // The previous context stays.
     }
     return context
   }

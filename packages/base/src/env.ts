@@ -13,7 +13,7 @@ export class EnvError extends Error {
 /** The exit status of a process that an `EnvError` ended. */
 export const CONFIGURATION_EXIT = 2
 
-/** What a variable means to an operator: its row in the documentation. */
+/** The meaning of a variable to an operator: its row in the documentation. */
 export type Meaning = {
   readonly about: string
   readonly example: string
@@ -94,7 +94,9 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
       if (text === null) return fallback ?? min
       const number = Number(text)
       if (!/^-?[0-9]+$/.test(text) || number < min || number > max)
-        problems.push(`${name} is no integer from ${min} to ${max}: ${JSON.stringify(text)}`)
+        problems.push(
+          `${name} must be an integer from ${min} to ${max}, not ${JSON.stringify(text)}`,
+        )
       return number
     },
     /** Reports what only the caller can see, such as two variables that exclude each other. */

@@ -8,7 +8,7 @@ const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
   ENOSPC: (path) => `${path}: the disk is full`,
   EDQUOT: (path) => `${path}: the disk is full`,
   ENOENT: (path) => `${path} does not exist`,
-  ENOTDIR: (path) => `${path} does not exist: a part of the path is no directory`,
+  ENOTDIR: (path) => `${path} does not exist: a part of the path is not a directory`,
   EISDIR: (path) => `${path} is a directory, and not a file`,
 }
 

@@ -88,6 +88,6 @@ export function verifySignature(input: {
   try {
     return nodeVerify(null, input.message, publicKeys.memo(input.publicKey), input.signature)
   } catch {
-    return false // node:crypto throws for a key that is no point of the curve.
+    return false // node:crypto throws for a key that is not a point of the curve.
   }
 }

@@ -5,7 +5,7 @@
 import { assert } from './assert.ts'
 
 const INITIAL_BYTES = 512
-/** Of a safe integer. */
+/** The longest varint of a safe integer. */
 const VARINT_BYTES_MAX = 8
 
 export class ByteWriter {
@@ -50,13 +50,13 @@ export class ByteWriter {
     this.#length += value.byteLength
   }
 
-  /** With their length. */
+  /** The bytes after their length. */
   bytes(value: Uint8Array): void {
     this.unsigned(value.byteLength)
     this.raw(value)
   }
 
-  /** With its length. */
+  /** The text after its length. */
   text(value: string): void {
     this.bytes(Buffer.from(value, 'utf8'))
   }

@@ -59,7 +59,7 @@ function report(error: unknown): void {
   process.exitCode = isConfiguration ? CONFIGURATION_EXIT : 1
 }
 
-/** Libraries also reject with objects that are no errors, for which `String` is useless. */
+/** Libraries also reject with objects other than errors, for which `String` is useless. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.stack ?? String(error)
   return typeof error === 'string' ? error : inspect(error)

@@ -32,9 +32,9 @@ export function readKeyPair(path: string): Promise<KeyPair> {
   return readParsed(path, parseKeyFile)
 }
 
-/** @throws {Error} If the text is no seed in hex; a line feed may end it. The error does not contain the text. */
+/** @throws {Error} If the text is not a seed in hex; a line feed may end it. The error does not contain the text. */
 export function parseKeyFile(text: string): KeyPair {
   if (!/^[0-9a-f]{64}$/.test(text.trim()))
-    throw new Error('it holds no seed: 64 hexadecimal digits')
+    throw new Error('the file must hold a seed of 64 hexadecimal digits')
   return keyPairFromSeed(text.trim())
 }

@@ -29,7 +29,7 @@ export async function within<T, Late>(
   const over = new AbortController()
   const ending = signal === undefined ? over.signal : anySignal([signal, over.signal])
   const timeout = clock.delay(timeoutMs, ending).then(late, () => {
-    // Of the caller's signal, which ends the wait, not the work. After the work nothing waits for this.
+    // The caller's signal ends the wait, not the work. After the work, this rejection is ignored.
     throw signal?.reason
   })
   try {
@@ -49,7 +49,7 @@ export async function waitFor<T>(
   options: {
     readonly clock: Clock
     readonly timeoutMs: number
-    /** What is waited for, for the error. */
+    /** Names the condition in the error. */
     readonly what: string
     readonly intervalMs?: number
     readonly signal?: AbortSignal

@@ -57,7 +57,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** D-33. */
 const FOLLOWER_RATE_LIMIT = 200
 
-/** What a process that follows the log and submits reads in addition. */
+/** The additional configuration of a process that follows the log and submits. */
 export function readFollowerConfig(variables: EnvReader) {
   return {
     ...readAppConfig(variables, FOLLOWER_RATE_LIMIT),
@@ -85,9 +85,10 @@ function readLog(variables: EnvReader) {
   return { url, tokenFile, certificate }
 }
 
-/** @throws {Error} If it holds no token. It does not show the text. */
+/** @throws {Error} If the text is not a token. The message does not contain the text. */
 function demandToken(text: string): void {
-  if (!/^[!-~]+$/.test(text.trim())) throw new Error('it holds no token: one line without blanks')
+  if (!/^[!-~]+$/.test(text.trim()))
+    throw new Error('the file must hold a token: one line without blanks')
 }
 
 /** The configured synchronizer, for `createLogClient`. @throws {Error} If a file is not there. */

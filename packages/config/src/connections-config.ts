@@ -12,7 +12,7 @@ import type { CertificateFiles } from '@quorumscan/runtime'
 export type ConnectionsConfig = ReturnType<typeof readConnections>
 export type ProxiesConfig = ReturnType<typeof readProxies>
 
-/** Of one machine. */
+/** The connections of a process that only this machine reaches. */
 export const PLAIN_CONNECTIONS: ConnectionsConfig = {
   tls: null,
   peerCa: null,
@@ -24,7 +24,7 @@ export function readConnections(variables: EnvReader) {
   return {
     /** Null: it speaks plain HTTP. */
     tls: readTls(variables),
-    /** Of the authorities of nodes and synchronizer, in addition to those that every Node trusts. */
+    /** The certificates of the authorities of nodes and synchronizer, in addition to those that every Node trusts. */
     peerCa: readNamedFile(variables, 'QS_PEER_CA', {
       about:
         'certificates (PEM) of the authorities of nodes, synchronizer and issuer of tokens, in addition to those that every Node trusts',
@@ -32,12 +32,12 @@ export function readConnections(variables: EnvReader) {
       file: demandCertificate,
     }),
     proxies: readProxies(variables),
-    /** Where operators ask for health and metrics; null: at the address of all others. */
+    /** The address for health and metrics; null: the public address. */
     operator: readOperator(variables),
   }
 }
 
-/** One of the words. */
+/** Reads a variable that must be one of the words. */
 export function readWord<const Word extends string>(
   variables: EnvReader,
   name: string,
@@ -55,7 +55,7 @@ export function readWord<const Word extends string>(
 const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):([0-9]{1,5})$/i
 const PORT_MAX = 65_535
 
-/** @throws {RangeError} If the text is no host and port. */
+/** @throws {RangeError} If the text is not a host and a port. */
 function parseAddress(text: string): { readonly host: string; readonly port: number } {
   const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
   const [host, port] = [bracketed ?? plain, Number(digits)]
@@ -107,7 +107,7 @@ function readProxies(variables: EnvReader) {
       example: '127.0.0.1,10.0.0.0/8',
       parse: parseProxies,
     }),
-    /** In which they name the client. */
+    /** The header that names the client. */
     header: readWord(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
       about: `the header in which these name them: ${FORWARDED_HEADERS.join(' or ')}`,
       example: 'forwarded',
@@ -130,7 +130,9 @@ export function addTo(list: BlockList, item: string): void {
   const bits = prefix ?? (family === 'ipv4' ? '32' : '128')
   const isNetwork = isIP(address) !== 0 && /^[0-9]{1,3}$/.test(bits) && rest.length === 0
   if (!isNetwork || Number(bits) > (family === 'ipv4' ? 32 : 128))
-    throw new RangeError(`${JSON.stringify(item)} is no address, nor a network such as 10.0.0.0/8`)
+    throw new RangeError(
+      `${JSON.stringify(item)} is neither an IP address nor a network such as 10.0.0.0/8`,
+    )
   list.addSubnet(address, Number(bits), family)
 }
 

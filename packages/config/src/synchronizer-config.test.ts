@@ -46,8 +46,8 @@ it('names all that is missing at once', () => {
     [
       'QS_GENESIS is not set',
       'QS_PORT is not set',
-      'QS_NODES: "sv-1" is no name=https://address',
-      'QS_RATE_LIMIT is no integer from 1 to 10000000: "0"',
+      'QS_NODES: "sv-1" is not name=https://address',
+      'QS_RATE_LIMIT must be an integer from 1 to 10000000, not "0"',
       'QS_LOG_REDIS is not set',
       'QS_KEY_FILE is not set',
     ].join('\n'),
@@ -86,8 +86,11 @@ it('reads the additional variables of a member', () => {
 })
 
 it.each([
-  [{ QS_ENGINE_PEERS: '127.0.0.1:26656' }, 'QS_ENGINE_PEERS: "127.0.0.1:26656" is no id@host:port'],
-  [{ QS_ENGINE_FOLLOWERS: `${engineId},x` }, 'QS_ENGINE_FOLLOWERS: "x" is no id of an engine'],
+  [
+    { QS_ENGINE_PEERS: '127.0.0.1:26656' },
+    'QS_ENGINE_PEERS: "127.0.0.1:26656" is not id@host:port',
+  ],
+  [{ QS_ENGINE_FOLLOWERS: `${engineId},x` }, 'QS_ENGINE_FOLLOWERS: "x" is not the id of an engine'],
   [{ QS_ENGINE_SOCKETS: '', QS_REDIS: '' }, 'QS_REDIS is not set\nQS_ENGINE_SOCKETS is not set'],
 ])('refuses for a member %j', (changes, message) => {
   expect(() => readSynchronizerConfig({ ...member, ...changes })).toThrow(message)

@@ -77,19 +77,19 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         }),
         /** Units of entries a second (`budgets.ts`). */
         entryRates: {
-          /** For an address without a token; for all of them together four times as much. */
+          /** The rate of an address without a token. All of them together have four times as much. */
           stranger: rate(
             'QS_STRANGER_ENTRY_RATE',
             'each address without a token, and four times as much from all of them together',
             STRANGER_RATE_DEFAULT,
           ),
-          /** For a peer, and for the engine of another member. */
+          /** The rate of a peer, and of the engine of another member. */
           peer: rate(
             'QS_PEER_ENTRY_RATE',
             'each peer with a token, and from the engine of each other member',
             PEER_RATE_DEFAULT,
           ),
-          /** For the operator key of a super-validator. */
+          /** The rate of the operator key of a super-validator. */
           superValidator: rate(
             'QS_SV_ENTRY_RATE',
             'each super-validator, by its operator key',
@@ -146,7 +146,7 @@ function readOrdering(variables: EnvReader) {
     /** The operator's. */
     redis: readOwnRedis(variables),
     engine: {
-      /** What it keeps: its blocks, and what it has signed. */
+      /** The directory of its blocks, and of its record of signed votes. */
       home,
       program: variables.text('QS_COMETBFT', {
         about: 'the engine, CometBFT',
@@ -206,12 +206,12 @@ function parsePeers(text: string): readonly string[] {
 }
 
 function parseIds(text: string): readonly string[] {
-  return parseList(text, /^[0-9a-f]{40}$/, 'id of an engine')
+  return parseList(text, /^[0-9a-f]{40}$/, 'the id of an engine')
 }
 
 function parseList(text: string, pattern: RegExp, what: string): readonly string[] {
   const items = text.split(',').filter((item) => item !== '')
   const wrong = items.find((item) => !pattern.test(item))
-  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} is no ${what}`)
+  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} is not ${what}`)
   return items
 }

@@ -11,7 +11,7 @@ const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
 export type ValidatorConfig = ReturnType<typeof readValidatorConfig>
 
-/** Where a shared secret, with which anyone can make tokens who can check them, is good enough (D-32). */
+/** The hosts that may use a shared secret, with which every verifier can also create tokens (D-32). */
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|::1)$/
 const TOKEN_LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
 
@@ -66,7 +66,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           })
           .split(',')
           .filter(Boolean),
-        /** Where tokens come from: exactly one way per configuration (D-32). */
+        /** The source of tokens: exactly one per configuration (D-32). */
         tokens:
           jwksUrl === null
             ? ({ kind: 'shared-secret', secretFile: secretFile ?? '' } as const)

@@ -8,11 +8,11 @@ import type { Redis } from 'ioredis'
 export type JobFailure = {
   readonly job: string
   readonly contractId: ContractId
-  /** An `ErrorCode`, or INTERNAL for what is no ScanError. */
+  /** An `ErrorCode`, or INTERNAL for any other error. */
   readonly code: string
   readonly message: string
   readonly attempts: number
-  /** µs since the epoch by this node's clock. */
+  /** When it failed: µs since the epoch by this node's clock. */
   readonly at: number
 }
 
@@ -51,7 +51,7 @@ export function createFailures(redis: Redis, prefix: string) {
   }
 }
 
-/** What names a job: for an operator, and where it is postponed. */
+/** The name of a job, for operators and for the list of postponed jobs. */
 export function jobId({ job, contractId }: Pick<JobFailure, 'job' | 'contractId'>): string {
   return `${job}/${contractId}`
 }

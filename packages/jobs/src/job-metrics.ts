@@ -1,4 +1,4 @@
-/** What a process measures of its jobs. */
+/** The metrics of the jobs of a process. */
 import type { Clock } from '@quorumscan/base'
 import type { ContractId } from '@quorumscan/model'
 import { type Metrics, type Tracer, traced } from '@quorumscan/runtime'

@@ -1,6 +1,6 @@
 /**
- * What a job is: one definition per kind of work, and what its processor is given. Nothing here knows
- * BullMQ; `worker.ts` runs definitions, `sweep.ts` finds what they should run for.
+ * The definition of a job, one for each kind of work, and the input of its processor. It does not depend on BullMQ:
+ * `worker.ts` runs definitions, and `sweep.ts` finds the contracts for which they run.
  */
 import type { Ledger } from '@quorumscan/ledger'
 import type { Command, Contract, ContractId, PartyId } from '@quorumscan/model'
@@ -33,15 +33,15 @@ export type JobDefinition<Deps> = {
   process(contractId: ContractId, deps: Deps & JobRun): Promise<void>
 }
 
-/** What each run of a processor receives in addition to the dependencies of its kind. */
+/** Each run of a processor receives this in addition to the dependencies of its kind. */
 export type JobRun = {
   /** Aborts when the process shuts down. */
   readonly signal: AbortSignal
-  /** Postpones the job by so long, where that is no failure. */
-  readonly restFor: (ms: number) => void
+  /** Postpones the next run of the job. To postpone is not a failure. */
+  readonly postponeBy: (ms: number) => void
 }
 
-/** What every job that submits works with. */
+/** The dependencies of every job that submits. */
 type SubmittingDeps = {
   readonly ledger: Ledger
   readonly submit: (...parameters: Parameters<Submitter['submit']>) => Promise<unknown>
@@ -49,13 +49,13 @@ type SubmittingDeps = {
   readonly userId: string
 }
 
-/** What the operator jobs of a super-validator work with. */
+/** The dependencies of the operator jobs of a super-validator. */
 export type OperatorDeps = SubmittingDeps & {
   /** The super-validator's own party, hosted by its operator key. */
   readonly party: PartyId
 }
 
-/** What the wallet jobs of a validator work with. */
+/** The dependencies of the wallet jobs of a validator. */
 export type WalletDeps = SubmittingDeps & {
   /** Whether the party lives on this validator's participant, which alone may act for it (D-30). */
   readonly isHosted: (party: PartyId) => boolean

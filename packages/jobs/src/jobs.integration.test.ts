@@ -174,9 +174,9 @@ it('leaves alone for a while what asked for it', async () => {
   world.add(1)
   const [patient] = [...world.due.keys()]
   const runs: string[] = []
-  await using _jobs = await startJobs(redis, world.ledger, async (id, { restFor }) => {
+  await using _jobs = await startJobs(redis, world.ledger, async (id, { postponeBy }) => {
     runs.push(id)
-    restFor(id === patient ? 3_600_000 : 0)
+    postponeBy(id === patient ? 3_600_000 : 0)
   })
   await until('the first run', () => (runs.length > 0 ? true : undefined))
   world.add(1)

@@ -13,15 +13,15 @@ import { createWorker, type WorkerApp } from './worker.ts'
 
 /** How long something due may wait when no event announced it (Rule 7). */
 const SWEEP_MS = 1_000
-/** Contracts that are left alone for a moment; some MiB. */
+/** Jobs that are postponed at a time; they use some MiB. */
 const POSTPONED_MAX = 20_000
-/** Aborted jobs have this long to end; they stay queued. */
+/** Aborted jobs have this long to end. They stay queued. */
 const CLOSE_MS_MAX = 2_000
 
 export type JobsOptions<Deps> = {
-  /** The node's own. */
+  /** The node's own Redis. */
   readonly redis: RedisAddress
-  /** Of its keys (`QUEUES_OF`). */
+  /** The prefix of its Redis keys (`QUEUES_OF`). */
   readonly prefix: string
   readonly definitions: readonly JobDefinition<Deps>[]
   readonly deps: Deps
@@ -95,7 +95,7 @@ export async function openJobs<Deps>(
     if (!isLive()) return
     const due = entry.created.flatMap(dueOf).filter((item) => item.at <= entry.recordTime)
     if (due.length === 0) return
-    sweep.offer(due)
+    sweep.enqueue(due)
     void flush()
   })
   let isRunning = false
@@ -113,7 +113,7 @@ export async function openJobs<Deps>(
     onError: (err) => logger.warn({ err }, 'sweep'),
   })
   return {
-    /** What is in each queue now. */
+    /** The jobs in each queue now. */
     counts: () => countsOf(queues),
     /** Aborts running jobs and waits for them, at most 2 s. They stay queued for the next process. */
     async [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,7 @@ import { operatorJobs } from './operator-jobs.ts'
 import { countsOf, createQueue, type JobCounts } from './queue.ts'
 import { walletJobs } from './wallet-jobs.ts'
 
-/** By kind of node: the prefix of its keys, apart from that of the replica in the same Redis, and its jobs. */
+/** The jobs of each kind of node, and the prefix of their Redis keys, which differs from that of the replica. */
 export const QUEUES_OF = {
   scan: { prefix: 'jobs', definitions: operatorJobs },
   validator: { prefix: 'wallet-jobs', definitions: walletJobs },

@@ -1,4 +1,4 @@
-/** What every super-validator runs. A new kind of work is one row here. */
+/** The jobs of every super-validator. A new kind of work is one row here. */
 import { assert } from '@quorumscan/base'
 import {
   advanceRoundsCommand,

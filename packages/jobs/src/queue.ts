@@ -8,7 +8,7 @@ export const ATTEMPTS_MAX = 8
 /** Events of a queue that BullMQ keeps in a stream; nothing reads them. */
 const EVENTS_MAX = 100
 
-/** How much later each next member takes up a job that the work of one is enough for. */
+/** The delay of each next member for a job that one member is enough for. */
 const TURN_MS = 1_500
 
 export type JobQueue = ReturnType<typeof createQueue>
@@ -65,7 +65,7 @@ export function turnMs(contractId: ContractId, member: Member): number {
   return ((first + member.index) % member.count) * TURN_MS
 }
 
-/** What is in each queue now, by its name. */
+/** The jobs in each queue now, by the name of the queue. */
 export async function countsOf(queues: readonly Pick<JobQueue, 'name' | 'counts'>[]) {
   const counting = queues.map(async (queue) => [queue.name, await queue.counts()] as const)
   return Object.fromEntries(await Promise.all(counting))

@@ -138,7 +138,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(QUEUED_MAX)
     expect([...entries.ids].every(isEven)).toBe(true)
     asked.length = 0
-    sweep.offer(dueOfJob('resolve-initial-payment', 1))
+    sweep.enqueue(dueOfJob('resolve-initial-payment', 1))
     await sweep.flush()
     expect(asked).toEqual(['resolve-initial-payment'])
   })
@@ -146,14 +146,14 @@ describe('a sweep', () => {
   it('leaves the work of other processes alone', async () => {
     const { sweep, entries, payments } = setUp(dueOfJob('renew-subscription', 5))
     await sweep.tick()
-    sweep.offer(dueOfJob('renew-subscription', 5))
+    sweep.enqueue(dueOfJob('renew-subscription', 5))
     await sweep.flush()
     expect(entries.ids.size + payments.ids.size).toBe(0)
   })
 
-  it('adds what an event offers without reading what else is due', async () => {
+  it('adds what an event enqueues without reading what else is due', async () => {
     const { sweep, payments, pagesRead } = setUp([])
-    sweep.offer(dueOfJob('resolve-initial-payment', 2))
+    sweep.enqueue(dueOfJob('resolve-initial-payment', 2))
     await sweep.flush()
     expect(payments.ids.size).toBe(2)
     expect(pagesRead()).toBe(0)

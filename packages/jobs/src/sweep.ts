@@ -1,6 +1,6 @@
 /**
- * From what is due on the ledger to jobs in queues (Rule 7): events make it quick, the sweep makes it
- * certain. Adding twice changes nothing, so nothing here has to be remembered.
+ * Queues a job for each item that is due on the ledger (Rule 7). Events queue new items at once. The periodic sweep
+ * queues every item that no event announced. Adding a job twice changes nothing, so the sweep stores no state.
  */
 import type { Clock } from '@quorumscan/base'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
@@ -9,36 +9,36 @@ import { LRUCache } from 'lru-cache'
 import { jobId } from './failures.ts'
 import { countsOf, type JobCounts, type JobQueue } from './queue.ts'
 
-/** Due items read at once: one round trip of well under a millisecond. */
+/** Due items that one call reads: one round trip of well under a millisecond. */
 export const PAGE_SIZE = 500
-/** Pages of a job in one sweep; the next sweep continues there, so that it covers a backlog of any size. */
+/** Pages that one sweep reads for a job. The next sweep continues after them: a backlog may have any size. */
 export const PAGES_PER_SWEEP_MAX = 10
-/** Jobs in one queue. More would only wait, and take memory that the replica needs. */
+/** Jobs in one queue. Further jobs would only wait and use memory that the replica needs. */
 export const QUEUED_MAX = 1_000
-/** What was just added is not offered again for this long (unless Redis was away in between). */
+/** An added job is not added again for this long, unless the connection to Redis was lost meanwhile. */
 const POSTPONE_QUEUED_MS = 5_000
-/** Due items of events that wait to be added; what does not fit comes by the sweep. */
-const OFFERED_MAX = 1_000
+/** Due items of events that wait to be added. The sweep adds items beyond this limit. */
+const WAITING_MAX = 1_000
 
-/** Remembers what is not to be tried again for a while; bounded, and forgetting is always safe. */
+/** The jobs that are not added again for a while. The list is bounded; to forget an entry is always safe. */
 export type Postponed = ReturnType<typeof createPostponed>
 
-/** When `sizeMax` is reached the oldest is forgotten. */
+/** Above `sizeMax` entries the oldest is forgotten. */
 export function createPostponed(clock: Clock, sizeMax: number) {
   const untilByKey = new LRUCache<string, number>({ max: sizeMax })
   return {
     postpone(key: string, ms: number): void {
       untilByKey.set(key, clock.monotonicMs() + ms)
     },
-    // Asking does not make it younger.
+    // `peek` does not renew the entry.
     isPostponed: (key: string) => clock.monotonicMs() < (untilByKey.peek(key) ?? 0),
-    /** Forgets everything: whatever is due may be added again at once. */
+    /** Forgets all entries, so that every due job may be added again at once. */
     clear: () => untilByKey.clear(),
   }
 }
 
 type SweptQueue = Pick<JobQueue, 'name' | 'add' | 'counts'> & {
-  /** Which contracts are work for this process (`JobDefinition.select`). */
+  /** Returns the contracts that are work for this process (`JobDefinition.select`). */
   select(contractIds: readonly ContractId[]): Promise<readonly ContractId[]>
 }
 
@@ -49,14 +49,15 @@ export function createSweep(options: {
 }) {
   const { ledger, postponed } = options
   const queues = new Map(options.queues.map((queue) => [queue.name, queue]))
-  let offered: DueItem[] = []
-  /** Where the last sweep of a job ended. */
+  /** Due items of events, until `flush` adds them. */
+  let waiting: DueItem[] = []
+  /** The item at which the last sweep of a job ended. */
   const cursors = new Map<string, DueItem>()
 
   const add = async (items: readonly DueItem[], roomByJob: Map<string, number>) => {
     const idsByJob = new Map<string, Set<ContractId>>()
     for (const item of items) {
-      // Without a queue it is the work of another process, e.g. of a wallet.
+      // An item without a queue is the work of another process, such as a wallet.
       if (!queues.has(item.job) || postponed.isPostponed(jobId(item))) continue
       const ids = idsByJob.get(item.job) ?? new Set()
       idsByJob.set(item.job, ids.add(item.contractId))
@@ -71,7 +72,7 @@ export function createSweep(options: {
       const postpone = (ms: number) => {
         for (const id of wanted) postponed.postpone(jobId({ job, contractId: id }), ms)
       }
-      // Before the add: a job may end and postpone itself before the add has returned.
+      // The job is postponed before it is added, because it may end and postpone itself before `add` returns.
       postpone(POSTPONE_QUEUED_MS)
       try {
         await queue.add(wanted)
@@ -103,28 +104,28 @@ export function createSweep(options: {
   }
 
   return {
-    /** Accepts due items of a new event, without waiting for them to be added. */
-    offer(items: readonly DueItem[]): void {
+    /** Accepts due items of a new event. `flush` adds them. */
+    enqueue(items: readonly DueItem[]): void {
       for (const item of items)
-        if (queues.has(item.job) && offered.length < OFFERED_MAX) offered.push(item)
+        if (queues.has(item.job) && waiting.length < WAITING_MAX) waiting.push(item)
     },
-    /** Adds what was offered, including what arrives while it runs. What Redis did not accept is left to the sweep. */
+    /** Adds the waiting items, including those that arrive while it runs. The sweep adds items that Redis refuses. */
     async flush(): Promise<void> {
-      while (offered.length > 0) {
-        const items = offered
-        offered = []
+      while (waiting.length > 0) {
+        const items = waiting
+        waiting = []
         await add(items, await measureRoom())
       }
     },
-    /** Walks over the next portion of what is due for each job and adds what there is room for. */
+    /** Reads the next portion of due items of each job, and adds as many as its queue has room for. */
     async tick(): Promise<void> {
       const roomByJob = await measureRoom()
-      // Each job has a walk of its own: a backlog of one keeps no other waiting.
+      // Each job has its own portion, so that the backlog of one job does not delay the others.
       for (const job of queues.keys()) await walk(job, roomByJob)
     },
   }
 }
 
-function sumOf({ waiting, delayed, active }: JobCounts): number {
-  return waiting + delayed + active
+function sumOf(counts: JobCounts): number {
+  return counts.waiting + counts.delayed + counts.active
 }

@@ -70,7 +70,7 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
       const ids = due.map(({ contractId }) => contractId)
       const selected = (await job(name).select?.(ids, deps)) ?? ids
       for (const id of selected)
-        await job(name).process(id, { ...deps, signal, restFor: (ms) => postponed.push(ms) })
+        await job(name).process(id, { ...deps, signal, postponeBy: (ms) => postponed.push(ms) })
       return postponed
     },
   }

@@ -1,4 +1,4 @@
-/** What every validator runs for the parties that it hosts. A command for a contract is one row here. */
+/** The jobs that every validator runs for the parties that it hosts. A command for a contract is one row here. */
 import { isScanError } from '@quorumscan/errors'
 import {
   expireTransferCommand,
@@ -61,7 +61,7 @@ const renewSubscription: JobDefinition<WalletDeps> = {
       await deps.payRenewal(contract, deps.signal)
     } catch (error) {
       if (!isScanError(error, 'INSUFFICIENT_FUNDS', 'LIMIT_EXCEEDED')) throw error
-      deps.restFor(retryMs(leftMicros))
+      deps.postponeBy(retryMs(leftMicros))
     }
   },
 }

@@ -31,9 +31,9 @@ const RUN_RETRY_MS = 500
 /** How long a worker blocks for the next job. Seconds, and so is the watchdog on top of it (1 s). */
 const DRAIN_DELAY_SECONDS = 2
 
-/** By then the ledger shows what a finished job did, or others have to act first. */
+/** After this the ledger shows the effect of a finished job, or another party has to act first. */
 const POSTPONE_DONE_MS = 5_000
-/** A job that can never succeed is not looked at again for this long. */
+/** A job that can never succeed is not added again for this long. */
 const POSTPONE_DROPPED_MS = 60_000
 
 /**
@@ -58,7 +58,7 @@ export function retryDelayMs(attempt: number, random: Random): number {
 /** Runs at once when the ledger moved on; by then it moves faster than this process reads. */
 const RUNS_AT_ONCE_MAX = 3
 
-/** Whether running the same job again later may succeed. What is no ScanError is a bug: never. */
+/** Whether running the same job again later may succeed. Any other error than a ScanError is a bug, and is not retried. */
 export function isWorthRetrying(error: unknown): boolean {
   return isScanError(error) && (error.spec.retryable || hasMovedOn(error))
 }
@@ -105,14 +105,14 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
   const contractId = job.id ?? ''
   const key = jobId({ job: definition.name, contractId })
   let postponeMs = POSTPONE_DONE_MS
-  const restFor = (ms: number) => {
+  const postponeBy = (ms: number) => {
     postponeMs = ms
   }
   try {
     for (let runs = 1; ; runs++)
       try {
         await options.measured(definition.name, contractId, () =>
-          definition.process(contractId, { ...options.deps, signal, restFor }),
+          definition.process(contractId, { ...options.deps, signal, postponeBy }),
         )
         break
       } catch (error) {

@@ -46,13 +46,13 @@ export function ansConfigOf(config: AnsRulesConfig): AnsConfig {
   }
 }
 
-/** @throws {CommandError} If the fee is no amount, or the prefix is not Unicode text. */
+/** @throws {CommandError} If the fee is not an amount, or the prefix is not Unicode text. */
 function ledgerConfigOf(config: AnsConfig): AnsRulesConfig {
   const { entryFeeUsd, entryLifetimeMicros, renewalDurationMicros, descriptionPrefix } = config
   const entryFee = parseAmount(entryFeeUsd)
-  if (entryFee === undefined) throw new CommandError('the fee is no amount in USD')
+  if (entryFee === undefined) throw new CommandError('the fee must be an amount in USD')
   if (fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
-    throw new CommandError('the prefix is no text')
+    throw new CommandError('the prefix must be Unicode text')
   return {
     entryFee,
     entryLifetime: entryLifetimeMicros,
@@ -69,7 +69,7 @@ function ledgerConfigOf(config: AnsConfig): AnsRulesConfig {
  */
 export async function readRules(url: string): Promise<RulesInForce> {
   const { ans_rules_update: update } = Object(await askFor(`${url}/ans-rules`, {}))
-  const { contract_id: contractId, payload } = (update as ShownContract).contract
+  const { contract_id: contractId, payload } = (update as ContractAnswer).contract
   return { contractId, config: ansConfigOf(ansRules.type.decode(payload, []).config) }
 }
 
@@ -138,7 +138,7 @@ export async function confirm(
     )
   const { dso_rules } = Object(await askFor(`${input.rulesUrl}/dso`))
   const confirmer = svPartyOf(node)
-  const dsoRules = (dso_rules as ShownContract).contract.contract_id
+  const dsoRules = (dso_rules as ContractAnswer).contract.contract_id
   const { bytes } = signSubmission(
     { genesisHash: hashGenesis(genesis), keyPair, random: systemRandom },
     {
@@ -165,7 +165,7 @@ export async function confirm(
 }
 
 /** A contract in an answer of a node. */
-type ShownContract = {
+type ContractAnswer = {
   readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
 }
 

@@ -8,14 +8,14 @@ export function dataDirectory(root: string) {
   const path = resolve(root)
   return {
     path,
-    /** What was decided at the first `up`: size and ports. */
+    /** The size and ports of the cluster, chosen at the first `up`. */
     clusterFile: join(path, 'cluster.json'),
     genesisFile: join(path, 'genesis.json'),
-    /** Where the running control plane answers; absent while none runs. */
+    /** The address of the running control plane. The file is absent while none runs. */
     controlFile: join(path, 'control.json'),
     /** Where running processes are recorded, and the mark that each carries: the next supervisor ends leftovers by them. */
     processes: { recordFile: join(path, 'processes.json'), marker: path },
-    /** Where the unix sockets of the running cluster are: outside, because their paths must be short. */
+    /** The path of the directory for unix sockets, which is elsewhere because their paths must be short. */
     socketsFile: join(path, 'sockets.json'),
     /** The faults in force. */
     faultsFile: join(path, 'faults.json'),
@@ -25,9 +25,9 @@ export function dataDirectory(root: string) {
     memberFile: (name: string) => join(path, `${name}.member.json`),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
-    /** Of a member's engine: its blocks, and what it has signed. */
+    /** The directory of a member's engine: its blocks, and its record of signed votes. */
     engineDirectory: (name: string) => join(path, 'engines', name),
-    /** Of the state, as a node keeps them for others. */
+    /** The snapshots of the state that a node stores for others. */
     snapshotDirectory: (name: string) => join(path, 'snapshots', name),
     redisDirectory: (name: string) => join(path, 'redis', name),
     logFile: (name: string) => join(path, 'logs', `${name}.log`),

@@ -177,21 +177,21 @@ describe('settings', () => {
   })
 
   it.each([
-    [['price=1'], 'there is no rule "price". The rules are protocolVersion, devnet, '],
-    [['names.entryFee=1'], 'there is no rule "names.entryFee": did you mean names.entryFeeUsd?'],
-    [['coin.tickMicro=1m'], 'there is no rule "coin.tickMicro": did you mean coin.tickMicros?'],
-    [['devnet.x=1'], 'there is no rule "devnet.x"'],
-    [['constructor=1'], 'there is no rule "constructor"'],
-    [['names.__proto__=1'], 'there is no rule "names.__proto__"'],
-    [['names=1'], 'there is no rule "names"'],
+    [['price=1'], 'unknown rule "price". The rules are protocolVersion, devnet, '],
+    [['names.entryFee=1'], 'unknown rule "names.entryFee": did you mean names.entryFeeUsd?'],
+    [['coin.tickMicro=1m'], 'unknown rule "coin.tickMicro": did you mean coin.tickMicros?'],
+    [['devnet.x=1'], 'unknown rule "devnet.x"'],
+    [['constructor=1'], 'unknown rule "constructor"'],
+    [['names.__proto__=1'], 'unknown rule "names.__proto__"'],
+    [['names=1'], 'unknown rule "names"'],
     [['devnet'], '"devnet" has no value: write RULE=VALUE'],
     [['devnet=true', 'devnet=true'], 'devnet is set twice: set each rule once'],
     [['devnet=yes'], 'devnet=yes: the value must be true or false'],
     [['coin.tickMicros=10'], 'coin.tickMicros=10: the value must be a duration such as 90d'],
     [['names.entryFeeUsd=much'], 'names.entryFeeUsd=much: the value must be an amount'],
     [['names.openRequestsMax=1.5'], 'names.openRequestsMax=1.5: the value must be a whole number'],
-    [['ordering.timeouts.voteMicros=1s'], 'there is no rule "ordering.timeouts.voteMicros"'],
-    [['nonce=00'], 'there is no rule "nonce"'],
+    [['ordering.timeouts.voteMicros=1s'], 'unknown rule "ordering.timeouts.voteMicros"'],
+    [['nonce=00'], 'unknown rule "nonce"'],
   ])('%j are refused', (settings, message) => {
     expect(() => parseSettings('redis', settings)).toThrow(message)
   })

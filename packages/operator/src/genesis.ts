@@ -132,13 +132,13 @@ function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`
 }
 
-/** @throws {UsageError} If the file cannot be read, or holds no genesis. */
+/** @throws {UsageError} If the file cannot be read, or does not hold a genesis. */
 export function readGenesis(file: string): Genesis {
   try {
     return parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
     const why = describeFileError(error, file)
-    throw new UsageError(why ?? `${file} is no genesis document: ${messageOf(error)}`)
+    throw new UsageError(why ?? `${file} is not a genesis document: ${messageOf(error)}`)
   }
 }
 
@@ -147,7 +147,7 @@ export function hashGenesis(genesis: Genesis): string {
   return toHex(sha256(utf8(canonicalJson(genesis))))
 }
 
-/** What the log is verified against. */
+/** The part of the genesis against which the log is verified. */
 export function logGenesisOf(genesis: Genesis): LogGenesis {
   const { recordTime, ordering } = genesis
   return { hash: hashGenesis(genesis), recordTime, ordering }

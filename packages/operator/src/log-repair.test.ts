@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { putInPlace } from './log-repair.ts'
+import { replaceDirectory } from './log-repair.ts'
 
 let root: string
 beforeEach(async () => {
@@ -20,13 +20,15 @@ const contents = () =>
   Object.fromEntries(readdirSync(root).map((name) => [name, readdirSync(at(name))]))
 
 it('puts the repaired log in its place, and keeps the old one', async () => {
-  await putInPlace(at('repaired'), at('log'), at('kept'))
+  await replaceDirectory(at('log'), { repaired: at('repaired'), backup: at('kept') })
   expect(contents()).toEqual({ log: ['repaired'], kept: ['log'] })
 })
 
 it('leaves the old log in its place where the repaired one cannot be moved there', async () => {
   renameSync(at('repaired'), at('gone'))
-  const moved = putInPlace(at('repaired'), at('log'), at('kept'))
-  await expect(moved).rejects.toThrow('the log is as it was: the repaired one cannot be moved')
+  const moved = replaceDirectory(at('log'), { repaired: at('repaired'), backup: at('kept') })
+  await expect(moved).rejects.toThrow(
+    'the log was not changed: the repaired log could not be moved',
+  )
   expect(contents()).toEqual({ log: ['log'], gone: ['repaired'] })
 })

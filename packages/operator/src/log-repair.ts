@@ -1,6 +1,7 @@
 /**
  * Repairs the log of the one synchronizer. It writes a whole log next to the damaged one, from that and from what the
- * nodes kept, and puts it in its place. It only reads the damaged log, and keeps it. No process appends meanwhile.
+ * nodes stored, and replaces the damaged log by it. It only reads the damaged log, and stores it. No process appends
+ * meanwhile.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -25,10 +26,10 @@ const REPAIR_TIMEOUT_MS = 600_000
 /** Reading a file of 10 GiB through takes a minute. */
 const CHECK_TIMEOUT_MS = 120_000
 
-/** Why there is nothing to repair where all members order together. */
+/** Why a log cannot be repaired where all members order together. */
 export const REPAIR_OF_MEMBERS =
-  'all super-validators of this network keep the log, and each its own copy: a member that damaged or lost it gets it ' +
-  'from the others. `quorumscan wipe sv-2 --disk` deletes what sv-2 has, and it replays all'
+  'this network has no single log to repair: each super-validator keeps a copy. A member that damaged or lost its ' +
+  'copy gets it from the others: `quorumscan wipe sv-2 --disk` deletes the copy of sv-2, which then replays the log'
 
 export type RepairOutcome = Awaited<ReturnType<typeof repairLog>>
 
@@ -38,7 +39,7 @@ export type RepairInput = {
   readonly nodes: readonly KeepingFollower[]
   /** Followers that keep nothing. */
   readonly others: readonly Pick<KeepingFollower, 'name' | 'head'>[]
-  /** For a copy of the damaged log, and for the repaired one. */
+  /** The Redis of a copy of the damaged log, and that of the repaired log. */
   readonly spares: { readonly copy: RedisService; readonly repaired: RedisService }
   readonly genesis: Genesis
   readonly runner: Pick<ServiceRunner, 'startRedis' | 'stop'>
@@ -79,12 +80,13 @@ export async function repairLog(input: RepairInput) {
     await emptied(spares.repaired)
     await runner.startRedis(spares.repaired)
     await write(spares.repaired.redisAddress)
-    // In order: so that all of it is on disk.
+    // A regular stop writes everything to disk.
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
-    /** Where the log is as it was. */
+    /** Holds the damaged log. */
     const keptDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
-    await putInPlace(spares.repaired.redisDirectory, log.redisDirectory, keptDirectory)
+    const repaired = spares.repaired.redisDirectory
+    await replaceDirectory(log.redisDirectory, { repaired, backup: keptDirectory })
     return { kind: 'repaired', ...repair, keptDirectory } as const
   } catch (error) {
     const isOfTheWorld =
@@ -96,36 +98,39 @@ export async function repairLog(input: RepairInput) {
   } finally {
     for (const spare of Object.values(spares)) {
       await runner.stop(spare.redis.id)
-      // Where no log is in place, the repaired copy is all that can be put there.
+      // If the log is missing, the repaired copy is the only one left.
       if (spare === spares.copy || existsSync(log.redisDirectory)) await emptied(spare)
     }
   }
 }
 
 /**
- * Puts a new directory in the place of another one, which is kept under another name.
+ * Replaces the directory `target` by `repaired`. `target` is renamed to `backup`.
  *
- * @throws {CommandError} If that is not possible. The old one is in its place then; where even that failed, the error
- *   names both directories.
+ * @throws {CommandError} If that fails. `target` is unchanged then; where restoring it failed, too, the error names both
+ *   directories.
  */
-export async function putInPlace(fresh: string, place: string, kept: string): Promise<void> {
-  await rename(place, kept)
+export async function replaceDirectory(
+  target: string,
+  { repaired, backup }: { readonly repaired: string; readonly backup: string },
+): Promise<void> {
+  await rename(target, backup)
   try {
-    await rename(fresh, place)
+    await rename(repaired, target)
   } catch (cause) {
-    await rename(kept, place).catch(() => {
+    await rename(backup, target).catch(() => {
       throw new CommandError(
-        `the log was repaired, and is not in its place: ${messageOf(cause)}. ` +
-          `Move ${fresh} to ${place} yourself. As the log was, it is kept in ${kept}`,
+        `the log was repaired, and could not be moved to ${target}: ${messageOf(cause)}. ` +
+          `Move ${repaired} to ${target} yourself. The damaged log is in ${backup}`,
         { cause },
       )
     })
     throw new CommandError(
-      `the log is as it was: the repaired one cannot be moved into its place: ${messageOf(cause)}`,
+      `the log was not changed: the repaired log could not be moved to ${target}: ${messageOf(cause)}`,
       { cause },
     )
   }
-  syncDirectory(dirname(place))
+  syncDirectory(dirname(target))
 }
 
 /** The Redis from which the log can be read; null if none can load any of it. */

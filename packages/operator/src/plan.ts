@@ -27,7 +27,7 @@ export type Machine = {
   readonly mains: Readonly<Record<Service['kind'], string>>
   /** The CometBFT program; null where one synchronizer orders. */
   readonly engineProgram: string | null
-  /** What every process inherits, e.g. PATH. */
+  /** The variables that every process inherits, e.g. PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The file for the output of a process, by its id; null: the output of its supervisor. */
   readonly logFileOf: (id: string) => string | null
@@ -63,7 +63,7 @@ export function planRedis(
   }
 }
 
-/** Of a user of the log's Redis: what it may do, in Redis' own words. */
+/** A user of the log's Redis, with its ACL rules. */
 export type RedisUser = {
   readonly name: string
   readonly password: string
@@ -103,7 +103,7 @@ export function redisConfig(input: {
   const { user } = input
   if (user !== null)
     lines.push(
-      // Once half of what was written is trimmed; as commands, so that a damaged entry can be read past.
+      // The file is rewritten when half of it is trimmed: as commands, so that Redis can read past a damaged entry.
       'auto-aof-rewrite-percentage 100',
       'auto-aof-rewrite-min-size 256mb',
       'aof-use-rdb-preamble no',
@@ -141,7 +141,7 @@ export function plan(
     readonly redis: RedisService
     readonly url: string
     readonly port: number
-    /** Of its configuration. They replace what follows from the data directory, except keys and Redis. */
+    /** The variables of its configuration. They replace those of the data directory, except keys and Redis. */
     readonly variables: Env
     /** Null where one synchronizer orders. */
     readonly synchronizer: OwnSynchronizer | null

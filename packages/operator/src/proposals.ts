@@ -1,4 +1,4 @@
-/** What super-validators have proposed and not yet decided, and the version of the protocol, as reported by one scan node. */
+/** The pending proposals of super-validators, and the version of the protocol, as one scan node reports them. */
 import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
 import { CommandError } from '@quorumscan/runtime'
@@ -9,9 +9,9 @@ export type Proposals = Awaited<ReturnType<typeof readProposals>>
 
 type Proposal = {
   readonly change: Change
-  /** In the order in which they confirmed it. */
+  /** The super-validators in the order of their confirmations. */
   readonly confirmedBy: readonly string[]
-  /** Of the first of them. */
+  /** The time of the first confirmation. */
   readonly since: string
 }
 
@@ -49,7 +49,7 @@ export async function readProposals(url: string) {
   }
   const { version, newest_known: newestKnown, next } = protocol
   return {
-    /** How many must confirm the same. */
+    /** The number of equal confirmations that a change needs. */
     needed: voting_threshold,
     pending: [...byChange.values()],
     protocol: {

@@ -17,7 +17,7 @@ export { FIRST_ADMIN_USER }
 
 export const DEFAULT_TTL = '24h'
 const MICROS_PER_SECOND = 1_000_000
-/** Longer-lived tokens are no development tokens any more. */
+/** The longest lifetime of a development token. */
 const TTL_SECONDS_MAX = 366 * 86_400
 
 /** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
@@ -45,13 +45,13 @@ export function makeSecret(directory: DataDirectory, name: string): string {
 export function parseTtl(text: string): number {
   const seconds = (parseDuration(text) ?? 0) / MICROS_PER_SECOND
   if (Number.isInteger(seconds) && seconds > 0 && seconds <= TTL_SECONDS_MAX) return seconds
-  throw new UsageError(`"${text}" is no lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
+  throw new UsageError(`"${text}" is not a lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
 }
 
 /**
  * A token that the validator of this data directory takes as the user's.
  *
- * @throws {CommandError} Before the first `up`: there is no secret yet.
+ * @throws {CommandError} Before the first `up`: the secret does not exist yet.
  */
 export async function createToken(
   directory: DataDirectory,
@@ -60,7 +60,7 @@ export async function createToken(
   const { ttlSeconds = parseTtl(DEFAULT_TTL) } = options
   const file = directory.secretFile('jwt')
   if (!existsSync(file))
-    throw new CommandError(`there is no cluster in ${directory.path}: \`quorumscan up\` makes one`)
+    throw new CommandError(`no cluster exists in ${directory.path}: \`quorumscan up\` creates one`)
   const secret = fromHex(readSecret(file))
   return createDevelopmentToken({ ...options, ttlSeconds, secret, audience: DEFAULT_AUDIENCE })
 }

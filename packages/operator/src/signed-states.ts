@@ -77,7 +77,7 @@ export async function askSignedStates(
       const newest = signed.at(-1)
       return {
         node,
-        /** At the offset that is compared; null: the node signed nothing there. */
+        /** The state at the offset that is compared; null: the node signed nothing there. */
         state: state ?? null,
         /** The newest offset that it signed; null: it signed nothing after `after`. */
         newest: newest ? { offset: newest.offset, recordTime: newest.recordTime } : null,

@@ -40,16 +40,16 @@ describe('a URL', () => {
   })
 
   it.each([
-    ['/run/redis', 'is no unix:///path'],
-    ['http://a.example', 'is no unix:///path'],
-    ['redis://', 'is no host:port'],
-    ['redis://a.example:0', 'is no host:port'],
-    ['redis://a.example:70000', 'is no host:port'],
+    ['/run/redis', 'is not unix:///path'],
+    ['http://a.example', 'is not unix:///path'],
+    ['redis://', 'is not host:port'],
+    ['redis://a.example:0', 'is not host:port'],
+    ['redis://a.example:70000', 'is not host:port'],
     ['redis://a.example/1', 'only database 0'],
-    ['redis://a.example?db=1', 'is no unix:///path'],
+    ['redis://a.example?db=1', 'is not unix:///path'],
     ['unix://run/redis', 'begins with a slash'],
-    ['redis+sentinel://a.example', 'no name of a primary'],
-    ['redis+sentinel://a.example,/m', 'is no host:port'],
+    ['redis+sentinel://a.example', 'must end in the name of a primary'],
+    ['redis+sentinel://a.example,/m', 'is not host:port'],
   ])('%s is refused', (text, reason) => {
     expect(() => parseRedisUrl(text)).toThrow(reason)
   })

@@ -31,7 +31,7 @@ export type RedisConfig = {
   readonly tls?: ClientTlsFiles | null
 }
 
-/** What a connection needs. */
+/** The options of a connection that identify its Redis. */
 export type RedisAddress = RedisPlace & {
   readonly username?: string
   readonly password?: string
@@ -89,7 +89,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
   }
 }
 
-/** For processes with a replica. */
+/** Reads the Redis of a process with a replica. */
 export function readOwnRedis(variables: EnvReader): RedisConfig {
   return readRedis(variables, 'QS_REDIS', {
     about: 'its own Redis, with replica, queues, and its other data',
@@ -118,7 +118,7 @@ export function parseRedisUrl(text: string): { place: RedisPlace; isSecure: bool
   const [, scheme, sentinel, hosts = '', rest = ''] = URL_FORM.exec(text) ?? []
   if (scheme === undefined)
     throw new RangeError(
-      `${JSON.stringify(text)} is no unix:///path, redis://host, rediss://host or [redis|rediss]+sentinel://host,host/name`,
+      `${JSON.stringify(text)} is not unix:///path, redis://host, rediss://host or [redis|rediss]+sentinel://host,host/name`,
     )
   const isSecure = scheme === 'rediss'
   if (sentinel === undefined) {
@@ -127,7 +127,9 @@ export function parseRedisUrl(text: string): { place: RedisPlace; isSecure: bool
     return { place: parseEndpoint(hosts, REDIS_PORT), isSecure }
   }
   if (!PRIMARY_NAME.test(rest))
-    throw new RangeError(`${JSON.stringify(text)} ends in no name of a primary, as in …/mymaster`)
+    throw new RangeError(
+      `${JSON.stringify(text)} must end in the name of a primary, as in …/mymaster`,
+    )
   const sentinels = hosts.split(',').map((one) => parseEndpoint(one, SENTINEL_PORT))
   return { place: { sentinels, name: rest }, isSecure }
 }
@@ -137,7 +139,7 @@ function parseEndpoint(text: string, defaultPort: number): Endpoint {
   const host = bracketed ?? plain
   const port = digits === undefined ? defaultPort : Number(digits)
   if (host === undefined || port < 1 || port > PORT_MAX)
-    throw new RangeError(`${JSON.stringify(text)} is no host:port`)
+    throw new RangeError(`${JSON.stringify(text)} is not host:port`)
   return { host, port }
 }
 
@@ -145,7 +147,7 @@ function parseEndpoint(text: string, defaultPort: number): Endpoint {
  * Reads the files.
  *
  * @param defaultUser - Used with a password but no user.
- * @throws {Error} If a file cannot be read, or holds no certificate.
+ * @throws {Error} If a file cannot be read, or does not hold a certificate.
  */
 export async function readRedisAddress(
   config: RedisConfig,

@@ -16,7 +16,7 @@ const clock = createSystemClock()
  */
 export function limitCommands(redis: Redis, timeoutMs: number): void {
   const send = redis.sendCommand.bind(redis)
-  /** In the order of their replies, so the oldest commands are first. */
+  /** Commands without a reply, in the order of their replies, so the oldest are first. */
   const waiting = new Set<{ readonly command: Command; ticksLeft: number }>()
   let ended = new AbortController()
   let isWatched = false

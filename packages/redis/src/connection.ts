@@ -12,7 +12,7 @@ export const CONNECT_MS_MAX = 5_000
  * has the longest blocking command, 10 s.
  */
 const SILENCE_MS_MAX = 15_000
-/** Between rounds over all sentinels while none answers. */
+/** The pause between rounds over all sentinels while none answers. */
 const SENTINEL_PAUSE = { stepMs: 100, msMax: 1_000 }
 
 const clock = createSystemClock()

@@ -2,7 +2,7 @@
 import { ScanError } from '@quorumscan/errors'
 import type { Redis } from 'ioredis'
 
-/** By name: the required value, or the least number. */
+/** The required value of each setting, or its least number. */
 type RequiredSettings = Readonly<Record<string, string | number>>
 
 export type CheckedSettings = Awaited<ReturnType<typeof checkSettings>>
@@ -59,7 +59,7 @@ async function readSetting(redis: Redis, name: string): Promise<string | null> {
   return (name === 'appendonly' ? YES_OR_NO[Number(value)] : value) ?? null
 }
 
-/** Where INFO reports a setting. */
+/** The line of INFO that reports a setting. */
 const IN_INFO: Readonly<Record<string, RegExp>> = {
   appendonly: /^aof_enabled:([01])\r?$/m,
   'maxmemory-policy': /^maxmemory_policy:(\S+)\r?$/m,

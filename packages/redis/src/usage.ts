@@ -20,7 +20,7 @@ export function watchRedis(address: RedisAddress) {
         memoryBytes: numberIn(info, 'used_memory'),
         /** 0: without a limit. */
         memoryBytesMax: numberIn(info, 'maxmemory'),
-        /** Of the append-only file; 0 without one. */
+        /** The size of the append-only file; 0 without one. */
         fileBytes: /^aof_enabled:1\r?$/m.test(info) ? numberIn(info, 'aof_current_size') : 0,
         /** Its directory; empty if it is on another machine. */
         directory: directory ?? '',

@@ -8,11 +8,11 @@ import { parseStrictJson } from '@quorumscan/verifier'
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 export type Asked = {
-  /** Null if there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null
   readonly headers: Headers
   readonly text: string
-  /** Null where the text is no JSON. The caller checks its content. */
+  /** The text as JSON; null if it is not JSON. The caller checks its content. */
   readonly body: unknown
   readonly latencyMs: number
   /** Why there was no answer, in the words of `node-words.ts`; null if there was one. */

@@ -40,7 +40,7 @@ export async function openCertificate(
     read: () => [[[], Date.parse(new X509Certificate(current.cert).validTo) / MS_PER_SECOND]],
   })
   return {
-    /** Of a new server. A client without a certificate of a peer is anonymous (`client.ts`). */
+    /** The options of a new server. A client without a certificate of a peer is anonymous (`client.ts`). */
     begin: (): TlsOptions =>
       current.ca === undefined
         ? current

@@ -26,7 +26,7 @@ export type ClockVerdict =
 
 /** Far above the offset of a machine with any time service, far below the 10 s at which replicas wait. */
 export const CLOCK_TOLERANCE_MICROS = 2_000_000
-/** Six usual rounds: an older reading is no evidence, as the peer may be down. */
+/** Six usual rounds: an older reading is not evidence, as the peer may be down. */
 const READING_MS_MAX = 30_000
 
 /** By how much the own clock is ahead of the one that was read. */

@@ -19,7 +19,7 @@ export class SilentError extends CommandError {
   override readonly name = 'SilentError'
 }
 
-/** Of objects that are no errors, with which some libraries reject. */
+/** The format of objects other than errors, with which some libraries reject. */
 const ONE_LINE = { breakLength: Number.POSITIVE_INFINITY, compact: true }
 
 /** The sentence of an error for a person. Of an unexpected error, its first line, without a stack. */
@@ -39,13 +39,13 @@ function describeIssues({ issues }: ZodError): string {
   return sentences.join('; ')
 }
 
-/** As `messageOf`, of writing a file: what is missing then is its directory. */
+/** As `messageOf`, for an error of writing a file: a missing file means a missing directory. */
 export function messageOfWrite(error: unknown, file: string): string {
   const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'ENOENT'
   return isMissing ? `the directory ${dirname(file)} does not exist` : messageOf(error)
 }
 
-/** As `messageOf`, of reading or parsing a file, with its name. */
+/** As `messageOf`, for an error of reading or parsing a file, which it names. */
 export function messageOfRead(error: unknown, file: string): string {
   return describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
 }

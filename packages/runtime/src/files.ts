@@ -22,7 +22,7 @@ import { CommandError, messageOf } from './command-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
-/** Of public files: every user of this machine can read them. */
+/** The mode of public files, which every user of this machine can read. */
 export const PUBLIC_MODE = 0o644
 
 /** Makes the directory and its parents; 0700 even if it existed with more rights. */
@@ -51,7 +51,8 @@ export function assertWritable(path: string): void {
     rmSync(writeTemporary(join(path, 'writable'), ''))
   } catch (error) {
     const { code = null } = error as NodeJS.ErrnoException
-    const why = code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or no directory of yours'
+    const why =
+      code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or not a directory of this user'
     throw new CommandError(
       `nothing can be written in ${path}: ${why} (${code}). Name another directory`,
       { cause: error },
@@ -98,7 +99,7 @@ export function readJson(path: string): unknown {
   }
 }
 
-/** Of a file whose content is not what was written. */
+/** The error of a file whose content is not what was written. */
 function damageOf(path: string, cause: unknown): CommandError {
   return new CommandError(
     `${path} is damaged (${messageOf(cause)}): restore a complete copy, or start again with another --data-dir`,
@@ -130,7 +131,7 @@ export function readOwnJson(path: string): unknown {
     const { owner, content } = Object(JSON.parse(readFileSync(path, 'utf8')))
     return owner !== undefined && owner === identityOfDirectory(dirname(path)) ? content : null
   } catch {
-    // Missing, or half copied: it is no evidence of running processes.
+    // A missing or half-copied file is not evidence of running processes.
     return null
   }
 }
@@ -141,7 +142,7 @@ export function identityOfDirectory(path: string): string | null {
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`
 }
 
-/** Of a secret, such as the one that signs tokens. */
+/** The length of a secret, such as the one that signs tokens. */
 export const SECRET_BYTES = 32
 
 /** A secret, in hex, without the end of its line. @throws {CommandError} If the file does not hold one; the system's error if it cannot be read. */
@@ -151,7 +152,7 @@ export function readSecret(file: string): string {
   throw damageOf(file, `it does not hold ${SECRET_BYTES} bytes`)
 }
 
-/** Whether the error is of the system and has this code, e.g. `ENOENT`. */
+/** Whether the error is a system error with this code, e.g. `ENOENT`. */
 export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

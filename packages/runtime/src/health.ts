@@ -13,7 +13,7 @@ const TIMEOUT_MS = 1000
 const reportedOffset = z.int().min(0).nullable().catch(null)
 const reportedOrdering = z
   .object({
-    /** Of its newest block. */
+    /** The height of its newest block. */
     height: z.int(),
     /** The round in which the block before was decided; above 0, a proposer was missing. */
     round: z.int().nullable(),
@@ -25,7 +25,7 @@ const reportedOrdering = z
   .nullable()
   .catch(null)
 
-/** What a synchronizer that orders with others reports of its engine. */
+/** The report of a synchronizer that orders with others about its engine. */
 export type OrderingReport = NonNullable<z.output<typeof reportedOrdering>>
 
 export type Health = {
@@ -81,7 +81,7 @@ function readinessOf({ status, headers, body }: Asked) {
   } as const
 }
 
-/** Of a ready process: a clock offset that may stop it. */
+/** The clock offset of a ready process that may stop it. */
 function clockDetail(headers: Headers): string | null {
   const offsetMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
   return Math.abs(offsetMicros) > CLOCK_TOLERANCE_MICROS

@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts'
 
 /** Memory and files of the process's own Redis, and the free space of its disk. */
 export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>): void {
-  // While a call hangs, no second one is made.
+  // While a call hangs, no second call is made.
   const usage = singleFlight(() => redis.usage())
   const freeBytes = singleFlight(async () => {
     const { bavail, bsize } = await statfs((await usage()).directory)

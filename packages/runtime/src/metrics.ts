@@ -28,7 +28,7 @@ type Definition<Names extends Labels> = {
 /** A value for each label, in the order of their names. */
 type ValuesOf<Names extends Labels> = { readonly [Index in keyof Names]: string }
 
-/** What is added up as it happens, in place of being read. */
+/** A metric that counts events as they happen, instead of being read. */
 type TalliedDefinition<Names extends Labels> = Definition<Names> & {
   /**
    * Sets of label values that are there from the start, at zero: of what appears only when it happens, an alert
@@ -129,9 +129,9 @@ function named(labels: readonly string[], values: readonly string[]): Record<str
   return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
 }
 
-/** What the source gives in time, or null. */
+/** The value of the source; null if it fails or is late. */
 function atMost<T>(clock: Clock, read: () => Promise<T>): Promise<T | null> {
   const none = () => null
-  // What cannot be read now is left out; the log of the source says why.
+  // A value that cannot be read is left out. The log of the source has the reason.
   return within({ clock, timeoutMs: SAMPLE_MS_MAX }, () => read().catch(none), none)
 }

@@ -5,7 +5,7 @@ import { closest, distance } from 'fastest-levenshtein'
 const EDITS_MAX = 2
 /** A shorter prefix is ambiguous. */
 const BEGINNING_MIN = 4
-/** Of a long name more may be wrong. */
+/** A long name may have more errors. */
 const LETTERS_PER_EDIT = 5
 
 /** The name nearest to a word, or the only one with this prefix; undefined if none is near. */

@@ -5,16 +5,18 @@ import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 /** A node, as the operator of this process configured it. */
 export type Peer = { readonly name: string; readonly url: string }
 
-export type PeerPlace = Pick<Peer, 'url'> & { readonly isPublicOnly: boolean }
+export type PeerEndpoint = Pick<Peer, 'url'> & { readonly isPublicOnly: boolean }
 
 /**
  * The address without a trailing slash.
  *
- * @throws {RangeError} If it is no URL, or one of http beyond loopback, where others could answer.
+ * @throws {RangeError} If the text is not a URL, or is an http URL beyond loopback, where other programs could answer.
  */
 export function parseServiceUrl(text: string): string {
   if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text) || !isAuthenticated(text))
-    throw new RangeError(`${JSON.stringify(text)} is no https address, nor http of this machine`)
+    throw new RangeError(
+      `${JSON.stringify(text)} is not an https URL, nor an http URL of this machine`,
+    )
   return text.replace(/\/+$/, '')
 }
 
@@ -27,7 +29,7 @@ export function parsePeers(text: string): readonly Peer[] {
   const pairs = text.split(',').filter(Boolean)
   return pairs.map((pair) => {
     const at = pair.indexOf('=')
-    if (at < 1) throw new RangeError(`${JSON.stringify(pair)} is no name=https://address`)
+    if (at < 1) throw new RangeError(`${JSON.stringify(pair)} is not name=https://address`)
     return { name: pair.slice(0, at), url: parseServiceUrl(pair.slice(at + 1)) }
   })
 }
@@ -48,7 +50,7 @@ export function createPeerAddresses(allowPrivate: boolean) {
       load().catch(() => {}) // Read again in the next round.
     },
     /** The most likely address first. */
-    placesOf({ name, url }: Peer): readonly PeerPlace[] {
+    endpointsOf({ name, url }: Peer): readonly PeerEndpoint[] {
       const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
       const moved = urlByPeer.get(name)
       if (moved === undefined || moved === url) return [configured]

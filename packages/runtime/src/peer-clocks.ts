@@ -17,7 +17,7 @@ import {
 } from './clock-comparison.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
-import { createPeerAddresses, type Peer, type PeerPlace } from './peer-addresses.ts'
+import { createPeerAddresses, type Peer, type PeerEndpoint } from './peer-addresses.ts'
 import { createPeerClient } from './peer-client.ts'
 import { type PeerPoll, pollPeers } from './repeat.ts'
 
@@ -72,7 +72,7 @@ export function createPeerClocks(options: {
     judgeClock({ readings: readingsIn(latest), now: moment(), needed })
 
   const readAt = async (
-    { url, isPublicOnly }: PeerPlace,
+    { url, isPublicOnly }: PeerEndpoint,
     { peer, signal }: { readonly peer: string; readonly signal: AbortSignal },
   ): Promise<Answer> => {
     const startedMs = clock.monotonicMs()
@@ -97,7 +97,7 @@ export function createPeerClocks(options: {
     peers,
     clock,
     everyMs: ROUND_MS_OFF,
-    /** At once after the clock was set: earlier readings already show it. */
+    /** A round is due at once after the clock was set, because earlier readings already show that. */
     isDue(sinceMs, latest) {
       const verdict = verdictOf(latest)
       report(verdict)
@@ -107,9 +107,9 @@ export function createPeerClocks(options: {
     },
     async read(peer, signal) {
       let failure: unknown
-      for (const place of addresses.placesOf(peer))
+      for (const endpoint of addresses.endpointsOf(peer))
         try {
-          return await readAt(place, { peer: peer.name, signal })
+          return await readAt(endpoint, { peer: peer.name, signal })
         } catch (error) {
           failure = error
         }

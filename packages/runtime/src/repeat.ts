@@ -68,7 +68,7 @@ type Observation<T> = {
 }
 
 export type PeerPoll<T> = Repetition & {
-  /** By the name of the peer; those that never answered are missing. */
+  /** The last answer by the name of the peer. Peers that never answered are missing. */
   readonly latest: ReadonlyMap<string, Observation<T>>
 }
 
@@ -78,7 +78,7 @@ export function pollPeers<T>(options: {
   /** An error counts as no answer. It must limit its own time: the round waits for all. */
   readonly read: (peer: Peer, signal: AbortSignal) => Promise<T>
   readonly clock: Clock
-  /** From the end of a round to the next. */
+  /** The pause from the end of a round to the next. */
   readonly everyMs: number
   /** Whether to begin a round so long after the last one, called after each pause. Default: yes. */
   readonly isDue?: (sinceMs: number, latest: PeerPoll<T>['latest']) => boolean

@@ -32,7 +32,7 @@ export type Tracer = {
 
 export type Tracing = Tracer & AsyncDisposable
 
-/** Null if a request has no well-formed one. */
+/** The trace context of a request; null if it is missing or malformed. */
 export function traceparentOf(headers: IncomingHttpHeaders): string | null {
   const trace = traceOf(headers)
   if (trace === null) return null
@@ -41,7 +41,7 @@ export function traceparentOf(headers: IncomingHttpHeaders): string | null {
   return `00-${trace.traceId}-${trace.spanId}-${flags}`
 }
 
-/** Of the caller's trace; null if a request has none. */
+/** The id of the caller's trace; null if a request has none. */
 export function traceIdOf(headers: IncomingHttpHeaders): string | null {
   return traceOf(headers)?.traceId ?? null
 }

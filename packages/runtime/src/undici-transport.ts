@@ -165,7 +165,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** As the global one, but it trusts these certificates. */
+/** As the global `fetch`, but it trusts these certificates. */
 export function createFetch(trust: ClientTls | null): typeof fetch {
   const dispatcher = new Agent({ connect: connectorOf(trust) })
   // Types of Node and of undici describe the same thing twice.
@@ -192,7 +192,7 @@ export function connectorOf(
   }
 }
 
-/** Of these IANA assigns global addresses. ipaddr.js takes the rest, as `::10.0.0.1`, for global where it has no name. */
+/** IANA assigns global addresses from this range. ipaddr.js also reports unnamed ranges, as `::10.0.0.1`, as global. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**

@@ -25,7 +25,7 @@ export function createAutoRenewals({ redis, write }: StoreConnection) {
       if (isEnabled) await write(() => redis.hset(KEYS.autoRenewals, reference, party))
       else await write(() => redis.hdel(KEYS.autoRenewals, reference))
     },
-    /** In the order asked. */
+    /** The preferences in the order of the references. */
     async areEnabled(references: readonly ContractId[]): Promise<readonly boolean[]> {
       if (references.length === 0) return []
       const parties = await reach(redis.hmget(KEYS.autoRenewals, ...references))
@@ -42,7 +42,7 @@ export function createAutoRenewals({ redis, write }: StoreConnection) {
         cursor = next
       } while (cursor !== '0')
     },
-    /** For subscriptions that ended. */
+    /** Deletes the preferences of subscriptions that ended. */
     async forget(references: readonly ContractId[]): Promise<void> {
       if (references.length === 0) return
       await write(() => redis.hdel(KEYS.autoRenewals, ...references))

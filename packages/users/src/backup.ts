@@ -3,7 +3,7 @@ import type { RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { KEYS, openConnection, reach } from './connection.ts'
 
-/** Members of a hash by field, of a sorted set (all of score 0) with nothing; base64, as some are no text. */
+/** Members of a hash by field, of a sorted set (all of score 0) with nothing; base64, as some are not text. */
 export type StorePart = {
   readonly key: string
   readonly items: readonly (readonly [string, string] | readonly [string])[]
@@ -12,7 +12,7 @@ export type StorePart = {
 /** Sorted sets; all other keys are hashes. */
 const SORTED_SETS: readonly string[] = [KEYS.ids, KEYS.expired]
 const NAMES = Object.values(KEYS).sort()
-/** Of one part and of one write: a record of a user with all its rights has 150 KB, most have 300 bytes. */
+/** The items of one part and of one write: a record of a user with all its rights has 150 KB, most have 300 bytes. */
 const ITEMS_MAX = 1000
 
 /**
@@ -62,7 +62,7 @@ async function writePart(redis: Redis, { key, items }: StorePart): Promise<void>
   else await redis.hset(key, ...bytes.flat())
 }
 
-/** Of a hash as ioredis gives it, or of a sorted set. */
+/** The items of a reply of ioredis for a hash or a sorted set. */
 function itemsOf(reply: unknown): StorePart['items'] {
   if (Array.isArray(reply)) return reply.map((member: Buffer) => [member.toString('base64')])
   const base64 = (text: string | Buffer) => Buffer.from(text as string).toString('base64')

@@ -29,7 +29,7 @@ export function createParties({ redis, write }: StoreConnection) {
       const text = JSON.stringify(annotations)
       await write(() => redis.hset(KEYS.partyAnnotations, party, text))
     },
-    /** In the order asked. */
+    /** The annotations in the order of the parties. */
     async annotations(parties: readonly PartyId[]): Promise<readonly Annotations[]> {
       if (parties.length === 0) return []
       const texts = await reach(redis.hmget(KEYS.partyAnnotations, ...parties))

@@ -1,4 +1,4 @@
-/** What the readers of a network learned and need after a restart. Only the readers interpret it. */
+/** The state that the readers of a network need after a restart. Only the readers interpret it. */
 import type { Offset } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 
@@ -54,7 +54,7 @@ export function createStoredText(
 ) {
   const { key, genesisHash } = place
   return {
-    /** What was saved last, or null. */
+    /** The text that was saved last, or null. */
     load: (): Promise<string | null> => reach(redis.hget(key, genesisHash)),
     async save(text: string): Promise<void> {
       await write(() => redis.hset(key, genesisHash, text))

@@ -1,4 +1,4 @@
-/** What the validator must store because no log holds it, over one connection. */
+/** The data that the validator must store because no log holds it, over one connection. */
 import type { RedisAddress } from '@quorumscan/redis'
 import { createAutoRenewals } from './auto-renewals.ts'
 import { KEYS, openConnection } from './connection.ts'
@@ -36,7 +36,7 @@ export async function openValidatorStore(config: {
     identity: storedText(KEYS.identity),
     /** The last known address records of the scan nodes, as JSON. */
     addresses: storedText(KEYS.addresses),
-    /** What proves that scan nodes lied, as JSON. */
+    /** Evidence that scan nodes equivocated, as JSON. */
     evidence: storedText(KEYS.evidence),
     async [Symbol.asyncDispose](): Promise<void> {
       await floor.flush()

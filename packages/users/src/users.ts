@@ -8,7 +8,7 @@ export type UserRecord = { readonly user: User; readonly rights: readonly Right[
 
 /** As upstream's participant: keeps a record small enough to read at every request. */
 export const RIGHTS_PER_USER_MAX = 1000
-/** Writers of one record that overtake each other: more than this at once is no normal use. */
+/** Concurrent writers of one record. Normal use has fewer. */
 const ATTEMPTS_MAX = 16
 
 type Page = { readonly after: UserId; readonly limit: number }
@@ -35,7 +35,7 @@ export function createUsers({ redis, write }: StoreConnection) {
     },
     /** False if the user exists; nothing is changed then. */
     insert: (record: UserRecord) => replace('', record),
-    /** Whether there was one. */
+    /** Returns whether the user existed. */
     async delete(id: UserId): Promise<boolean> {
       const reply = await write(() =>
         redis.multi().hdel(KEYS.records, id).zrem(KEYS.ids, id).exec(),
@@ -52,7 +52,7 @@ export function createUsers({ redis, write }: StoreConnection) {
     /**
      * Replaces the record by what `change` makes of the current one; `change` may run several times.
      *
-     * @returns The new record, or null if there is no such user.
+     * @returns The new record, or null if the user does not exist.
      * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
      */
     async update(

@@ -18,12 +18,12 @@ import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
 
 const FORMAT = 'quorumscan/backup/1'
-/** Of the genesis document, below the data directory. */
-export const GENESIS_PLACE = 'genesis.json'
-/** Nothing of a backup is written anywhere else. */
-const PLACE =
+/** The path of the genesis document below the data directory. */
+export const GENESIS_PATH = 'genesis.json'
+/** The paths below the data directory to which a restore may write. */
+const ITEM_PATH =
   /^(?:genesis\.json|[a-z0-9-]+\.member\.json|(?:keys|members|files)\/[A-Za-z0-9_-][A-Za-z0-9._-]*)$/
-/** It holds private keys. */
+/** The file holds private keys. */
 const MODE = 0o600
 const LINE_FEED = 10
 
@@ -34,14 +34,14 @@ const header = z.strictObject({
   /** Hex. */
   genesisHash: z.string(),
   takenAt: z.string(),
-  /** Of its configuration. The file that one names, if it is a small one, is at `files/<variable>`. */
+  /** The variables of its configuration. The file that one names, if it is a small one, is at `files/<variable>`. */
   variables: z.record(z.string(), z.string()),
 })
 export type Header = z.infer<typeof header>
 
 const item = z.union([
   /** `path`: below the data directory. */
-  z.strictObject({ kind: z.literal('file'), path: z.string().regex(PLACE), text: z.string() }),
+  z.strictObject({ kind: z.literal('file'), path: z.string().regex(ITEM_PATH), text: z.string() }),
   z.strictObject({
     kind: z.literal('kept'),
     key: z.string(),
@@ -49,7 +49,7 @@ const item = z.union([
   }),
   /** The offset that a super-validator had applied; it kept the groups that follow this item. */
   z.strictObject({ kind: z.literal('head'), offset: z.int().nonnegative() }),
-  /** Of the log. Base64. */
+  /** A group of the log, in base64. */
   z.strictObject({ kind: z.literal('group'), bytes: z.string(), signature: z.string() }),
 ])
 export type Item = z.infer<typeof item>
@@ -59,7 +59,7 @@ const end = z.strictObject({ kind: z.literal('end'), sha256: z.string() })
 /**
  * Writes a new file that only its owner can read. It appears only when it is complete.
  *
- * @throws {CommandError} If there is one.
+ * @throws {CommandError} If the file exists.
  */
 export async function writeArchive(
   file: string,
@@ -101,7 +101,7 @@ export type Archive = Awaited<ReturnType<typeof openArchive>>
 /**
  * Reads the file once, to its end.
  *
- * @throws {CommandError} That names it, if it is no backup, or not as it was written.
+ * @throws {CommandError} If the file is not a backup, or was changed. The message names the file.
  */
 export async function openArchive(file: string) {
   const hash = createHash('sha256')
@@ -122,7 +122,7 @@ export async function openArchive(file: string) {
   if (written.data.sha256 !== last?.sha256) throw damaged(file, 'its bytes were changed')
   return {
     header: of.data,
-    /** In the order in which they were written; read again each time. */
+    /** The items in the order in which they were written. Each call reads the file again. */
     async *items(): AsyncGenerator<Item> {
       let count = 0
       for await (const line of linesOf(file)) {
@@ -136,7 +136,7 @@ export async function openArchive(file: string) {
   }
 }
 
-/** Without their line feeds, as bytes: what is hashed is what is in the file. */
+/** The lines without their line feeds, as bytes, because the hash covers bytes. */
 async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
   const lines = splitFrames((bytes) => bytes.indexOf(LINE_FEED) + 1 || bytes.byteLength + 1)
   try {

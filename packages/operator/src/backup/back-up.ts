@@ -17,30 +17,30 @@ import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { memberFilesOf, type OperatorConfig } from '../run/operator-config.ts'
 import type { OwnNode } from '../run/operator-services.ts'
 import { openOwnRedis } from '../run/own-redis.ts'
-import { GENESIS_PLACE, type Item, writeArchive } from './archive.ts'
+import { GENESIS_PATH, type Item, writeArchive } from './archive.ts'
 
 /** A file that a variable names: certificates and tokens, and no program. */
 const NAMED_BYTES_MAX = 1024 * 1024
-/** Their values on the other machine are decided there. */
-const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
+/** Paths of one machine: a restore sets them to those of its machine. */
+const MACHINE_VARIABLES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
 
 type BackUpOptions = OwnNode & {
   readonly config: OperatorConfig
   readonly file: string
-  /** Of a super-validator: the newest groups of the log instead, from which a lost part of it is refilled. */
+  /** Whether a super-validator writes only the newest groups of the log, from which a lost part of it is refilled. */
   readonly isLogAlone: boolean
 }
 
 /**
  * Writes a consistent backup, whether the operator's processes run or not.
  *
- * @throws {CommandError} If the file is there already, the log is damaged, or something cannot be read: there is no file then.
+ * @throws {CommandError} If the file is there already, the log is damaged, or something cannot be read: no file is left then.
  */
 export async function backUp(options: BackUpOptions): Promise<void> {
   const { config, isLogAlone, clock } = options
   const variables = Object.entries(isLogAlone ? {} : config.variables).flatMap(
     ([variable, value]) =>
-      value === undefined || PLACES.includes(variable) ? [] : [[variable, value]],
+      value === undefined || MACHINE_VARIABLES.includes(variable) ? [] : [[variable, value]],
   )
   const header = {
     role: config.runs,
@@ -85,14 +85,14 @@ function itemOf({ bytes, signature }: ProvenGroup): Item {
   return { kind: 'group', bytes: toBase64(bytes), signature: toBase64(signature) }
 }
 
-/** By their path in the backup. */
+/** The source files, by their path in the backup. */
 function filesOf(config: OperatorConfig): ReadonlyMap<string, string> {
   const { directory, name, runs, variables, memberDirectory } = config
   const keys = KEYS_OF[ROLE_OF[runs]].map((kind) => memberKeyFile(directory, name, kind))
   return new Map([
     ...keys.map((file) => [`keys/${basename(file)}`, file] as const),
     [`${name}.member.json`, directory.memberFile(name)],
-    [GENESIS_PLACE, config.genesisFile],
+    [GENESIS_PATH, config.genesisFile],
     ...memberFilesOf(memberDirectory).map((file) => [`members/${basename(file)}`, file] as const),
     ...Object.entries(variables).flatMap(([variable, value]) =>
       isNamedFile(variable, value) ? [[`files/${variable}`, value] as const] : [],
@@ -101,7 +101,8 @@ function filesOf(config: OperatorConfig): ReadonlyMap<string, string> {
 }
 
 function isNamedFile(variable: string, value: string | undefined): value is string {
-  if (value === undefined || PLACES.includes(variable) || !value.includes('/')) return false
+  if (value === undefined || MACHINE_VARIABLES.includes(variable) || !value.includes('/'))
+    return false
   const stats = statSync(value, { throwIfNoEntry: false })
   return stats?.isFile() === true && stats.size <= NAMED_BYTES_MAX
 }

@@ -153,7 +153,7 @@ it('a validator with a Redis elsewhere is backed up from there, and restored the
 
 it.each([
   ['QS_PROT', '4711', 'QS_PROT is not a variable that these processes read: did you mean QS_PORT?'],
-  ['QS_PORT', 'abc', 'QS_PORT is no integer from 0 to 65535: "abc"'],
+  ['QS_PORT', 'abc', 'QS_PORT must be an integer from 0 to 65535, not "abc"'],
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   await expect(restored(file, 'refused', { changes: { [name]: value } })).rejects.toThrow(
@@ -252,5 +252,5 @@ it('fills an existing directory in its place, and leaves it empty where that fai
   expect(readdirSync(target)).toContain('run.env')
   expect(readdirSync(target)).not.toContain('.restore')
   expect(readOperatorConfig('sv', configFile, judgeProcesses).name).toBe('sv-1')
-  await expect(restored(file, 'genesis.json')).rejects.toThrow('genesis.json is no directory')
+  await expect(restored(file, 'genesis.json')).rejects.toThrow('genesis.json is not a directory')
 })

@@ -25,10 +25,10 @@ import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../run/operator-config.ts'
 import { judgeProcesses, type OwnNode } from '../run/operator-services.ts'
 import { openOwnRedis } from '../run/own-redis.ts'
-import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
+import { type Archive, GENESIS_PATH, type Header, openArchive } from './archive.ts'
 
 const CONFIG_FILE = 'run.env'
-/** In the target: holds what is restored, until all of it is there. */
+/** The directory in the target that holds the restored files until all are complete. */
 const STAGE = '.restore'
 const NAME_ANOTHER = '`--to` takes a directory that is empty or does not exist'
 /** An empty directory may hold these: the stage of a restore that was interrupted, and the directory that `mkfs` makes. */
@@ -47,7 +47,7 @@ type RestoreOptions = Omit<OwnNode, 'config'> & {
 /** A backup that is being restored. */
 type Stage = Pick<RestoreOptions, 'changes'> & {
   readonly header: Header
-  /** Holds what is restored, until all of it is there. */
+  /** The directory of the restored files until all are complete. */
   readonly stage: string
 }
 
@@ -79,7 +79,7 @@ export async function restore(options: RestoreOptions) {
     refuseWrongChanges(staged)
     const logEnd = await fillRedis({ ...options, ...staged, archive, others, genesis })
     writeFileAtomic(join(stage, CONFIG_FILE), configOf(staged, target))
-    moveOut(stage, target)
+    moveFromStage(stage, target)
     const { role, name, takenAt } = header
     return { role, name, takenAt, genesis, logEnd, configFile: join(target, CONFIG_FILE) }
   } catch (error) {
@@ -91,11 +91,11 @@ export async function restore(options: RestoreOptions) {
   }
 }
 
-/** @throws {UsageError} If the target is no directory, or holds something. */
+/** @throws {UsageError} If the target is not a directory, or is not empty. */
 function refuseUnlessEmpty(target: string): void {
   const stats = statSync(target, { throwIfNoEntry: false })
   if (stats === undefined) return
-  if (!stats.isDirectory()) throw new UsageError(`${target} is no directory: ${NAME_ANOTHER}`)
+  if (!stats.isDirectory()) throw new UsageError(`${target} is not a directory: ${NAME_ANOTHER}`)
   if (readdirSync(target).some((name) => !EMPTY.includes(name)))
     throw new UsageError(`${target} is not empty: nothing was changed. ${NAME_ANOTHER}`)
 }
@@ -123,7 +123,7 @@ function makeStage(target: string): string {
 }
 
 /** The configuration comes last: without it nothing runs. If one file cannot be moved, none is. */
-function moveOut(stage: string, target: string): void {
+function moveFromStage(stage: string, target: string): void {
   const names = readdirSync(stage).filter((name) => name !== CONFIG_FILE)
   const moved: string[] = []
   try {
@@ -140,7 +140,7 @@ function moveOut(stage: string, target: string): void {
 }
 
 function readGenesisOf({ header, stage }: Stage): Genesis {
-  const file = join(stage, GENESIS_PLACE)
+  const file = join(stage, GENESIS_PATH)
   if (!existsSync(file))
     throw new UsageError(
       'the backup holds the newest of the log alone, without keys, and makes no operator. Name it after `--log`, of ' +
@@ -196,7 +196,7 @@ async function fillRedis(
   const config = { runs, name, directory: dataDirectory(stage), variables }
   await using own = await openOwnRedis({ ...options, config })
   if (runs === 'validator') {
-    await writeStore(own.redis, keptOf(archive))
+    await writeStore(own.redis, storePartsOf(archive))
     return null
   }
   const more = []
@@ -208,11 +208,11 @@ async function fillRedis(
   return (await writeWholeLog(log, groupsOf(archive), more)).offset
 }
 
-async function* keptOf(archive: Archive): AsyncGenerator<StorePart> {
+async function* storePartsOf(archive: Archive): AsyncGenerator<StorePart> {
   for await (const item of archive.items()) if (item.kind === 'kept') yield item
 }
 
-/** Of the log, in order. */
+/** The groups of the log, in order. */
 export async function* groupsOf(archive: Archive): AsyncGenerator<ProvenGroup> {
   for await (const item of archive.items())
     if (item.kind === 'group')
@@ -231,7 +231,7 @@ function configOf(staged: Stage, path: string): string {
   return `# From a backup of ${staged.header.takenAt}.\n${lines.join('\n')}\n`
 }
 
-/** Those of the backup, with the files of this machine, where the data directory is at `path`. */
+/** The variables of the backup, with the files of a data directory at `path`. */
 function variablesOf({ header, stage, changes }: Stage, path: string): Record<string, string> {
   const placed = Object.entries(header.variables).map(([variable, value]) => [
     variable,
@@ -240,13 +240,13 @@ function variablesOf({ header, stage, changes }: Stage, path: string): Record<st
   return {
     ...Object.fromEntries(placed),
     QS_DATA_DIR: path,
-    QS_GENESIS: join(path, GENESIS_PLACE),
+    QS_GENESIS: join(path, GENESIS_PATH),
     QS_MEMBERS: join(path, 'members'),
     ...changes,
   }
 }
 
-/** As `parseEnv` of Node reads it: without quotes where possible. */
+/** A value as `parseEnv` of Node reads it: without quotes where possible. */
 function quoted(value: string): string {
   if (/^[A-Za-z0-9_./:@,+=-]*$/.test(value)) return value
   const quote = ['"', "'", '`'].find((mark) => !value.includes(mark))

@@ -65,7 +65,7 @@ it('says that nothing is signed with a new voting key, and with no other', async
   await expect(stat(voteState)).rejects.toThrow('ENOENT')
 })
 
-it('names the file that is no member file', async () => {
+it('names the file that is not a member file', async () => {
   await using temporary = await temporaryDirectory()
   const { directory } = temporary
   makeMember(directory, 'validator', input)

@@ -113,5 +113,5 @@ it('refuses a key of small order, for which every caller could sign', () => {
   const publicKey = `01${'0'.repeat(62)}`
   expect(() =>
     writeMember('super-validator', input, { ...own, scan: { ...createKeyPair(), publicKey } }),
-  ).toThrow('no usable Ed25519 key')
+  ).toThrow('must be a usable Ed25519 key')
 })

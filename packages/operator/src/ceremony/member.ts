@@ -43,7 +43,7 @@ export const KEYS_OF = {
 } as const
 export type Role = keyof typeof KEYS_OF
 export const ROLES = Object.keys(KEYS_OF) as readonly Role[]
-/** What can be run, and whose keys it needs. */
+/** The processes that can be run, and the role whose keys they need. */
 export const ROLE_OF = {
   sv: 'super-validator',
   synchronizer: 'synchronizer',
@@ -55,13 +55,13 @@ export type Runnable = keyof typeof ROLE_OF
 export const MEMBER_BYTES_MAX = 16 * 1024
 
 const VERSION = 1
-/** What to do about any file that is not as it was written. */
+/** The advice for a file that was changed. */
 const ASK_AGAIN = 'Ask its operator for the file that `keys new` wrote'
 const TAG = 'quorumscan/member/1'
 const ENGINE_ADDRESS = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):(\d{1,5})$/
 const PORT_MAX = 65_535
 
-const key = z.string().refine(isUsableKey, 'is no usable Ed25519 key')
+const key = z.string().refine(isUsableKey, 'must be a usable Ed25519 key')
 const proof = z.string().regex(/^[0-9a-f]{128}$/)
 
 const given = {
@@ -139,7 +139,7 @@ export function writeMember<R extends Role>(
 export function parseMember(text: string): Member {
   const parsed = memberFile.safeParse(parseCanonical(text))
   if (!parsed.success)
-    throw new CommandError(`it is no member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
+    throw new CommandError(`it is not a member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
   const { proofs, ...body } = parsed.data
   for (const [kind, publicKey] of Object.entries(body.keys)) {
     const signature = fromHex(Object(proofs)[kind])
@@ -156,7 +156,9 @@ function parseCanonical(text: string): unknown {
   } catch {
     // It is not JSON, or has no canonical form.
   }
-  throw new CommandError(`it is no member file, or was changed since it was written. ${ASK_AGAIN}`)
+  throw new CommandError(
+    `it is not a member file, or was changed after it was written. ${ASK_AGAIN}`,
+  )
 }
 
 /** Ends in a line feed, as files do. */
@@ -164,7 +166,7 @@ function textOf(value: Parameters<typeof canonicalJson>[0]): string {
   return `${canonicalJson(value)}\n`
 }
 
-/** What each key signs: that it is the key of this kind in this file. */
+/** The statement that each key signs: that it is the key of this kind in this file. */
 function statementOf(kind: string, body: object): Uint8Array {
   const digest = sha256(utf8(canonicalJson(body as Parameters<typeof canonicalJson>[0])))
   return concatBytes([utf8(`${TAG}\0${kind}\0`), digest])
@@ -204,7 +206,7 @@ export function makeMember<R extends Role>(directory: DataDirectory, role: R, in
   throw new CommandError(`${directory.memberFile(name)} is of a ${member.role}`)
 }
 
-/** @throws {CommandError} If it cannot be read, or is no member file. */
+/** @throws {CommandError} If it cannot be read, or is not a member file. */
 export function readMember(file: string): Member {
   try {
     const bytes = readFileSync(file)

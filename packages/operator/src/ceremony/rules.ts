@@ -95,7 +95,7 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
         Object.keys(rules).map((rule) => path + rule),
       )
     if (typeof current !== typeof value || value === null)
-      throw new CommandError(`the rule "${path}${name}" is a ${typeof current}`)
+      throw new CommandError(`the rule "${path}${name}" must be a ${typeof current}`)
     const isGroup = typeof current === 'object'
     return [name, isGroup ? override(current, value as Rules, `${path}${name}.`) : value]
   })
@@ -177,5 +177,5 @@ function readValue(path: string, current: Leaf, text: string) {
 
 function noRule(path: string, rules: readonly string[]): UsageError {
   const hint = didYouMean(path, rules) || `. The rules are ${rules.join(', ')}`
-  return new UsageError(`there is no rule ${JSON.stringify(path)}${hint}`)
+  return new UsageError(`unknown rule ${JSON.stringify(path)}${hint}`)
 }

@@ -19,7 +19,7 @@ async function program(path: string, version: string): Promise<string> {
 
 it('is where QS_COMETBFT says, else on the PATH, else in the cache', async () => {
   const env = { PATH: `${directory}/none:${directory}/bin`, XDG_CACHE_HOME: directory }
-  await expect(findEngine(env)).rejects.toThrow('no CometBFT')
+  await expect(findEngine(env)).rejects.toThrow('CometBFT is not installed')
   const cached = await program(join(engineCache(env), 'cometbft'), ENGINE_VERSION)
   expect(await findEngine(env)).toBe(cached)
   await program(join(directory, 'none', 'cometbft'), '1.0.1')

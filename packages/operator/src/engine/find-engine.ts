@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 
-/** What is to be installed. */
+/** The version to install. */
 export const ENGINE_VERSION = '0.38.26'
 export const ENGINE_PROGRAM = 'cometbft'
 /** Below it f members could move block time (CSA-2026-001). */
@@ -47,7 +47,8 @@ export async function findEngine(env: Env): Promise<string> {
       reasons.push(messageOf(error))
     }
   }
-  const why = reasons.length === 0 ? 'there is no CometBFT on this machine' : reasons.join('; ')
+  const why =
+    reasons.length === 0 ? 'CometBFT is not installed on this machine' : reasons.join('; ')
   throw new CommandError(
     `${why}; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}, or set QS_COMETBFT to where it is`,
   )

@@ -1,4 +1,4 @@
-/** Lets a member vote that lost the record of what it has signed, by order of its operator. */
+/** Lets a member vote that lost its record of signed votes, by order of its operator. */
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,39 +6,45 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import { VOTE_ANYWAY_FILE, VOTE_STATE_FILE } from '@quorumscan/cometbft'
 import { CommandError } from '@quorumscan/runtime'
 
-/** Its synchronizer looks for the file every two seconds, and may hang for some seconds. */
-const TAKEN_MS = 30_000
-const LOOK_MS = 200
-/** To write one file. */
-const DONE_MS = 3000
+/** The synchronizer looks for the file every two seconds, and may hang for some seconds. */
+const REQUEST_READ_MS = 30_000
+const POLL_MS = 200
+/** The engine writes one file. */
+const RECORD_WRITTEN_MS = 3000
 
 /**
- * Resolves when the member votes again. It may then sign a height twice, which does no harm while no more than f do.
+ * Resolves when the member votes again. It may then sign a height twice, which up to f members may do without harm.
  *
- * @param home - Of its engine.
- * @throws {CommandError} If it has lost nothing, does not run, or is not needed: nothing has changed then.
+ * @param home - The directory of its engine.
+ * @throws {CommandError} If it has its record, does not run, or is not needed: nothing was changed then.
  */
 export async function letVote(home: string, clock: Clock): Promise<void> {
   const voteState = join(home, VOTE_STATE_FILE)
-  const word = join(home, VOTE_ANYWAY_FILE)
+  const requestFile = join(home, VOTE_ANYWAY_FILE)
   if (existsSync(voteState))
-    throw new CommandError('it has what it signed, and votes whenever its engine runs')
-  await writeFile(word, '').catch((cause: unknown) => {
-    throw new CommandError(`${home} is no directory of an engine`, { cause })
+    throw new CommandError(
+      'nothing was changed: the member has its record of signed votes, and votes when its engine runs',
+    )
+  await writeFile(requestFile, '').catch((cause: unknown) => {
+    throw new CommandError(`nothing was changed: ${home} is not the directory of an engine`, {
+      cause,
+    })
   })
   const isTrue = (condition: () => boolean, timeoutMs: number): Promise<boolean> =>
     waitFor(() => condition() || undefined, {
       clock,
       timeoutMs,
-      intervalMs: LOOK_MS,
+      intervalMs: POLL_MS,
       what: '',
     }).catch(() => false)
-  if (!(await isTrue(() => !existsSync(word), TAKEN_MS))) {
-    await rm(word, { force: true })
-    throw new CommandError('its synchronizer does not run, or its engine does not answer')
-  }
-  if (!(await isTrue(() => existsSync(voteState), DONE_MS)))
+  if (!(await isTrue(() => !existsSync(requestFile), REQUEST_READ_MS))) {
+    await rm(requestFile, { force: true })
     throw new CommandError(
-      'it was not needed: the others order without it, or have not been stalled for 20 s; it votes by itself when it can',
+      'the member was not allowed to vote: its synchronizer does not run, or its engine does not answer. Start it, and try again',
+    )
+  }
+  if (!(await isTrue(() => existsSync(voteState), RECORD_WRITTEN_MS)))
+    throw new CommandError(
+      'the vote is not needed: the other members order without it, or have stalled for less than 20 s. The member votes by itself when it can no longer sign a block twice',
     )
 }

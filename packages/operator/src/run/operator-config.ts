@@ -28,7 +28,7 @@ import { readGenesis } from '../genesis.ts'
 const PORT_MAX = 65_535
 const MEMBER_FILE = /\.member\.json$/
 
-/** What `run` reads itself. */
+/** The variables that `run` reads itself. */
 export const OWN_VARIABLES = {
   QS_NAME: { about: 'the name of the member, as given to `keys new`', example: 'sv-1' },
   QS_DATA_DIR: {
@@ -53,13 +53,13 @@ export type OperatorConfig = {
   readonly directory: DataDirectory
   readonly genesis: Genesis
   readonly genesisFile: string
-  /** Of the member files of all. */
+  /** The directory of the member files of all. */
   readonly memberDirectory: string
-  /** Those of the network whose files it has, itself included. */
+  /** The members whose files it has, itself included. */
   readonly members: readonly Member[]
   /** The file's variables, which every process receives. */
   readonly variables: Env
-  /** Where members order together: its synchronizer listens there for its followers. */
+  /** The port on which its synchronizer serves followers, where members order together. */
   readonly synchronizerPort: number
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
@@ -100,7 +100,7 @@ export function readOperatorConfig(
   }
 }
 
-/** What can be read: `directory`, `genesis` and `members` are missing where they are a problem. */
+/** The values that could be read. `directory`, `genesis` and `members` are missing if they are a problem. */
 type Found = Pick<OperatorConfig, 'runs' | 'name' | 'variables' | 'known'> & Partial<OperatorConfig>
 
 function readOperator(
@@ -145,7 +145,7 @@ function readOperator(
 /** These name nodes, which are not known without a genesis. */
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 
-/** As much as can be judged. Without a genesis, the variables show how the network orders. */
+/** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function judged(config: Found): OperatorConfig {
   const { variables } = config
   const isTogether = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
@@ -195,7 +195,7 @@ function problemsOfKeys({ runs, name, directory, genesis, members }: Found): rea
   })
 }
 
-/** What the genesis has of each key of a member: the public key, or the id that follows from it. */
+/** The public keys of a member in the genesis, or the ids that follow from them. */
 function publicKeysOf(
   { nodes, ordering }: Genesis,
   runs: Runnable,
@@ -236,7 +236,9 @@ function problemsOfMembers({ runs, name, genesis, members }: Found): readonly st
       ? [`QS_NAME: the genesis names no super-validator ${name}`]
       : []),
     ...(runs === 'synchronizer' && isTogether
-      ? ['QS_GENESIS: where all super-validators order together there is no synchronizer']
+      ? [
+          'QS_GENESIS: this network has no synchronizer, because all super-validators order together',
+        ]
       : []),
   ]
 }

@@ -11,8 +11,9 @@ import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services
 import { holdDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
 
 const OF_MEMBERS =
-  'there is no synchronizer to verify or repair: the super-validators of this network order together, and each keeps ' +
-  'a copy of the log. One that lost or damaged its copy gets it from the others: stop it, delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
+  'this network has no synchronizer whose log could be verified or repaired: all super-validators order together, and ' +
+  'each keeps a copy of the log. A super-validator that lost or damaged its copy gets it from the others: stop it, ' +
+  'delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
 
 export type OperatorLogOptions = OwnNode & { readonly config: OperatorConfig }
 

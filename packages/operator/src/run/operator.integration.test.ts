@@ -202,7 +202,7 @@ it('a file is refused with all that is wrong in it', () => {
   for (const problem of [
     'QS_SYNCHRONIZER_PORT is not set',
     'QS_ENGINE_ADDRESS is not set',
-    'QS_RATE_LIMIT is no integer',
+    'QS_RATE_LIMIT must be an integer',
     'QS_RATE_LIMTI is not a variable that these processes read: did you mean QS_RATE_LIMIT?',
   ])
     expect(() => read('sv', wrong)).toThrow(problem)
@@ -262,7 +262,7 @@ it('names all files that are missing or hold something else, and all malformed a
     'QS_LOG_LEVEL: "debgu" is not one of trace, debug, info, warn, error, fatal, silent',
     'QS_ENGINE_ADDRESS: ":26656" is not host:port, such as 0.0.0.0:26656',
     `QS_TLS_KEY: ${join(root, 'no-key')} does not exist`,
-    `QS_PEER_CA: ${text}: it holds no certificate that can be read (PEM)`,
+    `QS_PEER_CA: ${text}: the file must hold a certificate in PEM`,
     `QS_PEER_TOKENS_FILE: ${wrong}: line 1 is not of the form 22 to 128 of A-Z a-z 0-9 _ -`,
     'QS_PROT is not a variable that these processes read: did you mean QS_PORT?',
   ])
@@ -282,7 +282,7 @@ it('judges the variables also where the genesis cannot be read', () => {
   const variables = { ...ownVariables('sv-1', 'cometbft'), QS_GENESIS: join(root, 'no-genesis') }
   expect(problemsOf('sv', { ...variables, QS_RATE_LIMIT: 'none', QS_RATE_LIMTI: '1' })).toEqual([
     `QS_GENESIS: ${join(root, 'no-genesis')} does not exist`,
-    'QS_RATE_LIMIT is no integer from 1 to 10000000: "none"',
+    'QS_RATE_LIMIT must be an integer from 1 to 10000000, not "none"',
     'QS_RATE_LIMTI is not a variable that these processes read: did you mean QS_RATE_LIMIT?',
   ])
 })
@@ -313,7 +313,7 @@ it('names each key that the genesis or the member file does not know', () => {
   writeFileSync(join(directory.path, 'keys', 'v.participant'), 'no seed')
   const users = { QS_JWKS_URL: 'https://issuer.example/jwks', QS_DATA_DIR: directory.path }
   expect(problemsOf('validator', { ...ownVariables('v', 'cometbft'), ...users })).toEqual([
-    expect.stringMatching(/v\.participant: it holds no seed: 64 hexadecimal digits$/),
+    expect.stringMatching(/v\.participant: the file must hold a seed of 64 hexadecimal digits$/),
     expect.stringContaining('v.engine is not the engine key that its member file names for v'),
   ])
   const seed = readFileSync(join(root, 'sv-1', 'keys', 'sv-1.scan'), 'utf8')
@@ -336,6 +336,6 @@ it('members are held against the genesis', () => {
   const stranger = { ...ownVariables('v', 'cometbft'), QS_NAME: 'v' }
   expect(() => read('sv', stranger)).toThrow('the genesis names no super-validator v')
   expect(() => read('synchronizer', ownVariables('orderer', 'cometbft'))).toThrow(
-    'there is no synchronizer',
+    'this network has no synchronizer',
   )
 })

@@ -60,7 +60,7 @@ export function redisRunner(
  * Keeps every other command from starting processes in a data directory until it is disposed of. Ends what a crash left
  * running there.
  *
- * @throws {CommandError} If another process runs what is there.
+ * @throws {CommandError} If another process runs the processes of the directory.
  */
 export async function holdDirectory(directory: DataDirectory, clock: Clock) {
   return openAll(async (resources) => {

@@ -21,7 +21,7 @@ it('a directory is taken once, and again when it was given back', async () => {
   {
     await using _taken = await takeOver(directory, clock)
     await expect(takeOver(directory, clock)).rejects.toThrow(
-      `process ${process.pid} runs what is in ${root}`,
+      `process ${process.pid} runs the processes of ${root}`,
     )
   }
   await using _again = await takeOver(directory, clock)
@@ -33,7 +33,7 @@ it('a directory of a process that was killed is free, and of one that hangs is n
   const other = spawn(process.execPath, ['-e', program], { cwd: root })
   await once(other.stdout, 'data')
   other.kill('SIGSTOP')
-  await expect(takeOver(directory, clock)).rejects.toThrow('another process runs what is in')
+  await expect(takeOver(directory, clock)).rejects.toThrow('another process runs the processes of')
   other.kill('SIGKILL')
   await once(other, 'exit')
   await using _taken = await takeOver(directory, clock)

@@ -15,7 +15,7 @@ const ANSWER_MS_MAX = 1_000
  * Owns a data directory until it is disposed of, or this process ends for any reason. It listens on a socket there:
  * another container with the same volume does not see our processes, but reaches the socket.
  *
- * @throws {CommandError} If another process runs what is there.
+ * @throws {CommandError} If another process runs the processes of the directory.
  */
 export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
   const directory = openSync(path, 'r')
@@ -24,7 +24,7 @@ export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<A
     process.platform === 'linux' ? `/proc/self/fd/${directory}/${SOCKET}` : join(path, SOCKET)
   try {
     const other = await askOwner(socket, clock)
-    if (other !== null) throw new CommandError(`${other} runs what is in ${path}`)
+    if (other !== null) throw new CommandError(`${other} runs the processes of ${path}`)
     rmSync(socket, { force: true }) // A process that crashed leaves it.
     const server = createServer((asker) => asker.on('error', () => {}).end(String(process.pid)))
     server.listen(socket)
