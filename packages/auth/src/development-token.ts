@@ -6,16 +6,14 @@ import { SignJWT } from 'jose'
 /** The user that may administer a fresh validator (D-32). */
 export const FIRST_ADMIN_USER = 'participant_admin'
 
-export type DevelopmentTokenInput = {
+/** An HS256 token that a verifier with the same shared secret and audience takes for `ttlSeconds`. */
+export function createDevelopmentToken(input: {
   readonly secret: Uint8Array
   readonly user: UserId
   readonly ttlSeconds: number
   readonly audience: string
   readonly clock: Clock
-}
-
-/** An HS256 token that a verifier with the same shared secret and audience takes for `ttlSeconds`. */
-export function createDevelopmentToken(input: DevelopmentTokenInput): Promise<string> {
+}): Promise<string> {
   const issuedAt = Math.floor(input.clock.nowMicros() / 1_000_000)
   return new SignJWT()
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

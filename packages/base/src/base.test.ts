@@ -58,9 +58,9 @@ describe('readEnv', () => {
         { QS_PORT: '70000', QS_N: 'x' },
         (v) => [
           v.text('QS_HOST', meaning),
-          v.integer('QS_PORT', { ...meaning, min: 0, max: 65535 }),
-          v.integer('QS_N', { ...meaning, min: 0, max: 1 }),
-          v.integer('QS_OK', { ...meaning, min: 0, max: 1, fallback: 1 }),
+          v.integer('QS_PORT', { ...meaning, range: [0, 65535] }),
+          v.integer('QS_N', { ...meaning, range: [0, 1] }),
+          v.integer('QS_OK', { ...meaning, range: [0, 1], fallback: 1 }),
           v.optional('QS_MORE', meaning),
         ],
         (variable) => noted.push(variable),

@@ -86,9 +86,14 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
     },
     integer(
       name: string,
-      options: Meaning & { readonly min: number; readonly max: number; readonly fallback?: number },
+      options: Meaning & {
+        /** The least and the greatest value. */
+        readonly range: readonly [min: number, max: number]
+        readonly fallback?: number
+      },
     ): number {
-      const { min, max, fallback = null } = options
+      const { fallback = null } = options
+      const [min, max] = options.range
       const text = value(name, options, fallback === null ? null : String(fallback))
       if (text === null && fallback === null) problems.push(`${name} is not set`)
       if (text === null) return fallback ?? min

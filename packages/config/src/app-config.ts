@@ -24,8 +24,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
     port: variables.integer('QS_PORT', {
       about: 'the port it listens on; 0 takes a free one',
       example: '4611',
-      min: 0,
-      max: 65_535,
+      range: [0, 65_535],
     }),
     connections: readConnections(variables),
     logLevel: readWord<string>(variables, 'QS_LOG_LEVEL', LOG_LEVELS, {
@@ -45,8 +44,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
     rateLimit: variables.integer('QS_RATE_LIMIT', {
       about: 'units of work a second for each client address',
       example: '1000',
-      min: 1,
-      max: RATE_LIMIT_MAX,
+      range: [1, RATE_LIMIT_MAX],
       fallback: rateLimit,
     }),
   }

@@ -47,8 +47,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         variables.integer(name, {
           about: `units of entries a second that the log accepts from ${whose}`,
           example: '100',
-          min: 1,
-          max: RATE_MAX,
+          range: [1, RATE_MAX],
           fallback,
         })
       return {
@@ -63,16 +62,14 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
           about: 'if that disk has less free space, in MiB, nothing is registered',
           example: '1024',
-          min: 0,
-          max: DISK_FREE_MIB_MIN_MAX,
+          range: [0, DISK_FREE_MIB_MIN_MAX],
           fallback: DISK_FREE_MIB_MIN_DEFAULT,
         }),
         logKeepSeconds: variables.integer('QS_LOG_KEEP_SECONDS', {
           about:
             'how much of the log stays before the newest snapshot of the state that a quorum of nodes has, in seconds',
           example: '604800',
-          min: 0,
-          max: LOG_KEEP_SECONDS_MAX,
+          range: [0, LOG_KEEP_SECONDS_MAX],
           fallback: LOG_KEEP_SECONDS_DEFAULT,
         }),
         /** Units of entries a second (`budgets.ts`). */

@@ -45,8 +45,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
       const lifetime = variables.integer('QS_TOKEN_LIFETIME_SECONDS_MAX', {
         about: 'the longest accepted lifetime of a token, in seconds; 0: any',
         example: '3600',
-        min: 0,
-        max: TOKEN_LIFETIME_SECONDS_MAX,
+        range: [0, TOKEN_LIFETIME_SECONDS_MAX],
         fallback: 0,
       })
       return {

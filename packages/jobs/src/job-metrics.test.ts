@@ -1,7 +1,8 @@
 import { createMetrics } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createRunMetrics, measureQueues } from './job-metrics.ts'
+import { measureQueues } from './queue.ts'
+import { createRunMetrics } from './worker.ts'
 
 it('times each run of a job, by how it ended, and passes its failure on', async () => {
   const clock = createManualClock()

@@ -6,10 +6,9 @@ import { type Metrics, quiet, repeat, type Tracer } from '@quorumscan/runtime'
 import { connectProducer, connectWorkers } from './connection.ts'
 import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'
-import { createRunMetrics, measureQueues } from './job-metrics.ts'
-import { countsOf, createQueue, type Member, turnMs } from './queue.ts'
+import { countsOf, createQueue, type Member, measureQueues, turnMs } from './queue.ts'
 import { createPostponed, createSweep } from './sweep.ts'
-import { createWorker, type WorkerApp } from './worker.ts'
+import { createRunMetrics, createWorker, type WorkerApp } from './worker.ts'
 
 /** How long something due may wait when no event announced it (Rule 7). */
 const SWEEP_MS = 1_000
@@ -17,19 +16,6 @@ const SWEEP_MS = 1_000
 const POSTPONED_MAX = 20_000
 /** Aborted jobs have this long to end. They stay queued. */
 const CLOSE_MS_MAX = 2_000
-
-export type JobsOptions<Deps> = {
-  /** The node's own Redis. */
-  readonly redis: RedisAddress
-  /** The prefix of its Redis keys (`QUEUES_OF`). */
-  readonly prefix: string
-  readonly definitions: readonly JobDefinition<Deps>[]
-  readonly deps: Deps
-  readonly ledger: Ledger
-  /** False while the replica catches up: acting on an old state only makes refusals. */
-  readonly isLive: () => boolean
-  readonly member: Member
-}
 
 /**
  * The automation of one process. What is queued stays there when the process ends: the next one runs it, and what a
@@ -40,7 +26,18 @@ export type JobsOptions<Deps> = {
  */
 export async function openJobs<Deps>(
   app: WorkerApp & { readonly metrics: Metrics; readonly tracer: Tracer | null },
-  options: JobsOptions<Deps>,
+  options: {
+    /** The node's own Redis. */
+    readonly redis: RedisAddress
+    /** The prefix of its Redis keys (`QUEUES_OF`). */
+    readonly prefix: string
+    readonly definitions: readonly JobDefinition<Deps>[]
+    readonly deps: Deps
+    readonly ledger: Ledger
+    /** False while the replica catches up: acting on an old state only makes refusals. */
+    readonly isLive: () => boolean
+    readonly member: Member
+  },
 ) {
   const { clock, logger, metrics } = app
   const { redis, prefix, definitions, deps, ledger, isLive, member } = options

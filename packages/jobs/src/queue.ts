@@ -1,5 +1,6 @@
 /** The adding side of one job's queue. */
 import type { ContractId } from '@quorumscan/model'
+import type { Metrics } from '@quorumscan/runtime'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
@@ -69,4 +70,20 @@ export function turnMs(contractId: ContractId, member: Member): number {
 export async function countsOf(queues: readonly Pick<JobQueue, 'name' | 'counts'>[]) {
   const counting = queues.map(async (queue) => [queue.name, await queue.counts()] as const)
   return Object.fromEntries(await Promise.all(counting))
+}
+
+/** How much work waits. The label is `queue`, because Prometheus itself sets `job`. */
+export function measureQueues(
+  metrics: Metrics,
+  queues: readonly Pick<JobQueue, 'name' | 'counts'>[],
+): void {
+  metrics.sampled('gauge', {
+    name: 'jobs',
+    help: 'Jobs in each queue, by what they wait for.',
+    labels: ['queue', 'state'],
+    read: async () =>
+      Object.entries(await countsOf(queues)).flatMap(([job, counts]) =>
+        Object.entries(counts).map(([state, count]) => [[job, state], count] as const),
+      ),
+  })
 }

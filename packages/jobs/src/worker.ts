@@ -3,15 +3,16 @@
  */
 import { backoffMs, type Clock, type Random } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
-import type { Logger } from '@quorumscan/runtime'
+import type { ContractId } from '@quorumscan/model'
+import { type Logger, type Metrics, type Tracer, traced } from '@quorumscan/runtime'
 import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type JobFailure, jobId } from './failures.ts'
 import type { JobDefinition } from './job.ts'
-import type { MeasuredRun } from './job-metrics.ts'
 import { ATTEMPTS_MAX } from './queue.ts'
 import type { Postponed } from './sweep.ts'
 
+const MS_PER_SECOND = 1000
 /** Jobs of one queue that run at the same time: each mostly waits for the log, which commits in groups. */
 const CONCURRENCY = 32
 
@@ -75,7 +76,7 @@ type WorkerOptions<Deps> = {
   readonly connection: Redis
   readonly prefix: string
   readonly postponed: Postponed
-  readonly measured: MeasuredRun
+  readonly measured: ReturnType<typeof createRunMetrics>
   readonly signal: AbortSignal
   readonly onDropped: (failure: JobFailure) => Promise<void>
   /** Receives a lost connection, on every try to get it back. */
@@ -135,5 +136,32 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
     const code = isScanError(error) ? error.code : 'INTERNAL'
     await options.onDropped({ ...what, code, message, at: clock.nowMicros() })
     throw new UnrecoverableError(message)
+  }
+}
+
+/** Times and traces runs of jobs. */
+export function createRunMetrics(
+  { metrics, clock, tracer }: { metrics: Metrics; clock: Clock; tracer: Tracer | null },
+  jobs: readonly { readonly name: string }[],
+) {
+  const durationOf = metrics.durations({
+    name: 'job_duration_seconds',
+    help: 'Time of one run of a job; one that failed may run again.',
+    labels: ['queue', 'outcome'],
+    known: jobs.flatMap(({ name }) => [
+      [name, 'done'],
+      [name, 'failed'],
+    ]),
+  })
+  return async (name: string, contractId: ContractId, run: () => Promise<void>): Promise<void> => {
+    const startedMs = clock.monotonicMs()
+    let outcome = 'failed'
+    try {
+      const attributes = { 'quorumscan.contract_id': contractId }
+      await traced(tracer, { kind: 'job', name, attributes }, run)
+      outcome = 'done'
+    } finally {
+      durationOf(name, outcome).observe((clock.monotonicMs() - startedMs) / MS_PER_SECOND)
+    }
   }
 }

@@ -30,13 +30,10 @@ export async function letVote(home: string, clock: Clock): Promise<void> {
       cause,
     })
   })
-  const isTrue = (condition: () => boolean, timeoutMs: number): Promise<boolean> =>
-    waitFor(() => condition() || undefined, {
-      clock,
-      timeoutMs,
-      intervalMs: POLL_MS,
-      what: '',
-    }).catch(() => false)
+  const isTrue = (condition: () => boolean, timeoutMs: number) => {
+    const bound = { clock, timeoutMs, intervalMs: POLL_MS, what: '' }
+    return waitFor(() => condition() || undefined, bound).catch(() => false)
+  }
   if (!(await isTrue(() => !existsSync(requestFile), REQUEST_READ_MS))) {
     await rm(requestFile, { force: true })
     throw new CommandError(

@@ -137,7 +137,7 @@ function readOperator(
   const isTogether =
     files.genesis?.ordering.driver === 'cometbft' ||
     (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
-  const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, min: 1, max: PORT_MAX }
+  const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isTogether ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
   return { ...found, synchronizerPort }
 }

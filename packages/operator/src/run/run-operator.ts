@@ -10,13 +10,6 @@ import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './opera
 import { holdDirectory } from './own-redis.ts'
 import { refuseSecondMachine } from './second-machine.ts'
 
-type RunOptions = OwnNode & {
-  readonly config: OperatorConfig
-  readonly mains: Machine['mains']
-  /** Receives what happens, in sentences. */
-  readonly report: (sentence: string) => void
-}
-
 /** The supervisor's words for an exit for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 
@@ -26,7 +19,14 @@ const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
  * @throws {CommandError} If another one runs there, here or on another machine, or a program is missing: then nothing
  *   was started.
  */
-export async function runOperator(options: RunOptions) {
+export async function runOperator(
+  options: OwnNode & {
+    readonly config: OperatorConfig
+    readonly mains: Machine['mains']
+    /** Receives what happens, in sentences. */
+    readonly report: (sentence: string) => void
+  },
+) {
   const { config, redisServer, clock, report } = options
   const { directory, genesis, name } = config
   for (const warning of warningsOf(config)) report(warning)
