@@ -49,7 +49,7 @@ describe('house rules', () => {
 
   it('signals are combined by `anySignal`, which drops no signal; packages for browsers have their own', () => {
     const owners =
-      /^(packages\/base\/src\/within\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
+      /^(packages\/base\/src\/waiting\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
     expect(
       hits(
         productSources.filter((file) => !owners.test(file)),

@@ -3,24 +3,17 @@
  * node.
  */
 import type { Clock } from '@quorumscan/base'
-import {
-  ANSWERED,
-  BEHIND,
-  isAnswer,
-  TIMEOUT,
-  wordOfFailure,
-  wordOfRefusal,
-} from '@quorumscan/errors/node-words'
-import { createFetchTransport, ReaderError, readRefusal, type Transport } from '@quorumscan/reader'
+import { isAnswer } from '@quorumscan/errors/node-words'
+import { createFetchTransport, ReaderError } from '@quorumscan/reader'
 import type {
   CertifiedAnswer,
-  CertifiedNodeStatus,
   CertifiedOutcome,
   CertifiedReader,
 } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
-import { CERTIFIED_MEDIA_TYPE, type CertifiedEntry } from '@quorumscan/verifier/certified'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
+import { type Attempt, noteAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
@@ -46,7 +39,7 @@ export type Resolved = {
   /** Whether the name of a party resolves to the party. Only such a name may be shown. Null for a lookup of a name. */
   readonly match: boolean | null
   /** The requests to nodes, in the order in which they were sent. */
-  readonly asked: ReturnType<ReturnType<typeof noteAttempts>['attempts']>
+  readonly asked: readonly Attempt[]
 }
 
 /** @throws {UsageError} If the options are invalid. */
@@ -87,58 +80,6 @@ async function leadsBack(reader: CertifiedReader, outcome: Resolved['outcome'], 
   const { name, user } = outcome.answer
   const [forward] = await reader.lookup([{ name }], { threshold, minOffset: outcome.offset })
   return forward !== undefined && isAnswered(forward) && forward.answer?.user === user
-}
-
-/** A healthy node answers by then. The reader may not wait for a node that it asked in addition to another. */
-const GIVEN_UP_MS = 1000
-
-/** A transport that records the outcome of requests for proofs, and the record. */
-function noteAttempts(transport: Transport, clock: Clock) {
-  /** The outcome for each address, in the order of the first requests. */
-  const reasons = new Map<string, () => string>()
-  const noting: Transport = {
-    async request(input) {
-      if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
-      const startedMs = clock.monotonicMs()
-      const late = () => wordOfSilence(Math.round(clock.monotonicMs() - startedMs))
-      const note = (reason: string) => reasons.set(input.url, () => reason)
-      reasons.set(input.url, late)
-      try {
-        const reply = await transport.request(input)
-        note(reply.status === 200 ? ANSWERED : wordOfRefusal(reply.status, readRefusal(reply)))
-        return reply
-      } catch (error) {
-        note(input.signal.aborted ? late() : wordOfFailure(error))
-        throw error
-      }
-    },
-  }
-  /**
-   * `offset`: that of the answer; older answers did not count. `reason`: the outcome of the request, for a person.
-   */
-  const attempts = (
-    nodes: Network['nodes'],
-    seen: readonly CertifiedNodeStatus[],
-    offset: number,
-  ) =>
-    [...reasons].map(([url, reasonOf]) => {
-      const status = seen.find((one) => one.url === url)
-      const node = status?.name ?? nodes.find((one) => one.url === url)?.name ?? url
-      const reason = reasonOf() === ANSWERED ? judge(status, offset) : reasonOf()
-      return { node, url, isProven: reason === ANSWERED, reason }
-    })
-  return { transport: noting, attempts }
-}
-
-function wordOfSilence(ms: number): string {
-  return ms < GIVEN_UP_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
-}
-
-/** An answer may prove nothing, as the reader reports, or be too old. */
-function judge(status: CertifiedNodeStatus | undefined, offset: number): string {
-  const { lastError = null, head = null } = status ?? {}
-  if (lastError !== null) return lastError
-  return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED
 }
 
 /** The result as text. */
