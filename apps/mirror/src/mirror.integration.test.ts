@@ -3,9 +3,8 @@ import { type Clock, sha256 } from '@quorumscan/base'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createUndiciTransport, UsageError } from '@quorumscan/runtime'
-import type { RunningScan } from '@quorumscan/scan'
 import { type Network, startNetwork } from '@quorumscan/scan/testing'
-import type { HttpServer } from '@quorumscan/server'
+import type { HttpServer, RunningApp } from '@quorumscan/server'
 import { send, until } from '@quorumscan/testkit'
 import { createWebCrypto, type Lookup } from '@quorumscan/verifier'
 import {
@@ -24,7 +23,7 @@ const NOWHERE = 'http://127.0.0.1:1'
 const headers = { accept: CERTIFIED_MEDIA_TYPE }
 
 let network: Network
-let nodes: RunningScan[] = []
+let nodes: RunningApp[] = []
 const http = createUndiciTransport()
 const servers: HttpServer[] = []
 

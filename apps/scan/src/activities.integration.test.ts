@@ -8,11 +8,11 @@ import {
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
 import { AMOUNT_SCALE, type ContractId } from '@quorumscan/model'
+import type { RunningApp } from '@quorumscan/server'
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
 
 type Row = {
@@ -43,7 +43,7 @@ const NO_OFFER = {
 const isAnswer = Compile(scanRoutes.listActivities.response)
 
 let network: Network
-let nodes: RunningScan[]
+let nodes: RunningApp[]
 
 beforeAll(async () => {
   // Older than a tick of ten minutes: the first round closes at once.

@@ -1,6 +1,7 @@
 /** Certified answers of real nodes that pull each other's statements, read by the verifier that readers have. */
 import { sha256 } from '@quorumscan/base'
 import { AMOUNT_SCALE } from '@quorumscan/model'
+import type { RunningApp } from '@quorumscan/server'
 import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
@@ -20,7 +21,6 @@ import {
   type Question,
 } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
 
 /** A mining round. */
@@ -32,7 +32,7 @@ let network: Network
 let hashed: HashedNetwork
 let verifier: CertifiedVerifier
 let wallet: Wallet
-let nodes: RunningScan[] = []
+let nodes: RunningApp[] = []
 
 beforeAll(async () => {
   network = await startNetwork(4)

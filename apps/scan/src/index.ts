@@ -1,1 +1,1 @@
-export { type RunningScan, startScan } from './start.ts'
+export { startScan } from './server.ts'

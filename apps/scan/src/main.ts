@@ -1,6 +1,6 @@
 /** The scan process. */
 import { runProcess } from '@quorumscan/base'
 import { readScanConfig } from '@quorumscan/config'
-import { startScan } from './start.ts'
+import { startScan } from './server.ts'
 
 await runProcess(async (signal) => startScan(readScanConfig(process.env), { signal }))

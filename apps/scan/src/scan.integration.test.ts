@@ -1,16 +1,16 @@
 /** Four scan nodes over a real log: what they answer, and that they answer the same. */
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
+import type { RunningApp } from '@quorumscan/server'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'
 
-const get = (node: RunningScan, path: string, headers: Record<string, string> = {}) =>
+const get = (node: RunningApp, path: string, headers: Record<string, string> = {}) =>
   send(node.url + path, { headers })
 const post = (
-  node: RunningScan,
+  node: RunningApp,
   path: string,
   body: unknown,
   headers: Record<string, string> = {},
@@ -24,7 +24,7 @@ const NO_ROUNDS = {
   cached_issuing_round_contract_ids: [],
 }
 const offsetOf = (answer: HttpAnswer) => Number(answer.headers.get('x-ledger-offset'))
-const isReady = (node: RunningScan) =>
+const isReady = (node: RunningApp) =>
   until(`${node.url} to be ready`, async () =>
     (await get(node, '/readyz')).status === 200 ? true : undefined,
   )
@@ -34,7 +34,7 @@ async function startAll(network: Network, names: readonly string[]) {
   const nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
   await Promise.all(nodes.map(isReady))
   const wallet = await network.createWallet('alice')
-  const [first] = nodes as [RunningScan, ...RunningScan[]]
+  const [first] = nodes as [RunningApp, ...RunningApp[]]
   for (const name of names) {
     await wallet.pay({ name, url: 'https://alice.example/', description: 'é "quoted"' })
     await until(`${name} to be found`, async () =>
@@ -75,7 +75,7 @@ describe('four scan nodes', () => {
 
     const party = encodeURIComponent(wallet.party)
     const at = String(offsetOf(await get(first, '/v0/ans-entries?page_size=1')))
-    const requests: readonly ((node: RunningScan) => Promise<HttpAnswer>)[] = [
+    const requests: readonly ((node: RunningApp) => Promise<HttpAnswer>)[] = [
       ...[
         '/v0/ans-entries?page_size=1000',
         '/v0/ans-entries?page_size=2&name_prefix=al',
@@ -89,7 +89,7 @@ describe('four scan nodes', () => {
         '/v0/dso-party-id',
         '/v0/dso?shared=true',
         '/v0/scans',
-      ].map((path) => (node: RunningScan) => get(node, path, { 'x-read-at-offset': at })),
+      ].map((path) => (node: RunningApp) => get(node, path, { 'x-read-at-offset': at })),
       (node) => post(node, '/v0/amulet-rules', {}, { 'x-read-at-offset': at }),
       (node) =>
         post(node, '/v0/open-and-issuing-mining-rounds', NO_ROUNDS, { 'x-read-at-offset': at }),
@@ -130,7 +130,7 @@ describe('four scan nodes', () => {
   it('publish their signed addresses, and a new one under the next sequence', async () => {
     await using network = await startNetwork(4)
     await using world = await startAll(network, [])
-    const scansOf = async (node: RunningScan) => (await get(node, '/v0/scans')).body.scans[0].scans
+    const scansOf = async (node: RunningApp) => (await get(node, '/v0/scans')).body.scans[0].scans
     const records = await until('all addresses', async () => {
       const scans = await scansOf(world.first)
       return scans.length === 4 ? scans : undefined
@@ -162,7 +162,7 @@ describe('four scan nodes', () => {
     await world.nodes[3]?.[Symbol.asyncDispose]()
     await world.wallet.pay({ name: 'alice.unverified.ns' })
     const path = '/v0/ans-entries/by-name/alice.unverified.ns'
-    const found = (node: RunningScan) =>
+    const found = (node: RunningApp) =>
       until('the name', async () => {
         const answer = await get(node, path)
         return answer.status === 200 ? answer : undefined

@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { trimLog } from '@quorumscan/log'
+import type { RunningApp } from '@quorumscan/server'
 import { send, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'
 
 const HOUR_MICROS = 3_600_000_000
@@ -109,7 +109,7 @@ it('the Redis of a log that is trimmed takes so much memory and no more, through
 
 class Nodes implements AsyncDisposable {
   readonly #network: Network
-  readonly #running = new Map<number, RunningScan>()
+  readonly #running = new Map<number, RunningApp>()
 
   constructor(network: Network) {
     this.#network = network

@@ -1,2 +1,2 @@
 export { freeBytesOnDisk } from './disk-space.ts'
-export { type Overrides, type RunningSynchronizer, startSynchronizer } from './start.ts'
+export { type Overrides, startSynchronizer } from './server.ts'

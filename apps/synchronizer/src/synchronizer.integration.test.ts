@@ -28,7 +28,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { type Overrides, startSynchronizer } from './start.ts'
+import { type Overrides, startSynchronizer } from './server.ts'
 
 const network = createTestNetwork()
 const clock = createSystemClock()

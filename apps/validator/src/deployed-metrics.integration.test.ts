@@ -17,7 +17,7 @@ import {
   until,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startValidator } from './start.ts'
+import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
 const deploy = join(import.meta.dirname, '../../../deploy')

@@ -1,1 +1,1 @@
-export { type Overrides, type RunningValidator, startValidator } from './start.ts'
+export { type Overrides, startValidator } from './server.ts'

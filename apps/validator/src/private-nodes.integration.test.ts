@@ -2,7 +2,7 @@ import { createLogger } from '@quorumscan/runtime'
 import { send, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createPrivateNodes } from './reads.ts'
-import { startValidator } from './start.ts'
+import { startValidator } from './server.ts'
 import { startNetwork } from './testing/network.ts'
 
 const nodes = [

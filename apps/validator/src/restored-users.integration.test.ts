@@ -1,14 +1,16 @@
 /** What users find again after the store of users was restored from an older backup, or lost. */
+
 import { createLogger } from '@quorumscan/runtime'
+import type { RunningApp } from '@quorumscan/server'
 import { createHttpClient, type HttpClient, until, untilTrue } from '@quorumscan/testkit'
 import { readStore, type StorePart, writeStore } from '@quorumscan/users'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RunningValidator, startValidator } from './start.ts'
+import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
 let network: TestNetwork
-let validator: RunningValidator
+let validator: RunningApp
 let backup: readonly StorePart[]
 /** Of users who registered after the backup. */
 const partySince = new Map<string, string>()

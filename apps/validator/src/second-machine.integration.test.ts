@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { watchSecondMachine } from './second-machine.ts'
-import { startValidator } from './start.ts'
+import { startValidator } from './server.ts'
 import { startNetwork } from './testing/network.ts'
 
 const GENESIS = 'ab'.repeat(32)

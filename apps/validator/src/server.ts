@@ -1,6 +1,7 @@
-/** Binds the validator's routes to its handlers. */
+/** The server of a validator, which binds the routes to their handlers, and its start. */
 import { apiDocuments, ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
+import type { ValidatorConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import {
   authenticator as ledgerAuthenticator,
@@ -16,21 +17,35 @@ import {
   scanProxySockets,
 } from '@quorumscan/scan-proxy'
 import {
+  type AppOverrides,
   type Authenticate,
   apiSocketDialect,
   buildServer,
+  type Extending,
   type HttpServer,
   mountSockets,
+  type RunningApp,
+  startApp,
 } from '@quorumscan/server'
 import { type Principal, walletHandlers } from '@quorumscan/wallet'
-import type { Context } from './context.ts'
+import { type Context, createContext } from './context.ts'
 import { healthHandlers } from './health.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'
 
+export type Overrides = AppOverrides & Extending<Context>
+
+/** Starts to listen at once; `/readyz` says when wallets can be used. */
+export async function startValidator(
+  config: ValidatorConfig,
+  overrides: Overrides = {},
+): Promise<RunningApp> {
+  return startApp(await createContext(config, overrides), createServer, overrides)
+}
+
 /** @param port - Returns the port listened on. */
-export function createServer(context: Context, port: () => number): HttpServer {
+function createServer(context: Context, port: () => number): HttpServer {
   const { clock, readFloor } = context
   const ledger = {
     authenticate: ledgerAuthenticator(context),

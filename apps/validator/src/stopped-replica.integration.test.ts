@@ -6,7 +6,7 @@ import { createTestNetwork, send, untilTrue } from '@quorumscan/testkit'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { encodeCertificate } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Overrides, startValidator } from './start.ts'
+import { type Overrides, startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
 let network: TestNetwork

@@ -1,5 +1,6 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'
+import type { RunningApp } from '@quorumscan/server'
 import {
   createHttpClient,
   type HttpAnswer,
@@ -9,14 +10,14 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunningValidator, startValidator } from './start.ts'
+import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 import { balanceOf, failure } from './testing/world.ts'
 
 const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
 let network: TestNetwork
-let validator: RunningValidator
+let validator: RunningApp
 let anyone: HttpClient
 let admin: HttpClient
 

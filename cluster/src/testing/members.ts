@@ -1,4 +1,5 @@
 /** For tests: members with real engines, each with a synchronizer in this process and a Redis of its own. */
+
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -15,7 +16,8 @@ import { parseMember, writeMember } from '@quorumscan/operator'
 import { createGenesis, hashGenesis, logGenesisOf } from '@quorumscan/operator/ceremony'
 import { letVote } from '@quorumscan/operator/engine'
 import { createLogger } from '@quorumscan/runtime'
-import { type RunningSynchronizer, startSynchronizer } from '@quorumscan/synchronizer'
+import type { RunningApp } from '@quorumscan/server'
+import { startSynchronizer } from '@quorumscan/synchronizer'
 import { startRedis } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { enginePath } from './engine.ts'
@@ -124,7 +126,7 @@ async function createMember(options: {
   const { propose } = options
   const proposer =
     propose === null ? null : await startProposer({ abci: `${sockets}.abci`, home, propose })
-  let synchronizer: RunningSynchronizer | null = null
+  let synchronizer: RunningApp | null = null
 
   const stop = async () => {
     await synchronizer?.[Symbol.asyncDispose]()

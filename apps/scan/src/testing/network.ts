@@ -40,6 +40,7 @@ import {
 } from '@quorumscan/model'
 import { openReplica } from '@quorumscan/replica'
 import type { Peer } from '@quorumscan/runtime'
+import type { RunningApp } from '@quorumscan/server'
 import { buildServer } from '@quorumscan/server'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import {
@@ -51,7 +52,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/verifier'
-import { type Overrides, type RunningScan, startScan } from '../start.ts'
+import { type Overrides, startScan } from '../server.ts'
 
 const random = systemRandom
 const PASSWORD = 'test'
@@ -91,11 +92,11 @@ export type Network = AsyncDisposable & {
   config(index: number): Promise<ScanConfig>
   /** The path of a new file that holds the text. */
   file(name: string, text: string): Promise<string>
-  startNode(index: number, options?: Partial<ScanConfig>, more?: Overrides): Promise<RunningScan>
+  startNode(index: number, options?: Partial<ScanConfig>, more?: Overrides): Promise<RunningApp>
   /** Where `startNodes` starts them. */
   readonly peers: readonly Peer[]
   /** Starts all nodes, which know each other. */
-  startNodes(): Promise<RunningScan[]>
+  startNodes(): Promise<RunningApp[]>
   /** Sets the fee of a name by the confirmations of a quorum; resolves when the wallets' replica has applied them. */
   setFee(entryFee: Amount): Promise<void>
   /** The wallet of a user of this network. */

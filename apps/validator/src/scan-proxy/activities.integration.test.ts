@@ -1,5 +1,7 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
+
 import { sha256 } from '@quorumscan/base'
+import type { RunningApp } from '@quorumscan/server'
 import {
   createHttpClient,
   type HttpAnswer,
@@ -15,12 +17,12 @@ import {
   createCertifiedVerifier,
 } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunningValidator, startValidator } from '../start.ts'
+import { startValidator } from '../server.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
 import { openNews } from '../testing/news-socket.ts'
 
 let network: TestNetwork
-let validator: RunningValidator
+let validator: RunningApp
 let anyone: HttpClient
 let alice: HttpClient
 

@@ -1,6 +1,8 @@
 /** Certified reads through the proxy, answered from the validator's own replica. */
+
 import { sha256 } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'
+import type { RunningApp } from '@quorumscan/server'
 import {
   createHttpClient,
   type HttpAnswer,
@@ -18,7 +20,7 @@ import {
   type Question,
 } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RunningValidator, startValidator } from '../start.ts'
+import { startValidator } from '../server.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name'
@@ -27,7 +29,7 @@ const CERTIFIED = { 'x-quorum': 'certified' }
 const logger = createLogger({ name: 'validator', level: 'silent' })
 
 let network: TestNetwork
-let validator: RunningValidator
+let validator: RunningApp
 let client: HttpClient
 
 beforeAll(async () => {

@@ -19,7 +19,7 @@ import {
   verifyEvidence,
 } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { startValidator } from '../start.ts'
+import { startValidator } from '../server.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { createLogger } from '@quorumscan/runtime'
 import { type CollectedSpan, send, startTraceCollector, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { startValidator } from '../start.ts'
+import { startValidator } from '../server.ts'
 import { startNetwork } from '../testing/network.ts'
 
 const TRACE = 'ab'.repeat(16)

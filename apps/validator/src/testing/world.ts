@@ -2,7 +2,7 @@
 import { createLogger } from '@quorumscan/runtime'
 import { createHttpClient, type HttpAnswer, type HttpClient, until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
-import { startValidator } from '../start.ts'
+import { startValidator } from '../server.ts'
 import { startNetwork, type TestNetwork } from './network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
