@@ -5,17 +5,7 @@ export { API_VERSION } from './asyncapi.ts'
 export { unitsOf } from './cost.ts'
 export { exposedHeaders } from './header-groups.ts'
 export { apiDocuments } from './openapi.ts'
-export {
-  type BodyOf,
-  errorCodesOf,
-  type HeadersOf,
-  type LedgerRouteDef,
-  type ParamsOf,
-  type QueryOf,
-  type ResponseOf,
-  type RouteDef,
-  type RouteTable,
-} from './route-def.ts'
+export * from './route-def.ts'
 export { healthRoutes } from './routes/health.ts'
 export { ledgerRoutes } from './routes/ledger.ts'
 export { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from './routes/ledger-users.ts'
@@ -29,17 +19,7 @@ export {
   type JsCommands,
   type JsCompletion,
 } from './schemas/ledger/commands.ts'
-export {
-  COMMANDS_MAX,
-  DISCLOSED_MAX,
-  LEDGER_CONTRACT_ID_PATTERN,
-  LEDGER_PARTY_PATTERN,
-  LEDGER_STRING_PATTERN,
-  PACKAGE_ID_PATTERN,
-  SUBMITTERS_MAX,
-  SYNCHRONIZER_ID_PATTERN,
-  TAPS_PASSES_MAX,
-} from './schemas/ledger/grammar.ts'
+export * from './schemas/ledger/grammar.ts'
 export { GetActiveContractsRequest } from './schemas/ledger/state.ts'
 export type {
   LedgerPartyDetails,

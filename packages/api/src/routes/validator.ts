@@ -50,6 +50,12 @@ const ofContract = {
 } as const
 const payment = { ...ofContract, errors: spendErrors } as const
 
+/** One of the three ways in which an open offer of coin ends. */
+function endOfTransfer<const Verb extends string>(verb: Verb, summary: string) {
+  const place = `POST /v0/wallet/token-standard/transfers/{contract_id}/${verb}` as const
+  return route(place, ofContract, { summary, response: wallet.TransferAnswer })
+}
+
 const Readiness = m.string('A line for the check, and a line with the result.')
 
 export const validatorRoutes = defineRoutes({
@@ -152,10 +158,7 @@ export const validatorRoutes = defineRoutes({
   rejectSubscriptionRequest: route(
     'POST /v0/wallet/subscription-requests/{contract_id}/reject',
     ofContract,
-    {
-      summary: 'Rejects a request.',
-      response: null,
-    },
+    { summary: 'Rejects a request.', response: null },
   ),
   cancelSubscription: route('DELETE /v0/wallet/subscription-requests/{contract_id}', ofContract, {
     summary: 'Cancels a subscription; contract_id is that of its SubscriptionIdleState.',
@@ -195,28 +198,10 @@ export const validatorRoutes = defineRoutes({
     summary: 'Open offers by or for the user.',
     response: wallet.TransfersAnswer,
   }),
-  acceptTransfer: route(
-    'POST /v0/wallet/token-standard/transfers/{contract_id}/accept',
-    ofContract,
-    {
-      summary: 'Accepts an offer to the user.',
-      response: wallet.TransferAnswer,
-    },
+  acceptTransfer: endOfTransfer('accept', 'Accepts an offer to the user.'),
+  rejectTransfer: endOfTransfer(
+    'reject',
+    'Rejects an offer to the user; its sender receives the coin back.',
   ),
-  rejectTransfer: route(
-    'POST /v0/wallet/token-standard/transfers/{contract_id}/reject',
-    ofContract,
-    {
-      summary: 'Rejects an offer to the user; its sender receives the coin back.',
-      response: wallet.TransferAnswer,
-    },
-  ),
-  withdrawTransfer: route(
-    'POST /v0/wallet/token-standard/transfers/{contract_id}/withdraw',
-    ofContract,
-    {
-      summary: 'Withdraws an offer of the user.',
-      response: wallet.TransferAnswer,
-    },
-  ),
+  withdrawTransfer: endOfTransfer('withdraw', 'Withdraws an offer of the user.'),
 })

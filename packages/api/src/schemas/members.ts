@@ -49,8 +49,8 @@ export function bounded<Schema extends TSchema>(
 }
 
 /** A text of this form. */
-export function formed(pattern: string, description: string) {
-  return Type.String({ pattern, description })
+export function formed(pattern: string, description: string, limits: object = {}) {
+  return Type.String({ pattern, ...limits, description })
 }
 
 /** A member that is there, with null for nothing. */
@@ -77,11 +77,16 @@ export function omittable<Schema extends TSchema>(schema: Schema, description: s
 
 export const string = (description: string) => Type.String({ description })
 export const boolean = (description: string) => Type.Boolean({ description })
-export const integer = (minimum: number, description: string) =>
-  Type.Integer({ minimum, description })
+export const integer = (minimum: number, description: string, limits: object = {}) =>
+  Type.Integer({ minimum, ...limits, description })
 
 export function array<Item extends TSchema>(description: string, item: Item, limits: object = {}) {
   return Type.Array(item, { ...limits, description })
+}
+
+/** One of several forms. */
+export function either<const Forms extends TSchema[]>(description: string, forms: [...Forms]) {
+  return Type.Union(forms, { description })
 }
 
 /** An array of objects. */

@@ -71,37 +71,34 @@ export const GenesisAnswer = m.component(
     nonce: m.about(Hex32, 'Random: no two networks share a genesis hash.'),
     recordTime: micros('The record time of offset 0, since the epoch'),
     synchronizerId: m.about(Party, 'The synchronizer.'),
-    ordering: Type.Union(
-      [
-        m.part('One synchronizer.', {
-          driver: Type.Literal('redis', { description: 'The kind.' }),
-          key: m.about(Hex32, 'Signs groups of the log.'),
+    ordering: m.either('What orders the log.', [
+      m.part('One synchronizer.', {
+        driver: Type.Literal('redis', { description: 'The kind.' }),
+        key: m.about(Hex32, 'Signs groups of the log.'),
+      }),
+      m.part('All members together, by CometBFT.', {
+        driver: Type.Literal('cometbft', { description: 'The kind.' }),
+        validators: m.rows('One for each node, in the same order.', {
+          name: NodeName,
+          key: m.about(Hex32, 'Signs its votes on blocks.'),
+          nodeId: m.formed('^[0-9a-f]{40}$', 'The id of its engine.'),
         }),
-        m.part('All members together, by CometBFT.', {
-          driver: Type.Literal('cometbft', { description: 'The kind.' }),
-          validators: m.rows('One for each node, in the same order.', {
-            name: NodeName,
-            key: m.about(Hex32, 'Signs its votes on blocks.'),
-            nodeId: m.formed('^[0-9a-f]{40}$', 'The id of its engine.'),
-          }),
-          timeouts: m.part('Whole milliseconds.', {
-            proposeMicros: micros('Longest wait for a proposal'),
-            voteMicros: micros('Longest wait for votes of a round'),
-            commitMicros: micros('From a block to the next one'),
-            emptyBlockMicros: micros('Between blocks while there is nothing to order'),
-          }),
-          blockBytesMax: m.integer(1, 'Bytes of what a block adds to the log.'),
-          blockContractsMax: m.integer(1, 'Contracts that the entries of a block name.'),
-          evidenceAge: Type.Optional(
-            m.part('How long evidence is valid; absent: 2 days and 100 000 blocks.', {
-              micros: micros('At least so long'),
-              blocks: m.integer(1, 'And so many blocks.'),
-            }),
-          ),
+        timeouts: m.part('Whole milliseconds.', {
+          proposeMicros: micros('Longest wait for a proposal'),
+          voteMicros: micros('Longest wait for votes of a round'),
+          commitMicros: micros('From a block to the next one'),
+          emptyBlockMicros: micros('Between blocks while there is nothing to order'),
         }),
-      ],
-      { description: 'What orders the log.' },
-    ),
+        blockBytesMax: m.integer(1, 'Bytes of what a block adds to the log.'),
+        blockContractsMax: m.integer(1, 'Contracts that the entries of a block name.'),
+        evidenceAge: Type.Optional(
+          m.part('How long evidence is valid; absent: 2 days and 100 000 blocks.', {
+            micros: micros('At least so long'),
+            blocks: m.integer(1, 'And so many blocks.'),
+          }),
+        ),
+      }),
+    ]),
     dso: m.about(Party, 'The operator party, which has no key.'),
     nodes: m.rows('The super-validators.', {
       name: NodeName,
@@ -115,11 +112,7 @@ export const GenesisAnswer = m.component(
       renewalDurationMicros: micros('How long before its end it can be renewed'),
       descriptionPrefix: m.string('The start of the text of a subscription.'),
       requestLifetimeMicros: micros('How long a request can be paid'),
-      openRequestsMax: Type.Integer({
-        minimum: 1,
-        maximum: 1000,
-        description: 'Open requests of a party.',
-      }),
+      openRequestsMax: m.integer(1, 'Open requests of a party.', { maximum: 1000 }),
     }),
     coin: m.part('Rules of coin.', {
       tickMicros: micros('How long a round lasts'),

@@ -30,32 +30,26 @@ export const Party = m.formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<
  * A name that is looked up. Any text is a legal question, but one with a lone surrogate has no UTF-8
  * form, so that no replica could hold it and no canonical request could name it.
  */
-export const LookupName = Type.String({
-  pattern: WELL_FORMED_PATTERN,
-  maxLength: ASKED_NAME_LENGTH_MAX,
-  description: 'The whole name, such as `alice.unverified.ns`.',
-})
+export const LookupName = m.formed(
+  WELL_FORMED_PATTERN,
+  'The whole name, such as `alice.unverified.ns`.',
+  { maxLength: ASKED_NAME_LENGTH_MAX },
+)
 
 export const pageSize = (items: string) =>
-  Type.Integer({
-    minimum: 1,
-    maximum: PAGE_SIZE_MAX,
-    description: `The largest number of ${items} in the answer.`,
-  })
+  m.integer(1, `The largest number of ${items} in the answer.`, { maximum: PAGE_SIZE_MAX })
 
 /** Where a page of history begins. */
 export function afterEventId(description: string) {
   const EventIdInput = Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' })
-  return Type.Optional(Type.Union([EventIdInput, Type.Null()], { description }))
+  return Type.Optional(m.either(description, [EventIdInput, Type.Null()]))
 }
 
 export const PageToken = m.formed(PAGE_TOKEN_PATTERN, '`next_page_token` of the page before.')
 
 /** `Offset` of `packages/model`. */
-export const LedgerOffset = Type.Integer({
-  minimum: 0,
+export const LedgerOffset = m.integer(0, 'A position in the log.', {
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'A position in the log.',
 })
 
 /** ISO-8601 UTC with `Z` and six fractional digits (D-4). */
@@ -79,11 +73,7 @@ export const ContractId = m.formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 
 export const WellFormedText = m.formed(WELL_FORMED_PATTERN, 'Any text.')
 
 /** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
-export const ContractIdInput = Type.String({
-  pattern: WELL_FORMED_PATTERN,
-  maxLength: 255,
-  description: 'A contract id.',
-})
+export const ContractIdInput = m.formed(WELL_FORMED_PATTERN, 'A contract id.', { maxLength: 255 })
 
 /** An Ed25519 signature. */
 export const Signature = m.formed('^[0-9a-f]{128}$', 'An Ed25519 signature in hex.')
@@ -110,8 +100,8 @@ export const ProxyQuorum = m.about(
   { pattern: '^(weak|strong|all|[1-9][0-9]*|certified|certified-strong)$' },
 )
 
-export const MaxAgeMs = Type.Integer({
-  minimum: 0,
-  maximum: AGE_MS_MAX,
-  description: 'The largest age of the ledger time that the answer may have.',
-})
+export const MaxAgeMs = m.integer(
+  0,
+  'The largest age of the ledger time that the answer may have.',
+  { maximum: AGE_MS_MAX },
+)

@@ -144,13 +144,10 @@ const AutoRenew = m.boolean('Whether the wallet pays renewals that are due.')
 export const SubscriptionsAnswer = m.component('SubscriptionsAnswer', 'The subscriptions.', {
   subscriptions: m.rows('One for each name.', {
     subscription: m.about(Contract, 'The subscription; a renewal does not change it.'),
-    state: Type.Union(
-      [
-        Type.Object({ idle: m.about(Contract, 'It waits for its next payment.') }),
-        Type.Object({ payment: m.about(Contract, 'A payment is in progress.') }),
-      ],
-      { description: 'Its state.' },
-    ),
+    state: m.either('Its state.', [
+      Type.Object({ idle: m.about(Contract, 'It waits for its next payment.') }),
+      Type.Object({ payment: m.about(Contract, 'A payment is in progress.') }),
+    ]),
     auto_renew: AutoRenew,
   }),
 })
@@ -172,41 +169,31 @@ export const PayAnswer = m.component('PayAnswer', 'The payment of a renewal.', {
 /** Free texts of a transfer; the ledger takes well-formed ones of at most so many UTF-16 units. */
 const TRANSFER_TEXT_LENGTH_MAX = 1024
 
+const transferText = (description: string, minLength = 0) =>
+  m.formed(scalars.WELL_FORMED_PATTERN, description, {
+    ...(minLength > 0 && { minLength }),
+    maxLength: TRANSFER_TEXT_LENGTH_MAX,
+  })
+
 export const CreateTransferRequest = m.component('CreateTransferRequest', 'An offer of coin.', {
   receiver_party_id: m.about(scalars.Party, 'The receiver.'),
   amount: m.about(scalars.DecimalInput, 'How much, in coin.'),
-  description: Type.String({
-    pattern: scalars.WELL_FORMED_PATTERN,
-    maxLength: TRANSFER_TEXT_LENGTH_MAX,
-    description: 'A text for the receiver.',
-  }),
-  expires_at: Type.Integer({
-    minimum: 0,
+  description: transferText('A text for the receiver.'),
+  expires_at: m.integer(0, 'When the offer expires, in microseconds since the epoch.', {
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'When the offer expires, in microseconds since the epoch.',
   }),
-  tracking_id: Type.String({
-    pattern: scalars.WELL_FORMED_PATTERN,
-    minLength: 1,
-    maxLength: TRANSFER_TEXT_LENGTH_MAX,
-    description: 'A second transfer of the user with the same one is refused.',
-  }),
+  tracking_id: transferText('A second transfer of the user with the same one is refused.', 1),
 })
 
 /** The state of an offer: open, accepted, or (an empty object) returned to its sender. */
 export const TransferAnswer = m.component('TransferAnswer', 'The state of an offer.', {
-  output: Type.Union(
-    [
-      Type.Object({
-        transfer_instruction_cid: m.about(scalars.ContractId, 'The open offer.'),
-      }),
-      Type.Object({
-        receiver_holding_cids: m.array('The coin of the receiver.', scalars.ContractId),
-      }),
-      Type.Object({}),
-    ],
-    { description: 'The offer, or the coin; neither if the sender has it back.' },
-  ),
+  output: m.either('The offer, or the coin; neither if the sender has it back.', [
+    Type.Object({ transfer_instruction_cid: m.about(scalars.ContractId, 'The open offer.') }),
+    Type.Object({
+      receiver_holding_cids: m.array('The coin of the receiver.', scalars.ContractId),
+    }),
+    Type.Object({}),
+  ]),
   sender_change_cids: m.array('The change of the sender.', scalars.ContractId),
   meta: m.record('Always empty.', Type.String()),
 })

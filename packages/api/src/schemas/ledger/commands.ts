@@ -22,31 +22,28 @@ const targetId = m.about(relaxed.Identifier, 'The template, or an interface of t
 const createArguments = value('The fields of the contract')
 const choiceArgument = value('The argument of the choice')
 
-const JsCommand = relaxed.oneOf(
-  {
-    CreateCommand: m.component('CreateCommand', 'Creates a contract.', {
-      templateId,
-      createArguments,
-    }),
-    ExerciseCommand: m.component('ExerciseCommand', 'Exercises a choice of a contract.', {
-      templateId: targetId,
-      contractId: grammar.LedgerContractId,
-      choice: grammar.Choice,
-      choiceArgument,
-    }),
-    ExerciseByKeyCommand: m.component(
-      'ExerciseByKeyCommand',
-      'Always refused: no template of this ledger has keys.',
-      { templateId, contractKey: value('The key'), choice: grammar.Choice, choiceArgument },
-    ),
-    CreateAndExerciseCommand: m.component(
-      'CreateAndExerciseCommand',
-      'Creates a contract and exercises a choice of it.',
-      { templateId, createArguments, choice: grammar.Choice, choiceArgument },
-    ),
-  },
-  { title: 'Command', description: 'One step of a transaction.' },
-)
+const JsCommand = relaxed.namedOneOf('Command', 'One step of a transaction.', {
+  CreateCommand: m.component('CreateCommand', 'Creates a contract.', {
+    templateId,
+    createArguments,
+  }),
+  ExerciseCommand: m.component('ExerciseCommand', 'Exercises a choice of a contract.', {
+    templateId: targetId,
+    contractId: grammar.LedgerContractId,
+    choice: grammar.Choice,
+    choiceArgument,
+  }),
+  ExerciseByKeyCommand: m.component(
+    'ExerciseByKeyCommand',
+    'Always refused: no template of this ledger has keys.',
+    { templateId, contractKey: value('The key'), choice: grammar.Choice, choiceArgument },
+  ),
+  CreateAndExerciseCommand: m.component(
+    'CreateAndExerciseCommand',
+    'Creates a contract and exercises a choice of it.',
+    { templateId, createArguments, choice: grammar.Choice, choiceArgument },
+  ),
+})
 export type JsCommand = Static<typeof JsCommand>
 
 const DisclosedContract = m.component(
@@ -97,7 +94,9 @@ export const JsCommands = Type.Object(
     ),
     workflowId: grammar.ledgerStringOrNone('Comes back in the updates.'),
     deduplicationPeriod: Type.Optional(
-      relaxed.oneOf(
+      relaxed.namedOneOf(
+        'DeduplicationPeriod',
+        'An accepted submission of the same change within this period refuses this one. Absent: the longest of the network.',
         {
           DeduplicationDuration: relaxed.wrapped(
             LedgerDuration,
@@ -108,11 +107,6 @@ export const JsCommands = Type.Object(
             'The completion at this offset, exclusive.',
           ),
           Empty: relaxed.Empty,
-        },
-        {
-          title: 'DeduplicationPeriod',
-          description:
-            'An accepted submission of the same change within this period refuses this one. Absent: the longest of the network.',
         },
       ),
     ),
@@ -198,12 +192,9 @@ const Completion = m.component('Completion', 'The outcome of a submission.', {
   userId: m.string('The user that submitted.'),
   actAs: m.array('Its parties, as far as they were requested.', Type.String()),
   submissionId: m.string('As submitted, or random.'),
-  deduplicationPeriod: relaxed.oneOf(
-    {
-      DeduplicationOffset: relaxed.wrapped(relaxed.Int64, 'Completions after this offset.'),
-    },
-    { description: 'The period in effect.' },
-  ),
+  deduplicationPeriod: relaxed.oneOf('The period in effect.', {
+    DeduplicationOffset: relaxed.wrapped(relaxed.Int64, 'Completions after this offset.'),
+  }),
   traceContext: m.about(TraceContext, 'Of the request that submitted it.'),
   offset: m.about(relaxed.Int64, 'The offset of the completion.'),
   synchronizerTime: m.about(SynchronizerTime, 'When it was ordered.'),
@@ -215,13 +206,10 @@ export const CompletionsElement = m.component(
   'CompletionStreamResponse',
   'One element of the stream.',
   {
-    completionResponse: relaxed.oneOf(
-      {
-        Completion: relaxed.wrapped(Completion),
-        OffsetCheckpoint: relaxed.wrapped(OffsetCheckpoint),
-      },
-      { description: 'A completion, or the progress of the stream.' },
-    ),
+    completionResponse: relaxed.oneOf('A completion, or the progress of the stream.', {
+      Completion: relaxed.wrapped(Completion),
+      OffsetCheckpoint: relaxed.wrapped(OffsetCheckpoint),
+    }),
   },
 )
 export const CompletionsAnswer = Type.Array(CompletionsElement)

@@ -1,7 +1,7 @@
 /** Events as transactions and active contracts show them (docs/upstream.md §L2.3). */
 import { Type } from 'typebox'
 import * as m from '../members.ts'
-import { Int32, Int64, oneOf, Timestamp, wrapped } from './relaxed.ts'
+import { Int32, Int64, namedOneOf, Timestamp, wrapped } from './relaxed.ts'
 
 const texts = (description: string) => m.array(description, Type.String())
 const lf = (description: string) =>
@@ -69,12 +69,13 @@ const ExercisedEvent = m.component('ExercisedEvent', 'A choice was exercised.', 
 })
 
 /** Of trees, which list events by their node ids. */
-export const TreeEvent = oneOf(
-  { CreatedTreeEvent: wrapped(CreatedEvent), ExercisedTreeEvent: wrapped(ExercisedEvent) },
-  { title: 'TreeEvent', description: 'An event of a tree.' },
-)
+export const TreeEvent = namedOneOf('TreeEvent', 'An event of a tree.', {
+  CreatedTreeEvent: wrapped(CreatedEvent),
+  ExercisedTreeEvent: wrapped(ExercisedEvent),
+})
 
-export const Event = oneOf(
-  { CreatedEvent, ArchivedEvent, ExercisedEvent },
-  { title: 'Event', description: 'What happened to a contract.' },
-)
+export const Event = namedOneOf('Event', 'What happened to a contract.', {
+  CreatedEvent,
+  ArchivedEvent,
+  ExercisedEvent,
+})

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import * as m from '../members.ts'
 import { LEDGER_PARTY_PATTERN, LedgerParty } from './grammar.ts'
-import { bool, defaulted, Empty, Identifier, list, needed, oneOf, wrapped } from './relaxed.ts'
+import { bool, defaulted, Empty, Identifier, list, namedOneOf, needed, wrapped } from './relaxed.ts'
 
 const includeCreatedEventBlob = bool('Whether created events have their blob.')
 /** By package name only. */
@@ -11,26 +11,23 @@ const FILTERED = {
     '^#[A-Za-z0-9\\-_]{1,255}:[A-Za-z$_][A-Za-z0-9$_]*(\\.[A-Za-z$_][A-Za-z0-9$_]*)*:[A-Za-z$_][A-Za-z0-9$_]*$',
 }
 
-const IdentifierFilter = oneOf(
-  {
-    Empty,
-    WildcardFilter: wrapped(m.part('Every template.', { includeCreatedEventBlob })),
-    TemplateFilter: wrapped(
-      m.part('One template.', {
-        templateId: m.about(Identifier, 'The template, by package name.', FILTERED),
-        includeCreatedEventBlob,
-      }),
-    ),
-    InterfaceFilter: wrapped(
-      m.part('Every template that implements the interface.', {
-        interfaceId: m.about(Identifier, 'The interface, by package name.', FILTERED),
-        includeInterfaceView: bool('Whether created events have its view.'),
-        includeCreatedEventBlob,
-      }),
-    ),
-  },
-  { title: 'IdentifierFilter', description: 'Which templates match.' },
-)
+const IdentifierFilter = namedOneOf('IdentifierFilter', 'Which templates match.', {
+  Empty,
+  WildcardFilter: wrapped(m.part('Every template.', { includeCreatedEventBlob })),
+  TemplateFilter: wrapped(
+    m.part('One template.', {
+      templateId: m.about(Identifier, 'The template, by package name.', FILTERED),
+      includeCreatedEventBlob,
+    }),
+  ),
+  InterfaceFilter: wrapped(
+    m.part('Every template that implements the interface.', {
+      interfaceId: m.about(Identifier, 'The interface, by package name.', FILTERED),
+      includeInterfaceView: bool('Whether created events have its view.'),
+      includeCreatedEventBlob,
+    }),
+  ),
+})
 
 const Filters = m.component('Filters', 'No entry, or `Empty` alone, matches every template.', {
   cumulative: list(

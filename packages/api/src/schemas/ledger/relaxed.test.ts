@@ -11,7 +11,7 @@ import {
   Int64,
   int64,
   list,
-  oneOf,
+  namedOneOf,
   Timestamp,
   text,
   wrapped,
@@ -23,7 +23,9 @@ const schema = Type.Object({
   flag: bool('A flag.'),
   count: int64('A count.'),
   items: list(Type.String(), 'Items.'),
-  kind: defaulted(oneOf({ Empty, Id: wrapped(Identifier) }, { title: 'Kind' }), { Empty: {} }),
+  kind: defaulted(namedOneOf('Kind', 'Its kind.', { Empty, Id: wrapped(Identifier) }), {
+    Empty: {},
+  }),
   at: Type.Optional(nullable(Timestamp)),
 })
 

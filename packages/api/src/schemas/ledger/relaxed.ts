@@ -47,11 +47,20 @@ type OneOf<V extends Variants> = {
 
 /** An object with exactly one of the members. */
 export function oneOf<const V extends Variants>(
+  description: string,
   variants: V,
-  options: { readonly title?: string; readonly description?: string } = {},
 ): TUnsafe<OneOf<V>> {
   const objects = Object.entries(variants).map(([name, schema]) => Type.Object({ [name]: schema }))
-  return Type.Unsafe(Type.Union(objects, options))
+  return Type.Unsafe(m.either(description, objects))
+}
+
+/** The same, which the documents list under a name of its own. */
+export function namedOneOf<const V extends Variants>(
+  title: string,
+  description: string,
+  variants: V,
+) {
+  return m.extended(oneOf(description, variants), { title })
 }
 
 /** The wrapper of message-typed variants: `{"value": …}` (§L1.1). */

@@ -37,7 +37,7 @@ export const ActiveContractsElement = m.component(
   'One element of the stream.',
   {
     workflowId: m.string('Of the submission that created it.'),
-    contractEntry: oneOf({ JsActiveContract }, { description: 'The contract.' }),
+    contractEntry: oneOf('The contract.', { JsActiveContract }),
     streamContinuationToken: m.string('Always empty.'),
   },
 )

@@ -3,7 +3,17 @@ import { Type } from 'typebox'
 import * as m from '../members.ts'
 import { Event, TreeEvent } from './events.ts'
 import { olderForm, oneForm, TransactionFormat, UpdateFormat } from './formats.ts'
-import { bool, Int64, int64, needed, oneOf, Timestamp, text, wrapped } from './relaxed.ts'
+import {
+  bool,
+  Int64,
+  int64,
+  namedOneOf,
+  needed,
+  oneOf,
+  Timestamp,
+  text,
+  wrapped,
+} from './relaxed.ts'
 
 const isDescendingWithoutEnd = {
   required: ['descendingOrder'],
@@ -20,9 +30,7 @@ const requestMembers = {
     { minimum: 0 },
   ),
   endInclusive: Type.Optional(
-    m.bounded(Int64, 'At most the ledger end. Absent: without end.', {
-      minimum: 1,
-    }),
+    m.bounded(Int64, 'At most the ledger end. Absent: without end.', { minimum: 1 }),
   ),
   ...olderForm('updateFormat'),
   updateFormat,
@@ -113,23 +121,17 @@ const JsTopologyTransaction = m.component('JsTopologyTransaction', 'A party was 
   synchronizerId,
   recordTime,
   events: m.rows('What changed.', {
-    event: oneOf(
-      { ParticipantAuthorizationAdded: AuthorizationAdded },
-      { description: 'Its kind.' },
-    ),
+    event: oneOf('Its kind.', { ParticipantAuthorizationAdded: AuthorizationAdded }),
   }),
   traceContext,
 })
 
 /** One synchronizer, so there are no reassignments (D-27). */
-export const Update = oneOf(
-  {
-    Transaction: wrapped(JsTransaction),
-    OffsetCheckpoint: wrapped(OffsetCheckpoint),
-    TopologyTransaction: wrapped(JsTopologyTransaction),
-  },
-  { title: 'Update', description: 'One update.' },
-)
+export const Update = namedOneOf('Update', 'One update.', {
+  Transaction: wrapped(JsTransaction),
+  OffsetCheckpoint: wrapped(OffsetCheckpoint),
+  TopologyTransaction: wrapped(JsTopologyTransaction),
+})
 
 export const GetUpdatesElement = m.component('JsGetUpdatesResponse', 'One element of the stream.', {
   update: Update,
@@ -143,13 +145,10 @@ const JsTransactionTree = m.component('JsTransactionTree', 'A transaction as a t
 
 export const GetUpdateTreesAnswer = Type.Array(
   m.component('JsGetUpdateTreesResponse', 'One element of the stream.', {
-    update: oneOf(
-      {
-        TransactionTree: wrapped(JsTransactionTree),
-        OffsetCheckpoint: wrapped(OffsetCheckpoint),
-      },
-      { description: 'One update.' },
-    ),
+    update: oneOf('One update.', {
+      TransactionTree: wrapped(JsTransactionTree),
+      OffsetCheckpoint: wrapped(OffsetCheckpoint),
+    }),
   }),
 )
 
@@ -159,10 +158,7 @@ const neededFormat = needed(UpdateFormat, 'How to show it.')
 export const GetUpdateByIdRequest = m.component(
   'GetUpdateByIdRequest',
   'Which update, and its form.',
-  {
-    updateId: neededId,
-    updateFormat: neededFormat,
-  },
+  { updateId: neededId, updateFormat: neededFormat },
 )
 
 export const GetUpdateByOffsetRequest = m.component(

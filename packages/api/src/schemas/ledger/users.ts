@@ -46,10 +46,7 @@ export type LedgerUserInput = Static<typeof NewLedgerUser>
 const ChangedLedgerUser = m.component(
   'ChangedUser',
   'The members that the mask names are changed.',
-  {
-    id: userIdOrEmptyText('The id of the path, if given.'),
-    ...userInput,
-  },
+  { id: userIdOrEmptyText('The id of the path, if given.'), ...userInput },
 )
 
 function userIdOrEmptyText(description: string) {
@@ -63,6 +60,7 @@ const WithoutParty = wrapped(Type.Object({}))
 
 export const LedgerRight = m.component('Right', 'A right of a user.', {
   kind: oneOf(
+    'CanActAs and CanReadAs for a party, CanReadAsAnyParty, ParticipantAdmin, CanExecuteAsAnyParty; the others are refused.',
     {
       CanActAs: OfParty,
       CanReadAs: OfParty,
@@ -72,10 +70,6 @@ export const LedgerRight = m.component('Right', 'A right of a user.', {
       CanExecuteAsAnyParty: WithoutParty,
       IdentityProviderAdmin: WithoutParty,
       Empty,
-    },
-    {
-      description:
-        'CanActAs and CanReadAs for a party, CanReadAsAnyParty, ParticipantAdmin, CanExecuteAsAnyParty; the others are refused.',
     },
   ),
 })
@@ -113,9 +107,7 @@ export const GrantAnswer = m.component('GrantUserRightsResponse', 'The rights th
 export const RevokeAnswer = m.component(
   'RevokeUserRightsResponse',
   'The rights that were revoked.',
-  {
-    newlyRevokedRights: rightsOf('Those that the user had.'),
-  },
+  { newlyRevokedRights: rightsOf('Those that the user had.') },
 )
 
 const MASK_PATHS = ['primary_party', 'is_deactivated', 'metadata.annotations', 'metadata']
@@ -210,10 +202,7 @@ export const pageQuery = (sizeMax: number) =>
   Type.Object({
     ...providerQuery.properties,
     pageSize: Type.Optional(
-      m.bounded(Int32, 'At most; 0: the largest page.', {
-        minimum: 0,
-        maximum: sizeMax,
-      }),
+      m.bounded(Int32, 'At most; 0: the largest page.', { minimum: 0, maximum: sizeMax }),
     ),
     pageToken: m.omittable(Type.String(), '`nextPageToken` of the page before, or empty.'),
   })
