@@ -2,17 +2,9 @@
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { sha256 } from '@quorumscan/base'
 import { createCertifiedAnswers } from '@quorumscan/certifier'
-import type { ScanConfig } from '@quorumscan/config'
-import {
-  buildServer,
-  createHealthHandlers,
-  type Extending,
-  type HttpServer,
-  type RunningApp,
-  startApp,
-} from '@quorumscan/server'
+import { appStarter, buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
-import { type Context, type ContextOverrides, createContext } from './context.ts'
+import { type Context, createContext } from './context.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { headHeaders } from './pinned.ts'
@@ -20,18 +12,10 @@ import { headHeaders } from './pinned.ts'
 /** D-3. */
 const PREFIX = '/api/scan'
 
-export type Overrides = ContextOverrides & Extending<Context>
-
 /** Listens at once and answers at the head it has; `/readyz` says when it has caught up. */
-export async function startScan(
-  config: ScanConfig,
-  overrides: Overrides = {},
-): Promise<RunningApp> {
-  const context = await createContext(config, overrides)
-  const running = await startApp(context, createServer, overrides)
-  context.publishAddress(config.publicUrl ?? running.url)
-  return running
-}
+export const startScan = appStarter(createContext, createServer, (context, { url }) =>
+  context.publishAddress(context.config.publicUrl ?? url),
+)
 
 /** @param port - Returns the port listened on. */
 export function createServer(context: Context, port: () => number): HttpServer {

@@ -41,7 +41,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * @throws {LogConfigError} If it could lose what it acknowledged, or the key is not the genesis's.
  * @throws {EnvError} If fewer nodes of the genesis are configured than must confirm the clock.
  */
-export async function createContext(config: SynchronizerConfig, overrides: ContextOverrides) {
+export async function createContext(config: SynchronizerConfig, overrides: ContextOverrides = {}) {
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, logger, genesis, genesisHash, metrics } = app
   const { ordering } = config

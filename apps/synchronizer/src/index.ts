@@ -1,2 +1,2 @@
 export { freeBytesOnDisk } from './disk-space.ts'
-export { type Overrides, startSynchronizer } from './server.ts'
+export { startSynchronizer } from './server.ts'

@@ -1,32 +1,17 @@
 /** The server of a synchronizer, which binds the routes to their handlers, and its start. */
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import type { SynchronizerConfig } from '@quorumscan/config'
-import {
-  buildServer,
-  createHealthHandlers,
-  type Extending,
-  type HttpServer,
-  type RunningApp,
-  startApp,
-} from '@quorumscan/server'
-import { type Context, type ContextOverrides, createContext } from './context.ts'
+import { appStarter, buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
+import { type Context, createContext } from './context.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }
-
-export type Overrides = ContextOverrides & Extending<Context>
 
 /**
  * Waits for the log's Redis, then listens. Disposing answers what is in progress and commits what waits.
  *
  * @throws {LogConfigError} If Redis could lose what it acknowledged, or the key is not the genesis's.
  */
-export async function startSynchronizer(
-  config: SynchronizerConfig,
-  overrides: Overrides = {},
-): Promise<RunningApp> {
-  return startApp(await createContext(config, overrides), createServer, overrides)
-}
+export const startSynchronizer = appStarter(createContext, createServer)
 
 /** @param port - Returns the port listened on. */
 function createServer(context: Context, port: () => number): HttpServer {

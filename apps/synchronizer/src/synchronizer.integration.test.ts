@@ -28,7 +28,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { type Overrides, startSynchronizer } from './server.ts'
+import { startSynchronizer } from './server.ts'
 
 const network = createTestNetwork()
 const clock = createSystemClock()
@@ -120,7 +120,7 @@ async function setUp(
     entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
     peerTokensFile: await file('peers', `${TOKEN}\n`),
   }
-  const start = async (overrides: Overrides = {}) => {
+  const start = async (overrides: Parameters<typeof startSynchronizer>[1] = {}) => {
     const synchronizer = await startSynchronizer(config, { logger, ...overrides })
     await untilTrue('the nodes to confirm the log', async () => {
       const ready = await send(`${synchronizer.url}/readyz`)

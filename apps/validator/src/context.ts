@@ -22,7 +22,7 @@ const ALARM_PERIOD_MS = 60_000
 export type Context = Awaited<ReturnType<typeof createContext>>
 
 /** Opens connections and starts to follow the log. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
-export async function createContext(config: ValidatorConfig, overrides: AppOverrides) {
+export async function createContext(config: ValidatorConfig, overrides: AppOverrides = {}) {
   const app = await beginApp('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
   const peerTokenByOrigin = await readParsed(config.nodeTokensFile, parseOriginTokens)

@@ -1,1 +1,1 @@
-export { type Overrides, startValidator } from './server.ts'
+export { startValidator } from './server.ts'

@@ -1,7 +1,6 @@
 /** The server of a validator, which binds the routes to their handlers, and its start. */
 import { apiDocuments, ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
-import type { ValidatorConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import {
   authenticator as ledgerAuthenticator,
@@ -17,15 +16,12 @@ import {
   scanProxySockets,
 } from '@quorumscan/scan-proxy'
 import {
-  type AppOverrides,
   type Authenticate,
   apiSocketDialect,
+  appStarter,
   buildServer,
-  type Extending,
   type HttpServer,
   mountSockets,
-  type RunningApp,
-  startApp,
 } from '@quorumscan/server'
 import { type Principal, walletHandlers } from '@quorumscan/wallet'
 import { type Context, createContext } from './context.ts'
@@ -34,15 +30,8 @@ import { healthHandlers } from './health.ts'
 /** D-3. */
 const PREFIX = '/api/validator'
 
-export type Overrides = AppOverrides & Extending<Context>
-
 /** Starts to listen at once; `/readyz` says when wallets can be used. */
-export async function startValidator(
-  config: ValidatorConfig,
-  overrides: Overrides = {},
-): Promise<RunningApp> {
-  return startApp(await createContext(config, overrides), createServer, overrides)
-}
+export const startValidator = appStarter(createContext, createServer)
 
 /** @param port - Returns the port listened on. */
 function createServer(context: Context, port: () => number): HttpServer {

@@ -6,7 +6,7 @@ import { createTestNetwork, send, untilTrue } from '@quorumscan/testkit'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { encodeCertificate } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Overrides, startValidator } from './server.ts'
+import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
 let network: TestNetwork
@@ -15,8 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => network?.[Symbol.asyncDispose]())
 
-const start = (config: Partial<TestNetwork['config']> = {}, overrides: Overrides = {}) =>
-  startValidator({ ...network.config, ...config }, { clock: network.clock, ...overrides })
+const start = (
+  config: Partial<TestNetwork['config']> = {},
+  overrides: Parameters<typeof startValidator>[1] = {},
+) => startValidator({ ...network.config, ...config }, { clock: network.clock, ...overrides })
 
 const readiness = (url: string) => send(`${url}/api/validator/readyz`)
 

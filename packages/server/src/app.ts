@@ -31,7 +31,7 @@ export type AppOverrides = {
   readonly logger?: Logger
 }
 
-export type Extending<Context> = {
+type Extending<Context> = {
   /** Called when everything is open, before the process listens: may add to the server. */
   readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
@@ -84,22 +84,35 @@ export type RunningApp = Running & {
   readonly failed: Promise<unknown>
 }
 
-/**
- * Listens. Disposing answers what is in progress, then closes the context; both are closed as well if it cannot listen.
- *
- * @param createServer - Its `port` returns the port listened on.
- */
-export async function startApp<
-  Context extends AsyncDisposable & {
-    readonly logger: Logger
-    readonly tracer: Tracing | null
-    readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
-    readonly failed: Promise<unknown>
-  },
->(
+type AppContext = AsyncDisposable & {
+  readonly logger: Logger
+  readonly tracer: Tracing | null
+  readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
+  readonly failed: Promise<unknown>
+}
+
+/** `port` returns the port listened on. */
+type CreateServer<Context> = (context: Context, port: () => number) => HttpServer
+
+/** The function that starts an app: opens its context, listens, and calls `onListening`. */
+export function appStarter<Config, Overrides, Context extends AppContext>(
+  createContext: (config: Config, overrides?: Overrides) => Promise<Context>,
+  createServer: CreateServer<Context>,
+  onListening?: (context: Context, running: RunningApp) => void,
+) {
+  return async (config: Config, overrides?: Overrides & Extending<Context>) => {
+    const context = await createContext(config, overrides)
+    const running = await startApp(context, createServer, overrides)
+    onListening?.(context, running)
+    return running
+  }
+}
+
+/** Listens. Disposing answers what is in progress, then closes the context; both are closed as well if it cannot listen. */
+export async function startApp<Context extends AppContext>(
   context: Context,
-  createServer: (context: Context, port: () => number) => HttpServer,
-  { extend }: Extending<Context>,
+  createServer: CreateServer<Context>,
+  { extend }: Extending<Context> = {},
 ): Promise<RunningApp> {
   const { logger, config, tracer, failed } = context
   const { host, connections } = config

@@ -149,5 +149,5 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       ...(end !== null && { head: () => headHeaders(end) }),
     })
   }
-  return startApp(waitingApp, createServer, {})
+  return startApp(waitingApp, createServer)
 }

@@ -52,7 +52,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/verifier'
-import { type Overrides, startScan } from '../server.ts'
+import { startScan } from '../server.ts'
 
 const random = systemRandom
 const PASSWORD = 'test'
@@ -92,7 +92,11 @@ export type Network = AsyncDisposable & {
   config(index: number): Promise<ScanConfig>
   /** The path of a new file that holds the text. */
   file(name: string, text: string): Promise<string>
-  startNode(index: number, options?: Partial<ScanConfig>, more?: Overrides): Promise<RunningApp>
+  startNode(
+    index: number,
+    options?: Partial<ScanConfig>,
+    more?: Parameters<typeof startScan>[1],
+  ): Promise<RunningApp>
   /** Where `startNodes` starts them. */
   readonly peers: readonly Peer[]
   /** Starts all nodes, which know each other. */
