@@ -29,9 +29,11 @@ export function Button(props: ComponentProps<'button'>) {
   return <button type="button" {...props} />
 }
 
-/** `onSubmit` receives the text of a field by its name. */
+/** `onSubmit` receives the text of a field by its name. Without `submit`, the words of its button, a child has one. */
 export function Form(props: {
   readonly onSubmit: (textOf: (name: string) => string) => void
+  readonly submit?: string
+  readonly isBusy?: boolean
   readonly children: ReactNode
 }) {
   return (
@@ -44,6 +46,11 @@ export function Form(props: {
       }}
     >
       {props.children}
+      {props.submit && (
+        <button type="submit" className="primary" disabled={props.isBusy}>
+          {props.submit}
+        </button>
+      )}
     </form>
   )
 }

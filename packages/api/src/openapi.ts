@@ -201,7 +201,7 @@ const COMMON_ERRORS: Readonly<Record<string, string>> = {
     'The participant is starting, catching up or stopping, or the operation took too long (text).',
 }
 /** … of operations that need a token, … */
-const AUTH_ERRORS: Readonly<Record<string, string>> = {
+const AUTH_ERRORS = {
   '401': 'No valid token; the log has the reason.',
   '403': 'The user may not do this; the log has the reason.',
 }

@@ -42,8 +42,7 @@ export async function serveAbci(options: {
   return {
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
-      server.close()
-      if (server.listening) await once(server, 'close')
+      await server[Symbol.asyncDispose]()
     },
   }
 }

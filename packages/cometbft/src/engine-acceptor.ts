@@ -89,8 +89,7 @@ export async function acceptForEngine(options: {
     },
     async [Symbol.asyncDispose](): Promise<void> {
       for (const client of clients) client.destroy()
-      server.close()
-      await once(server, 'close')
+      await server[Symbol.asyncDispose]()
     },
   }
 }
@@ -110,10 +109,7 @@ function parseAddress(address: string): { readonly host: string; readonly port: 
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen({ host: LOOPBACK, port: 0 })
+  await using server = createServer().listen({ host: LOOPBACK, port: 0 })
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // It listens on TCP.
-  server.close()
-  await once(server, 'close')
-  return port
+  return (server.address() as AddressInfo).port // It listens on TCP.
 }

@@ -18,11 +18,13 @@ export class EngineUnavailableError extends Error {
 
 export type EngineRpc = ReturnType<typeof createEngineRpc>
 
-/** @param options.signal - Ends requests in flight. */
-export function createEngineRpc(options: {
+type RpcOptions = {
   readonly socketPath: string
+  /** Ends requests in flight. */
   readonly signal: AbortSignal
-}) {
+}
+
+export function createEngineRpc(options: RpcOptions) {
   return {
     /**
      * The result; its form is the engine's.
@@ -44,11 +46,8 @@ export function createEngineRpc(options: {
   }
 }
 
-async function post(
-  body: string,
-  { socketPath, signal }: { readonly socketPath: string; readonly signal: AbortSignal },
-): Promise<string> {
-  return await new Promise((resolve, reject) => {
+function post(body: string, { socketPath, signal }: RpcOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
     const asked = request(
       {
         socketPath,

@@ -3,54 +3,38 @@
  * the member's own Redis. The rest of the process uses it like the writer of a single synchronizer.
  */
 
-import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
-import { createBlockStore, type Judge, type StoredBlock, type StreamGroup } from '@quorumscan/log'
+import { openAll, type Random, sha256Hex } from '@quorumscan/base'
+import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { Logger } from '@quorumscan/runtime'
-import {
-  type CometbftOrdering,
-  EVIDENCE_AGE,
-  type Genesis,
-  NOT_AFTER_MICROS_MAX,
-} from '@quorumscan/verifier'
+import { EVIDENCE_AGE, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { serveAbci } from './abci-server.ts'
 import { type Application, type ApplicationOptions, createApplication } from './application.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
 import { signBundle } from './bundles.ts'
-import { nodeIdOf } from './engine-files.ts'
+import { type EngineInput, nodeIdOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
-import { type ChargeSender, createMempoolPolicy } from './mempool-policy.ts'
+import { createMempoolPolicy, type MempoolOptions } from './mempool-policy.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
 import { createRetention } from './retention.ts'
 import { createSubmission } from './submission.ts'
 
 export type MemberOptions = Pick<
   ApplicationOptions,
-  'genesisHash' | 'isPeer' | 'blockVersionAt' | 'onMisbehavior' | 'wantedHeight'
-> & {
-  readonly genesis: Pick<Genesis, 'recordTime'>
-  readonly ordering: CometbftOrdering
-  readonly judge: Judge
-  /** The member's own. */
-  readonly redis: RedisAddress
-  /** Unix sockets: the one that we listen on, and the engine's. */
-  readonly sockets: { readonly abci: string; readonly engine: string }
-  readonly rpc: EngineRpc
-  /** Of the own engine. */
-  readonly nodeKey: KeyPair
-  /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
-  readonly charge: (publicKey: string, units: number) => void
-  readonly chargeSender: ChargeSender
-  /** @throws {ScanError} LOG_FULL. */
-  readonly assertRoom: () => void
-  /** Called with each group that is in the log. */
-  readonly onGroup: (group: StreamGroup) => void
-  readonly clock: Clock
-  readonly random: Random
-  readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>
-}
+  'blockVersionAt' | 'onMisbehavior' | 'wantedHeight'
+> &
+  Pick<EngineInput, 'genesis' | 'ordering' | 'nodeKey' | 'sockets'> &
+  Omit<MempoolOptions, 'ownId' | 'isOrdered' | 'recordTime'> & {
+    /** The member's own. */
+    readonly redis: RedisAddress
+    readonly rpc: EngineRpc
+    /** Called with each group that is in the log. */
+    readonly onGroup: (group: StreamGroup) => void
+    readonly random: Random
+    readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>
+  }
 
 /**
  * Reads where the log ends, and listens for the engine, which repeats whatever is missing.

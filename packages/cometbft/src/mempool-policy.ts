@@ -17,7 +17,7 @@ import { nodeIdOf } from './engine-files.ts'
  *
  * @throws {ScanError} RATE_LIMITED, if it is in debt.
  */
-export type ChargeSender = (nodeId: string | null, units: number) => void
+type ChargeSender = (nodeId: string | null, units: number) => void
 
 /** Entries whose outcome is known: as many as are judged once. A forgotten one pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
@@ -32,7 +32,7 @@ const IS_OVER: EntryRefusal = {
   message: 'every entry of the bundle is past its time: not after',
 }
 
-export function createMempoolPolicy(options: {
+export type MempoolOptions = {
   readonly genesisHash: string
   /** Of the own engine, whose bundles cost nothing: their entries have been paid for. */
   readonly ownId: string
@@ -47,7 +47,9 @@ export function createMempoolPolicy(options: {
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
   readonly clock: Clock
-}) {
+}
+
+export function createMempoolPolicy(options: MempoolOptions) {
   const { genesisHash, ownId, judge, isOrdered, clock } = options
   const isAdmittedByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
   const paid = new LRUCache<string, true>({ max: PAID_MAX })

@@ -19,15 +19,17 @@ const BETWEEN_MS = 25
 const HAS_IT = 'tx already exists in cache'
 const IS_FULL = 'mempool is full'
 
-/** @param options.admit - Why this member does not admit the entry, or null. */
-export function createSubmission(options: {
+type SubmissionOptions = {
   readonly rpc: EngineRpc
   readonly isOrdered: (entryHash: string) => boolean
+  /** Why this member does not admit the entry, or null. */
   readonly admit: (bytes: Uint8Array) => EntryRefusal | null
   /** Makes a bundle of these entries, which fit. */
   readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
   readonly clock: Clock
-}) {
+}
+
+export function createSubmission(options: SubmissionOptions) {
   const { isOrdered, clock } = options
   const waitingByHash = new Map<string, Set<() => void>>()
   let waitingCount = 0
@@ -85,15 +87,7 @@ type Queued = {
  * Sends entries to the engine, a bundle at a time: entries that come while one is under way are the next. Resolves when
  * the engine has the entry, from this or another member, or with the reason why that is not known.
  */
-function createBundleSender({
-  rpc,
-  bundle: makeBundle,
-  clock,
-}: {
-  readonly rpc: EngineRpc
-  readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
-  readonly clock: Clock
-}): (entryHash: string, bytes: Uint8Array) => Promise<ScanError | null> {
+function createBundleSender({ rpc, bundle: makeBundle, clock }: SubmissionOptions) {
   const queuedByHash = new Map<string, Queued>()
   let isSending = false
 
@@ -110,7 +104,7 @@ function createBundleSender({
     isSending = false
   }
 
-  return (entryHash, bytes) => {
+  return (entryHash: string, bytes: Uint8Array): Promise<ScanError | null> => {
     const queued = queuedByHash.get(entryHash)
     if (queued !== undefined) return queued.sent
     let settle = (_failure: ScanError | null) => {}

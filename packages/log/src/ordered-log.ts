@@ -40,5 +40,5 @@ export type OrderedLog = AsyncDisposable & {
   /** What an operator must know in addition to the state; null: nothing. */
   detail(): string | null
   /** Resolves after disposing; rejects with the error that forbids the process to continue. */
-  readonly finished: Promise<void>
+  readonly finished: Promise<unknown>
 }

@@ -40,9 +40,8 @@ export async function openLightSocket(
   await once(server, 'listening')
   return {
     async [Symbol.asyncDispose]() {
-      server.close()
       server.closeAllConnections()
-      if (server.listening) await once(server, 'close')
+      await server[Symbol.asyncDispose]()
     },
   }
 }

@@ -19,16 +19,15 @@ import type { AnchorReport, SyncAnchor } from './sync-anchors.ts'
 /** Each costs the engine a millisecond; a light client asks one after the other. */
 const UNDER_WAY_MAX = 16
 
-export function createReadAnswers(options: {
-  readonly genesisHash: string
-  readonly key: KeyPair
-  readonly ownId: string
-  readonly isPeer: (nodeId: string) => boolean
-  readonly rpc: EngineRpc
-  /** Sync anchors of this member. */
-  readonly offered: () => readonly SyncAnchor[]
-  readonly clock: Clock
-}): (request: Uint8Array) => Promise<Uint8Array> {
+export function createReadAnswers(
+  options: Omit<Parameters<typeof openRequest>[1], 'nowMicros'> & {
+    readonly key: KeyPair
+    readonly rpc: EngineRpc
+    /** Sync anchors of this member. */
+    readonly offered: () => readonly SyncAnchor[]
+    readonly clock: Clock
+  },
+): (request: Uint8Array) => Promise<Uint8Array> {
   const { rpc, clock } = options
   let underWay = 0
 
