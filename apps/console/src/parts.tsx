@@ -29,11 +29,9 @@ export function Button(props: ComponentProps<'button'>) {
   return <button type="button" {...props} />
 }
 
-/** `onSubmit` receives the text of a field by its name. Without `submit`, the words of its button, a child has one. */
+/** `onSubmit` receives the text of a field by its name. */
 export function Form(props: {
   readonly onSubmit: (textOf: (name: string) => string) => void
-  readonly submit?: string
-  readonly isBusy?: boolean
   readonly children: ReactNode
 }) {
   return (
@@ -46,11 +44,6 @@ export function Form(props: {
       }}
     >
       {props.children}
-      {props.submit && (
-        <button type="submit" className="primary" disabled={props.isBusy}>
-          {props.submit}
-        </button>
-      )}
     </form>
   )
 }

@@ -4,54 +4,28 @@
  * broken, the certified reader asks a node, and verifies its proof before the proxy returns it. A client that
  * receives the document need not trust this validator.
  */
-import { type Clock, sha256 } from '@quorumscan/base'
-import { type Certifier, createCertifiedAnswers } from '@quorumscan/certifier'
+import { sha256 } from '@quorumscan/base'
+import { createCertifiedAnswers } from '@quorumscan/certifier'
 import { isScanError } from '@quorumscan/errors'
 import type { Decided } from '@quorumscan/reader'
 import {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedQuery,
-  type CertifiedReader,
   kindOf,
   requestOfLookups,
 } from '@quorumscan/reader/certified'
-import type { Reader } from '@quorumscan/reader/voted'
-import type { Replica } from '@quorumscan/replica'
 import { withWaitOf } from '@quorumscan/server'
-import {
-  type Genesis,
-  requestOfLookup,
-  type Threshold,
-  thresholdVotes,
-  utf8,
-} from '@quorumscan/verifier'
+import { requestOfLookup, type Threshold, thresholdVotes, utf8 } from '@quorumscan/verifier'
 import {
   type AnyQuestion,
   type Certificate,
   isStale,
   questionOf,
 } from '@quorumscan/verifier/certified'
-import type { EvidenceKeeper } from './evidence.ts'
+import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
-import type { ReadFloor } from './read-floor.ts'
 import { MAX_AGE_MS, type ProxyRequest } from './request.ts'
-
-/** What the scan proxy works with. The validator opens it. */
-export type ScanProxyDeps = {
-  readonly genesis: Genesis
-  /** Hex. */
-  readonly genesisHash: string
-  readonly clock: Clock
-  readonly ledger: Replica
-  readonly certifier: Certifier
-  /** Voted reads: the answers of the nodes are votes. */
-  readonly reader: Reader
-  /** Reads what one node proves: where the own replica cannot. */
-  readonly certifiedReader: CertifiedReader
-  readonly readFloor: ReadFloor
-  readonly evidence: EvidenceKeeper
-}
 
 /** A proven answer, of the own replica or of a node. Bodies are encoded where they are used. */
 export type Proven = Omit<Decided, 'historyHash'> & {

@@ -13,12 +13,8 @@ import { CERTIFIED_HEADERS } from '@quorumscan/certifier'
 import type { Outcome } from '@quorumscan/reader'
 import type { Handlers } from '@quorumscan/server'
 import { canonicalJson, type Json, utf8 } from '@quorumscan/verifier'
-import {
-  createCertifiedReads,
-  type Proven,
-  type ScanProxyDeps,
-  type Unproven,
-} from './certified.ts'
+import { createCertifiedReads, type Proven, type Unproven } from './certified.ts'
+import type { ScanProxyDeps } from './dependencies.ts'
 import { OPERATIONS, type Operation, type ProxyRead } from './operations.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { whyOver } from './own-history.ts'

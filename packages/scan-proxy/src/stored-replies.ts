@@ -2,7 +2,8 @@
 import type { ScanError } from '@quorumscan/errors'
 import { type Certificate, isStale } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
-import type { Proven, ScanProxyDeps } from './certified.ts'
+import type { Proven } from './certified.ts'
+import type { ScanProxyDeps } from './dependencies.ts'
 import { MAX_AGE_MS, maxAgeOf, type ProxyRequest, wantsDocument } from './request.ts'
 
 export type ProxyReply =

@@ -40,7 +40,7 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
   }
   return (
     <Panel title="Chaos runs" note="each with a verdict">
-      <Form onSubmit={start} submit="Start a run" isBusy={running !== undefined}>
+      <Form onSubmit={start}>
         <ExactField label="Seed" name="seed" placeholder="random" maxLength={64} />
         <Select
           label="Duration"
@@ -56,6 +56,9 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
             ['beyond-f', `beyond f: up to ${2 * f}`],
           ]}
         />
+        <button type="submit" className="primary" disabled={running !== undefined}>
+          Start a run
+        </button>
       </Form>
       <Problem text={problem} />
       {running && (

@@ -51,8 +51,6 @@ export function LookupPanel({ api }: { readonly api: Api }) {
     <Panel title="Lookup" note="proven by one node, voted on by all">
       <Form
         onSubmit={(textOf) => void ask({ subject: textOf('subject'), quorum: textOf('quorum') })}
-        submit={isAsking ? 'Looking up …' : 'Look up'}
-        isBusy={isAsking}
       >
         <ExactField
           label="Name or party"
@@ -61,6 +59,9 @@ export function LookupPanel({ api }: { readonly api: Api }) {
           required
         />
         <Select label="Quorum" name="quorum" choices={QUORUMS} />
+        <button type="submit" className="primary" disabled={isAsking}>
+          {isAsking ? 'Looking up …' : 'Look up'}
+        </button>
       </Form>
       <div aria-live="polite">
         {problem && <p className="problem">{problem}</p>}

@@ -22,7 +22,7 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
   }
   return (
     <Panel title="Register a name" note="as a user would">
-      <Form onSubmit={(textOf) => start(textOf('name'))} submit="Register">
+      <Form onSubmit={(textOf) => start(textOf('name'))}>
         <ExactField
           label="Name"
           name="name"
@@ -31,6 +31,9 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
           required
         />
         <span className="suffix muted">{isWhole ? '' : SUFFIX}</span>
+        <button type="submit" className="primary">
+          Register
+        </button>
       </Form>
       <Problem text={problem} />
       {registrations.length === 0 ? (

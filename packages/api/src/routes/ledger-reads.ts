@@ -6,28 +6,21 @@ import * as updates from '../schemas/ledger/updates.ts'
 /** The tag of most; the query of a list says when it is complete. */
 const read = { tag: 'updates', auth: 'user', errorStatuses: [404] } as const
 const list = { ...read, query: updates.ListQuery, errorStatuses: [404, 409] } as const
-const updatesList = {
-  ...list,
-  body: updates.GetUpdatesRequest,
-  response: updates.GetUpdatesAnswer,
-} as const
-const contractsPage = {
-  ...read,
-  tag: 'state',
-  body: state.ActiveContractsPageRequest,
-  response: state.ActiveContractsPageAnswer,
-} as const
 const stateRead = { tag: 'state', auth: 'user' } as const
 
 export const ledgerReadRoutes = defineRoutes({
-  getUpdates: route('POST /v2/updates', updatesList, {
+  getUpdates: route('POST /v2/updates', list, {
     summary: 'Updates after an offset.',
     description:
       'Ends at `endInclusive`, or after `stream_idle_timeout_ms` without an element. ' +
       'More than 200 elements without a smaller `limit` are 413: request fewer, or use the WebSocket.',
+    body: updates.GetUpdatesRequest,
+    response: updates.GetUpdatesAnswer,
   }),
-  getUpdateFlats: route('POST /v2/updates/flats', updatesList, {
+  getUpdateFlats: route('POST /v2/updates/flats', list, {
     summary: 'As `/v2/updates`, under its former name.',
+    body: updates.GetUpdatesRequest,
+    response: updates.GetUpdatesAnswer,
   }),
   getUpdateTrees: route('POST /v2/updates/trees', list, {
     summary: 'Transactions as trees, for older clients.',
@@ -52,13 +45,19 @@ export const ledgerReadRoutes = defineRoutes({
     body: state.GetActiveContractsRequest,
     response: state.ActiveContractsAnswer,
   }),
-  getActiveContractsPage: route('GET /v2/state/active-contracts-page', contractsPage, {
+  getActiveContractsPage: route('GET /v2/state/active-contracts-page', read, {
     summary: 'A page of the contracts that are active at an offset, by contract id.',
     description:
       'The request is in the body, as in upstream. Clients that cannot send a body with a GET use the POST.',
+    tag: 'state',
+    body: state.ActiveContractsPageRequest,
+    response: state.ActiveContractsPageAnswer,
   }),
-  postActiveContractsPage: route('POST /v2/state/active-contracts-page', contractsPage, {
+  postActiveContractsPage: route('POST /v2/state/active-contracts-page', read, {
     summary: 'As the GET of this path.',
+    tag: 'state',
+    body: state.ActiveContractsPageRequest,
+    response: state.ActiveContractsPageAnswer,
   }),
   getEventsByContractId: route('POST /v2/events/events-by-contract-id', read, {
     summary: 'The creation and the archival of a contract.',
