@@ -50,7 +50,7 @@ function Console({ token }: { readonly token: string }) {
   )
 }
 
-const wordsOfConnection = { connecting: 'connecting', open: 'live', lost: 'connection lost' }
+const CONNECTION_LABELS = { connecting: 'connecting', open: 'live', lost: 'connection lost' }
 
 function Header({ view: { connection, status } }: { readonly view: ClusterView }) {
   return (
@@ -66,7 +66,7 @@ function Header({ view: { connection, status } }: { readonly view: ClusterView }
           </span>
         )}
         <span className={`badge ${connection === 'open' ? 'good' : 'warn'}`} role="status">
-          {wordsOfConnection[connection]}
+          {CONNECTION_LABELS[connection]}
         </span>
         <ThemeButton />
       </div>

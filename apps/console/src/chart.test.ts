@@ -84,8 +84,8 @@ it('distinguishes a time without lookups from one without answers', () => {
     sample(22, 'verified'),
   ]
   expect(gapsOf(samples, ms(0), ms(24))).toEqual([
-    { fromMs: ms(0), toMs: ms(7), words: 'not measured' },
-    { fromMs: ms(7), toMs: ms(14), words: 'refused' },
-    { fromMs: ms(14), toMs: ms(21), words: 'no answer' },
+    { fromMs: ms(0), toMs: ms(7), label: 'not measured' },
+    { fromMs: ms(7), toMs: ms(14), label: 'refused' },
+    { fromMs: ms(14), toMs: ms(21), label: 'no answer' },
   ])
 })

@@ -48,7 +48,7 @@ export function faultBands(events: readonly LiveEvent[], faults: readonly Fault[
   return [...ended, ...inForce].sort((a, b) => a.fromMs - b.fromMs)
 }
 
-const WORDS_OF_GAP = { good: '', warn: 'refused', bad: 'no answer', idle: '' } as const
+const GAP_LABELS = { good: '', warn: 'refused', bad: 'no answer', idle: '' } as const
 
 /** Times longer than `GAP_MS` without an answered lookup, and why: none was made, or none was answered. */
 export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number) {
@@ -58,8 +58,8 @@ export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number)
     if (to - from <= GAP_MS) return []
     const asked = samples.filter(({ at }) => msOf(at) > from && msOf(at) < to)
     const last = asked.at(-1)
-    const words = last ? WORDS_OF_GAP[toneOfOutcome(last.outcome)] : 'not measured'
-    return [{ fromMs: from, toMs: to, words }]
+    const gapLabel = last ? GAP_LABELS[toneOfOutcome(last.outcome)] : 'not measured'
+    return [{ fromMs: from, toMs: to, label: gapLabel }]
   })
 }
 
@@ -101,7 +101,7 @@ export function drawLookups(
       const isLate = gap.fromMs + gap.toMs > fromMs + toMs
       return [
         bar(window, { ...gap, ...inPlot, className: 'gap' }),
-        label(window, { atMs: isLate ? gap.toMs : gap.fromMs, y: GAP_LABEL_Y, text: gap.words }),
+        label(window, { atMs: isLate ? gap.toMs : gap.fromMs, y: GAP_LABEL_Y, text: gap.label }),
       ]
     }),
     // A group is transparent as a whole: several faults at one time shade it once.

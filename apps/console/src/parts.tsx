@@ -70,7 +70,7 @@ export function Select({
   ...select
 }: ComponentProps<'select'> & {
   readonly label: string
-  readonly choices?: readonly (readonly [value: string | number, words: string])[]
+  readonly choices?: readonly (readonly [value: string | number, label: string])[]
   readonly isBare?: boolean
 }) {
   return (
@@ -78,9 +78,9 @@ export function Select({
       <span className={isBare ? 'unseen' : ''}>{label}</span>
       <select {...select}>
         {children}
-        {choices.map(([value, words]) => (
+        {choices.map(([value, label]) => (
           <option key={value} value={value}>
-            {words}
+            {label}
           </option>
         ))}
       </select>

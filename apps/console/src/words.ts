@@ -3,7 +3,7 @@ import { LIES } from 'quorumscan/view'
 import type { FaultSpec } from './api.ts'
 
 type WithoutNode<Spec> = Spec extends unknown ? Omit<Spec, 'node'> : never
-type Row = readonly [id: string, words: string, fault: WithoutNode<FaultSpec>]
+type Row = readonly [id: string, label: string, fault: WithoutNode<FaultSpec>]
 
 const lieChoices = (Object.keys(LIES) as (keyof typeof LIES)[]).map(
   (lie): Row => [`lie ${lie}`, `${lie}: ${LIES[lie][1]}`, { kind: 'lie', lie }],
@@ -34,6 +34,6 @@ export function faultChoicesOf(node: string, isMember: boolean) {
     title,
     faults: rows
       .filter(([id]) => isMember || !OF_MEMBERS.includes(id))
-      .map(([id, words, fault]) => ({ id, words, fault: { ...fault, node } as FaultSpec })),
+      .map(([id, label, fault]) => ({ id, label, fault: { ...fault, node } as FaultSpec })),
   }))
 }

@@ -89,14 +89,14 @@ function createSharedBudget(unitsPerSecond: number, clock: Clock) {
   const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, holders.size))
   const each = createBudget({ unitsPerSecond: share, clock })
   const all = createBudget({ unitsPerSecond: unitsOfAll, clock })
-  const take = (how: keyof Budget) => (holder: string, units: number) => {
+  const debit = (how: keyof Budget) => (holder: string, units: number) => {
     note(holder)
     each[how](holder, units)
     all[how](ALL, units)
   }
   return {
-    admit: take('admit'),
-    charge: take('charge'),
+    admit: debit('admit'),
+    charge: debit('charge'),
     chargeAll: (units: number) => all.charge(ALL, units),
   }
 }

@@ -8,7 +8,7 @@ import { ScanError } from '@quorumscan/errors'
 import { repeat } from '@quorumscan/runtime'
 
 /** `df` is a system call of microseconds. */
-const LOOK_MS = 1000
+const MEASURE_MS = 1000
 /** The log and, on the machine of a local cluster, the file of each replica store an entry. */
 const WRITTEN_PER_BYTE = 8
 const MIB = 2 ** 20
@@ -22,7 +22,7 @@ export async function freeBytesOnDisk(directory: string): Promise<number> {
   return bavail * bsize
 }
 
-/** @param options.directory - Of the log's file; null where it is on another machine: there always is room then. */
+/** @param options.directory - The directory of the log's file; null where it is on another machine, for which there always is room. */
 export async function watchDiskSpace(options: {
   readonly directory: string | null
   readonly freeMibMin: number
@@ -33,13 +33,13 @@ export async function watchDiskSpace(options: {
   const { directory, freeMibMin, freeBytesOf = freeBytesOnDisk, clock } = options
   let freeBytes = Number.POSITIVE_INFINITY
 
-  const look = async () => {
+  const measure = async () => {
     if (directory !== null) freeBytes = await freeBytesOf(directory)
   }
   const isFull = () => freeBytes < freeMibMin * MIB
   const { onProblem: onError } = options
-  await look().catch(onError)
-  const looking = repeat(look, { clock, everyMs: LOOK_MS, waitsFirst: true, onError })
+  await measure().catch(onError)
+  const measuring = repeat(measure, { clock, everyMs: MEASURE_MS, waitsFirst: true, onError })
 
   return {
     isFull,
@@ -49,14 +49,14 @@ export async function watchDiskSpace(options: {
       throw new ScanError(
         'LOG_FULL',
         `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free, and ${freeMibMin} MiB stay free: nothing is written until there is room`,
-        { retryAfterSeconds: LOOK_MS / 1000 },
+        { retryAfterSeconds: MEASURE_MS / 1000 },
       )
     },
     /** Counts what was admitted since the last measurement. */
     note(bytes: number): void {
       freeBytes -= WRITTEN_PER_BYTE * bytes
     },
-    [Symbol.asyncDispose]: () => looking[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => measuring[Symbol.asyncDispose](),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Detects that another process signs with this participant's key, as a copy of the validator on a second machine does.
- * The log shows it: an entry that this key signed, that this process never offered, and that cannot be from before its
+ * The log shows it: an entry that this key signed, that this process never submitted, and that cannot be from before its
  * start. Only the holder of the key can make such an entry, so no synchronizer and no stranger can cause the warning.
  */
 import { sha256Hex } from '@quorumscan/base'
@@ -10,7 +10,7 @@ import { formatInstant as formatTime, NOT_AFTER_MICROS_MAX } from '@quorumscan/v
 import { LRUCache } from 'lru-cache'
 
 /** Hashes of 10 min, after which entries have no effect, at the 200 a second that the log client can submit: 16 MiB. */
-const OFFERED_MAX = 120_000
+const SUBMITTED_MAX = 120_000
 
 export function watchSecondMachine(
   ordering: Ordering,
@@ -27,12 +27,12 @@ export function watchSecondMachine(
   },
 ) {
   const { publicKey, genesisHash } = options
-  const offered = new LRUCache<string, true>({ max: OFFERED_MAX })
+  const submitted = new LRUCache<string, true>({ max: SUBMITTED_MAX })
   let liveSince: Micros | null = null
   let detail: string | null = null
 
   const isOfAnother = ({ recordTime, bytes }: LogEntry): boolean => {
-    if (liveSince === null || entryKey(bytes) !== publicKey || offered.has(sha256Hex(bytes)))
+    if (liveSince === null || entryKey(bytes) !== publicKey || submitted.has(sha256Hex(bytes)))
       return false
     const entry = decodeEntry(bytes, genesisHash)
     if (entry.kind !== 'submission') return false
@@ -48,7 +48,7 @@ export function watchSecondMachine(
     /** The same ordering; the validator must submit and follow through it. */
     ordering: {
       submit(bytes: Uint8Array, signal: AbortSignal) {
-        offered.set(sha256Hex(bytes), true)
+        submitted.set(sha256Hex(bytes), true)
         return ordering.submit(bytes, signal)
       },
       async *follow(request: Parameters<Ordering['follow']>[0]) {

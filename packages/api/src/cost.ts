@@ -1,7 +1,7 @@
-/** The price list of D-33: the units of a request. */
+/** The cost of each request, in units (D-33). */
 import type { CostInput, RouteDef } from './route-def.ts'
 
-/** Answering from memory or one key. */
+/** The cost of an answer from memory, or from one key of Redis. */
 export const COST_LOOKUP = 1
 /** D-33: one unit for 10 entries of a page. */
 const ENTRIES_PER_UNIT = 10
@@ -24,7 +24,7 @@ export function batchCost(input: CostInput): number {
   return Math.max(COST_LOOKUP, lookups.length * COST_LOOKUP)
 }
 
-/** All units of a request that passed validation. */
+/** The cost of a request that passed validation, in units. */
 export function unitsOf(route: RouteDef, input: CostInput): number {
   return typeof route.cost === 'number' ? route.cost : route.cost(input)
 }

@@ -24,7 +24,7 @@ import type { ErrorCode } from '@quorumscan/errors'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderGroup } from './header-groups.ts'
 
-/** The parts of a request on which its price may depend. */
+/** The parts of a request on which its cost may depend. */
 export type CostInput = {
   readonly params: unknown
   readonly query: unknown

@@ -45,7 +45,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
       published.push(group)
     },
     retainHeight: () => 0,
-    offered: () => [],
+    anchors: () => [],
     groupOf: async () => null,
     wantedHeight: () => null,
     begin: async () => expect.fail('not called'),
@@ -313,7 +313,7 @@ it('lists what others may begin with, and gives its group', async () => {
   const block = { height: 40, appHash: 'cd'.repeat(32) }
   const group = utf8('group')
   const { ask } = setUp({
-    offered: () => [block],
+    anchors: () => [block],
     groupOf: async (height) => (height === 40 ? group : null),
   })
   expect((await ask({ listSnapshots: {} })).listSnapshots).toEqual(listedSnapshots([block]))

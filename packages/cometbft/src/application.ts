@@ -16,7 +16,7 @@ import {
   ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
-import { type Beginning, isGroupOf, judgeOffer, listedSnapshots } from './block-snapshots.ts'
+import { type AnchorBlock, isGroupOf, judgeOffer, listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
 import { VOTING_POWER } from './engine-files.ts'
 import type { MempoolPolicy } from './mempool-policy.ts'
@@ -45,12 +45,12 @@ export type ApplicationOptions = {
   /** Below this height the engine need not keep its blocks; 0: it keeps all. */
   readonly retainHeight: () => number
   /** Sync anchors for others, and the group that each made; null: it is no longer kept. */
-  readonly offered: () => readonly Beginning[]
+  readonly anchors: () => readonly AnchorBlock[]
   readonly groupOf: (height: number) => Promise<Uint8Array | null>
   /** The height of the block that the log must start with; null: the engine has blocks. */
   readonly wantedHeight: () => number | null
   /** Starts the log with this group. Resolves when followers can have it, with the end of the log. */
-  readonly begin: (group: Uint8Array, block: Beginning) => Promise<Tip>
+  readonly begin: (group: Uint8Array, block: AnchorBlock) => Promise<Tip>
 }
 
 const respond = Response.fromPartial
@@ -68,7 +68,7 @@ export function createApplication(options: ApplicationOptions) {
   let lastCommit: LastCommit | null = null
   const voteHeights = new Map<string, number>()
   /** The snapshot that the application accepted. */
-  let accepted: Beginning | null = null
+  let accepted: AnchorBlock | null = null
 
   const handlers: Handlers = {
     // Pings, and the vote extensions that the application does not have.
@@ -146,7 +146,7 @@ export function createApplication(options: ApplicationOptions) {
         (path.startsWith(PEER_BY_ID) && options.isPeer(path.slice(PEER_BY_ID.length)))
       return respond({ query: { code: isAdmitted ? 0 : REFUSED } })
     },
-    listSnapshots: () => respond({ listSnapshots: listedSnapshots(options.offered()) }),
+    listSnapshots: () => respond({ listSnapshots: listedSnapshots(options.anchors()) }),
     async loadSnapshotChunk({ height }) {
       const group = await options.groupOf(Number(height))
       return respond({ loadSnapshotChunk: group === null ? {} : { chunk: group } })

@@ -12,7 +12,7 @@ import {
 } from 'cosmjs-types/tendermint/abci/types'
 
 /** A sync anchor: a block with entries, with which a log can start. */
-export type Beginning = {
+export type AnchorBlock = {
   readonly height: number
   /** After it, hex: the hash of its group. */
   readonly appHash: string
@@ -20,9 +20,9 @@ export type Beginning = {
 
 const FORMAT = 1
 
-export function listedSnapshots(offered: readonly Beginning[]): ResponseListSnapshots {
+export function listedSnapshots(anchors: readonly AnchorBlock[]): ResponseListSnapshots {
   return {
-    snapshots: offered.map(({ height, appHash }) => ({
+    snapshots: anchors.map(({ height, appHash }) => ({
       height: BigInt(height),
       format: FORMAT,
       chunks: 1,
@@ -40,7 +40,7 @@ export function listedSnapshots(offered: readonly Beginning[]): ResponseListSnap
  */
 export function judgeOffer(
   { snapshot, appHash }: RequestOfferSnapshot,
-  wanted: Pick<Beginning, 'height'> | null,
+  wanted: Pick<AnchorBlock, 'height'> | null,
 ): Offered {
   if (snapshot === undefined || wanted === null) return Offered.REJECT
   if (snapshot.format !== FORMAT) return Offered.REJECT_FORMAT
@@ -52,6 +52,6 @@ export function judgeOffer(
 }
 
 /** Whether this is the group of the snapshot that was accepted. */
-export function isGroupOf(chunk: Uint8Array, { appHash }: Beginning): boolean {
+export function isGroupOf(chunk: Uint8Array, { appHash }: AnchorBlock): boolean {
   return toHex(sha256(chunk)) === appHash
 }

@@ -11,7 +11,7 @@ import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
 import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
 import { engineFiles, nodeIdOf } from './engine-files.ts'
-import { keepEngine, type SpawnEngine } from './engine-process.ts'
+import { type SpawnEngine, superviseEngine } from './engine-process.ts'
 import { createEngineRpc, type EngineRpc } from './engine-rpc.ts'
 import { ALONE, refusalOf, STUCK_MS } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
@@ -66,7 +66,7 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
       answerRead: createReadAnswers({
         ...context,
         key: identity.nodeKey,
-        offered: member.retention.offered,
+        anchors: member.retention.anchors,
       }),
       ...reportsOf(context, parts, running),
       finished: Promise.race([member.failed, stopped]),
@@ -181,7 +181,7 @@ async function runEngine(context: Context, parts: MemberParts) {
     for (const [path, text] of Object.entries(files)) writeFileAtomic(join(home, path), text)
   }
   const engine = resources.opened(
-    keepEngine({
+    superviseEngine({
       ...context,
       home,
       program,
@@ -202,12 +202,12 @@ async function runEngine(context: Context, parts: MemberParts) {
       height: () => member.head().height,
       async onReading(reading) {
         warnOfLoneliness(reading.kind === 'up' && isAlone())
-        if (reading.kind === 'up') await misbehavior.look().catch(onProblem)
-        await stateSync.look()
+        if (reading.kind === 'up') await misbehavior.fetch().catch(onProblem)
+        await stateSync.check()
         if (reading.kind !== 'up') return
         const isStalled = watch.state() === 'stalled'
         const { peerHeights } = reading
-        if (await voting.look({ peerHeights, isStalled, member })) engine.restart()
+        if (await voting.check({ peerHeights, isStalled, member })) engine.restart()
       },
       onFailure: (error) =>
         logger.error(
@@ -265,7 +265,7 @@ function reportsOf(
   }
 }
 
-/** Warns once the engine was without any other for long. The function receives each look. */
+/** Warns once the engine was without any other for long. The function is called at each reading of the engine. */
 function createLonelyWarning({ clock, logger }: App) {
   let aloneSinceMs: number | null = null
   const lines = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })

@@ -16,7 +16,7 @@ const ENGINE = 'engine'
 const STOP_MS = 10_000
 
 /** Starts the engine at once, and restarts it until it is disposed of. */
-export function keepEngine(options: {
+export function superviseEngine(options: {
   readonly program: string
   readonly home: string
   /** Whether what it prints goes where this process prints. */

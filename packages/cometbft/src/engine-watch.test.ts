@@ -25,8 +25,8 @@ it('continues where a file cannot be written, reports it, and dials members that
     clock,
     onProblem: (error) => expect.fail(String(error)),
   })
-  await untilTrue('the first look', () => called.includes('dial_peers'))
-  await untilTrue('the second look', async () => {
+  await untilTrue('the first poll', () => called.includes('dial_peers'))
+  await untilTrue('the second poll', async () => {
     await clock.advance(2_000)
     return failures.length > 1
   })

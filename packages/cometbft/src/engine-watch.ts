@@ -14,8 +14,8 @@ import {
   stepEngine,
 } from './engine-state.ts'
 
-/** Between looks: a member that has returned takes part within some seconds. */
-const LOOK_MS = 2000
+/** Between polls: a member that has returned takes part within some seconds. */
+const POLL_MS = 2000
 
 /** Starts at once, and continues until it is disposed of. */
 export function watchEngine(options: {
@@ -26,9 +26,9 @@ export function watchEngine(options: {
   readonly members: readonly string[]
   /** Of the newest block that was published. */
   readonly height: () => number
-  /** Receives each look. */
+  /** Receives each reading. */
   readonly onReading: (reading: EngineReading) => Promise<void>
-  /** Receives what `onReading` rejects with; the next look calls that again. */
+  /** Receives what `onReading` rejects with; the next poll calls that again. */
   readonly onFailure: (error: unknown) => void
   /** The engine stalls, and a restart may help. */
   readonly restart: () => void
@@ -59,7 +59,7 @@ export function watchEngine(options: {
       return { kind: 'away' }
     }
   }
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const reading = await read()
     const nowMs = clock.monotonicMs()
     const memberCount = options.members.length
@@ -73,13 +73,13 @@ export function watchEngine(options: {
     if (reading.kind === 'away' || missing.length === 0) return
     await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)
   }
-  const looking = repeat(look, { clock, everyMs: LOOK_MS, onError: options.onProblem })
+  const polling = repeat(poll, { clock, everyMs: POLL_MS, onError: options.onProblem })
 
   return {
     state: (): EngineState => history.state,
     /** Ids of the engines that are connected. */
     connected: () => connected,
-    [Symbol.asyncDispose]: looking[Symbol.asyncDispose],
+    [Symbol.asyncDispose]: polling[Symbol.asyncDispose],
   }
 }
 

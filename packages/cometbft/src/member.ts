@@ -11,7 +11,7 @@ import type { Logger } from '@quorumscan/runtime'
 import { EVIDENCE_AGE, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { serveAbci } from './abci-server.ts'
 import { type Application, type ApplicationOptions, createApplication } from './application.ts'
-import type { Beginning } from './block-snapshots.ts'
+import type { AnchorBlock } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
 import { signBundle } from './bundles.ts'
 import { type EngineInput, nodeIdOf } from './engine-files.ts'
@@ -99,7 +99,7 @@ export async function createMember(options: MemberOptions) {
       options.onGroup(stored)
     }
 
-    const begin = async (group: Uint8Array, seal: Beginning): Promise<Tip> => {
+    const begin = async (group: Uint8Array, seal: AnchorBlock): Promise<Tip> => {
       const stored = await store.beginWith(group, seal)
       options.onGroup(stored)
       return tipAfter(stored)
@@ -119,7 +119,7 @@ export async function createMember(options: MemberOptions) {
       mempool,
       publish,
       retainHeight: retention.height,
-      offered: retention.offered,
+      anchors: retention.anchors,
       groupOf: retention.groupOf,
       begin,
     })

@@ -13,15 +13,15 @@ import { type Bundle, decodeBundle, isBundleSigned } from './bundles.ts'
 import { nodeIdOf } from './engine-files.ts'
 
 /**
- * Takes units from what the sender has; null is the sender of all bundles that no known engine signed.
+ * Charges the sender of a bundle; null is the sender of all bundles that no known engine signed.
  *
  * @throws {ScanError} RATE_LIMITED, if it is in debt.
  */
 type ChargeSender = (nodeId: string | null, units: number) => void
 
-/** Entries whose outcome is known: as many as are judged once. A forgotten one pays again, or is proposed. */
+/** Entries whose admission is cached: as many as `createJudge` caches. An evicted entry pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
-/** Bundles that are paid for: a member can send those of another one again, and must not use up what that one has. */
+/** Bundles that are paid for. A member may relay the bundle of another, which must not pay for it twice. */
 const PAID_MAX = 10_000
 const invalid = (message: string): EntryRefusal => ({ code: 'INVALID_ARGUMENT', message })
 const NOT_SIGNED = invalid('the engine that the bundle names did not sign it')
@@ -34,14 +34,14 @@ const IS_OVER: EntryRefusal = {
 
 export type MempoolOptions = {
   readonly genesisHash: string
-  /** Of the own engine, whose bundles cost nothing: their entries have been paid for. */
+  /** The id of the own engine. Its bundles cost nothing: their entries have been paid for. */
   readonly ownId: string
   readonly isPeer: (nodeId: string) => boolean
   readonly judge: Judge
   readonly isOrdered: (entryHash: string) => boolean
-  /** Of the newest entry of the log. */
+  /** The record time of the newest entry of the log. */
   readonly recordTime: () => Micros
-  /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
+  /** Charges the key that signed an entry for its cost. @throws {ScanError} RATE_LIMITED. */
   readonly charge: (publicKey: string, units: number) => void
   readonly chargeSender: ChargeSender
   /** @throws {ScanError} LOG_FULL. */
@@ -91,7 +91,7 @@ export function createMempoolPolicy(options: MempoolOptions) {
     )
   }
 
-  /** Why this member does not look into the bundle, or null: then its sender has paid. */
+  /** Why this member does not check the bundle, or null: then its sender has paid. */
   const chargeFor = ({ entries, seal }: Bundle): EntryRefusal | null => {
     const nodeId = seal === null ? null : nodeIdOf(seal.publicKey)
     const sender = nodeId !== null && (nodeId === ownId || options.isPeer(nodeId)) ? nodeId : null
@@ -117,7 +117,7 @@ export function createMempoolPolicy(options: MempoolOptions) {
      * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Its other
      * entries, if refused, are not proposed here, and delay no entry.
      *
-     * @param isRecheck - It was kept before, and there was a block since.
+     * @param isRecheck - The engine stored the bundle before, and a block was committed since.
      */
     refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null {
       const decoded = decodeBundle(bundle)

@@ -107,7 +107,7 @@ describe('what members signed twice', () => {
     const { created, asked, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
-    await misbehavior.look()
+    await misbehavior.fetch()
     expect(asked).toEqual([['block', { height: '9' }]])
     expect(misbehavior.list()).toEqual(found)
     const [evidence] = found
@@ -117,7 +117,7 @@ describe('what members signed twice', () => {
       height: 7,
       ...about,
     })
-    await misbehavior.look()
+    await misbehavior.fetch()
     expect(asked).toHaveLength(1)
   })
 
@@ -132,7 +132,7 @@ describe('what members signed twice', () => {
     const { created, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
-    await expect(misbehavior.look()).rejects.toThrow()
+    await expect(misbehavior.fetch()).rejects.toThrow()
     expect([found, misbehavior.list()]).toEqual([[], []])
   })
 
@@ -140,7 +140,7 @@ describe('what members signed twice', () => {
     const { created, found } = open(() => blockWith([vote('aa'), vote('bb')]))
     const misbehavior = await created
     await misbehavior.note(9)
-    await misbehavior.look()
+    await misbehavior.fetch()
     const nonce = 'ff'.repeat(32)
     const verified = verifyEvidence(found[0] as Evidence, { genesis: { ...genesis, nonce } })
     await expect(verified).rejects.toThrow('another network')
@@ -151,9 +151,9 @@ describe('what members signed twice', () => {
       throw new EngineUnavailableError('away')
     }).created
     await before.note(9)
-    await expect(before.look()).rejects.toThrow('away')
+    await expect(before.fetch()).rejects.toThrow('away')
     const after = await open(() => blockWith([vote('aa'), vote('bb')])).created
-    await after.look()
+    await after.fetch()
     expect(after.list()).toHaveLength(1)
     expect((await open(() => blockWith()).created).list()).toEqual(after.list())
   })
@@ -166,12 +166,12 @@ describe('what members signed twice', () => {
     const misbehavior = await before.created
     await misbehavior.note(9)
     await misbehavior.note(10)
-    await expect(misbehavior.look()).rejects.toThrow()
+    await expect(misbehavior.fetch()).rejects.toThrow()
     expect(before.found).toHaveLength(1)
-    await misbehavior.look()
+    await misbehavior.fetch()
     expect(before.asked).toHaveLength(2)
     const after = open(() => good)
-    await (await after.created).look()
+    await (await after.created).fetch()
     expect(after.asked).toEqual([['block', { height: '9' }]])
   })
 

@@ -16,8 +16,8 @@ import { nodeIdOf as addressOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
 import { type SignedVote, voteSignBytes } from './votes.ts'
 
-/** Blocks looked into at once, at each look. */
-const BLOCKS_PER_LOOK = 20
+/** Blocks that one `fetch` reads. */
+const BLOCKS_PER_FETCH = 20
 /** Of the engine, in blocks. */
 const DUPLICATE_VOTE = 'tendermint/DuplicateVoteEvidence'
 
@@ -31,11 +31,11 @@ export async function createMisbehavior(options: {
   readonly onFound: (evidence: Evidence) => void
 }) {
   const { file, genesis, rpc } = options
-  const kept: Kept = existsSync(file)
+  const stored: Stored = existsSync(file)
     ? await readParsed(file, JSON.parse)
     : { heights: [], evidence: [] }
-  const log = createEvidenceLog(kept.evidence)
-  const heights = new Set(kept.heights)
+  const log = createEvidenceLog(stored.evidence)
+  const heights = new Set(stored.heights)
   /** Blocks with evidence that could not be verified. They stay noted for the software of the next start. */
   const unverified = new Set<number>()
   const save = () =>
@@ -59,13 +59,13 @@ export async function createMisbehavior(options: {
      * Asks the engine for the blocks that are noted.
      *
      * @throws {EvidenceError} If one holds what others could not verify.
-     * @throws {EngineUnavailableError} @throws {EngineRefusedError} The next look asks again.
+     * @throws {EngineUnavailableError} @throws {EngineRefusedError} The next call asks again.
      */
-    async look(): Promise<void> {
+    async fetch(): Promise<void> {
       const due = [...heights].filter((height) => !unverified.has(height))
       if (due.length === 0) return
       const failures: unknown[] = []
-      for (const height of due.slice(0, BLOCKS_PER_LOOK)) {
+      for (const height of due.slice(0, BLOCKS_PER_FETCH)) {
         const failuresBefore = failures.length
         for (const evidence of await piecesAt(height))
           try {
@@ -84,7 +84,7 @@ export async function createMisbehavior(options: {
   }
 }
 
-type Kept = { readonly heights: readonly number[]; readonly evidence: readonly Evidence[] }
+type Stored = { readonly heights: readonly number[]; readonly evidence: readonly Evidence[] }
 
 /** The engine writes votes as JSON. The signed bytes are encoded from them again. */
 function evidenceOf(

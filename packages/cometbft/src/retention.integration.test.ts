@@ -110,14 +110,14 @@ describe('a member', () => {
     await using one = await setUp({ height: 10 })
     await one.trim(9) // An empty one.
     const { appHash = '' } = (await one.store.holding(8)) ?? {}
-    expect(one.retention.offered()).toMatchObject([{ height: 8, appHash, blockHash: 'ab8' }])
+    expect(one.retention.anchors()).toMatchObject([{ height: 8, appHash, blockHash: 'ab8' }])
     expect(await one.retention.groupOf(8)).toEqual(one.groups[8])
     expect(await one.retention.groupOf(7)).toBeNull()
     await one.trim(10)
-    expect(one.retention.offered()).toMatchObject([{ height: 8 }])
+    expect(one.retention.anchors()).toMatchObject([{ height: 8 }])
     await one.grow(12)
     await one.trim(10)
-    expect(one.retention.offered()).toMatchObject([{ height: 10 }, { height: 8 }])
+    expect(one.retention.anchors()).toMatchObject([{ height: 10 }, { height: 8 }])
   })
 
   it('takes nothing out of its log that others may begin with', async () => {
@@ -127,7 +127,7 @@ describe('a member', () => {
     expect(await one.trim(17)).toMatchObject({ offset: 7 })
     await one.grow(31)
     expect(await one.trim(29)).toMatchObject({ offset: 16 })
-    expect(one.retention.offered().map(({ height }) => height)).toEqual([29, 17])
+    expect(one.retention.anchors().map(({ height }) => height)).toEqual([29, 17])
   })
 
   it.each([
@@ -146,6 +146,6 @@ describe('a member', () => {
     one.loseEngine()
     await expect(one.trim(9)).rejects.toThrow('away')
     expect((await one.store.holding(1))?.height).toBe(1)
-    expect([one.retention.height(), one.retention.offered()]).toEqual([0, []])
+    expect([one.retention.height(), one.retention.anchors()]).toEqual([0, []])
   })
 })

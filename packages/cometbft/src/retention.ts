@@ -6,18 +6,18 @@
 import { type BlockStore, type LogStart, type TrimBound, trimLog } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { EvidenceAge } from '@quorumscan/verifier'
-import type { Beginning } from './block-snapshots.ts'
+import type { AnchorBlock } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'
 import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'
 import { timestampOf } from './votes.ts'
 
 /** The newest, and the one before, which a member may be fetching. */
-const OFFERED_MAX = 2
+const ANCHORS_MAX = 2
 /** The engine proves the result of a block by the next one, and continues with the one after that. */
 const BLOCKS_BEHIND = 2
 
-/** A sync anchor that this member offers. */
-export type OfferedBlock = Beginning & {
+/** A sync anchor that this member names to others. */
+export type PublishedAnchor = AnchorBlock & {
   /** Of the block, as engines have it; hex. */
   readonly blockHash: string
 }
@@ -30,17 +30,17 @@ export function createRetention(options: {
   readonly tip: () => Tip
 }) {
   const { store, redis, rpc, evidenceAge, tip } = options
-  let offered: readonly (OfferedBlock & { readonly lastOffset: number })[] = []
+  let anchors: readonly (PublishedAnchor & { readonly lastOffset: number })[] = []
   let height = 0
 
-  const offer = async (offset: number): Promise<void> => {
+  const addAnchor = async (offset: number): Promise<void> => {
     const block = await store.agreedAt(offset)
     if (block === null || block.height + BLOCKS_BEHIND > tip().height) return
-    if (offered.some((one) => one.height === block.height)) return
+    if (anchors.some((one) => one.height === block.height)) return
     const { appHash, lastOffset } = block
     const commit = await rpc.call('commit', { height: String(block.height) })
     const fresh = { height: block.height, appHash, lastOffset, blockHash: blockHashOf(commit) }
-    offered = [fresh, ...offered].toSorted((a, b) => b.height - a.height).slice(0, OFFERED_MAX)
+    anchors = [fresh, ...anchors].toSorted((a, b) => b.height - a.height).slice(0, ANCHORS_MAX)
   }
   const advance = async (firstOffset: number): Promise<void> => {
     const first = await store.holding(firstOffset)
@@ -59,10 +59,10 @@ export function createRetention(options: {
   }
   return {
     /** The newest first. */
-    offered: (): readonly OfferedBlock[] => offered,
-    /** The group that an offered block made; null: the block is not offered. */
+    anchors: (): readonly PublishedAnchor[] => anchors,
+    /** The group that the block of an anchor made; null: the block is no anchor. */
     async groupOf(height: number): Promise<Uint8Array | null> {
-      const block = offered.find((one) => one.height === height)
+      const block = anchors.find((one) => one.height === height)
       return block === undefined ? null : ((await store.holding(block.lastOffset))?.bytes ?? null)
     },
     /** Below this height the engine need not keep its blocks; 0: it keeps all. */
@@ -73,8 +73,8 @@ export function createRetention(options: {
      * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
      */
     async trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null> {
-      if (before.offset > 0) await offer(before.offset)
-      const oldest = offered.at(-1)?.lastOffset ?? 0
+      if (before.offset > 0) await addAnchor(before.offset)
+      const oldest = anchors.at(-1)?.lastOffset ?? 0
       const bound = { ...before, offset: Math.min(before.offset, oldest) }
       const start = await trimLog({ redis, before: bound, signal })
       if (start !== null) await advance(start.offset + 1)

@@ -31,7 +31,7 @@ export function createVotingGuard(options: {
     /** What the engine votes with when it starts; null: it follows. */
     engineKey: (): KeyPair | null => (voting?.kind === 'votes' ? votingKey : null),
     /** Returns whether the engine votes from now on, and must be restarted for it. */
-    async look(seen: {
+    async check(seen: {
       readonly peerHeights: readonly number[]
       readonly isStalled: boolean
       readonly member: Pick<Member, 'head' | 'voteHeightOf'>

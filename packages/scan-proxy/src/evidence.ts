@@ -65,12 +65,12 @@ export function followEvidence(options: {
     if (!(err instanceof EvidenceError || isScanError(err))) throw err
     logger.warn({ err }, 'no evidence from the synchronizer')
   }
-  const look = async (signal: AbortSignal): Promise<void> => {
+  const fetchEvidence = async (signal: AbortSignal): Promise<void> => {
     for (const piece of await log.evidence(signal)) {
       const evidence = piece as Evidence // Which is verified now.
       // A piece that proves nothing does not delay the others.
       await verifyEvidence(evidence, { genesis }).then(() => note(evidence), onError)
     }
   }
-  return repeat(look, { clock, everyMs: ASK_MS, onError })
+  return repeat(fetchEvidence, { clock, everyMs: ASK_MS, onError })
 }

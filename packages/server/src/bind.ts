@@ -3,7 +3,7 @@
  * decoder; the error handler of its scope encodes errors.
  *
  *   decode   refusals of the interface
- *   price    OVERLOADED if too much work is in hand by now, RATE_LIMITED if the client cannot pay the rest of the price
+ *   cost     OVERLOADED if too much work is in hand by now, RATE_LIMITED if the client cannot pay the rest of the cost
  *   handle   with a signal that aborts when the client leaves or the deadline passes
  *   check    that the answer is of the declared shape
  *   send
@@ -66,7 +66,7 @@ export function createBind(server: {
     const decoded = operation.decode(request)
     const input = decoded instanceof Promise ? await decoded : decoded
     const units = operation.unitsOf(input)
-    // Again: many may have been admitted before the price of any was known.
+    // Again: many may have been admitted before the cost of any was known.
     if (units > 0) shedder.admit(request.client)
     const rest = units - admissionUnits(request.routeOptions.config.route)
     if (rest > 0) request.client.charge(rest)
@@ -99,7 +99,7 @@ export function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 
-/** The units of a request before it is read; the rest is charged when its price is known. */
+/** The units of a request before it is read; the rest is charged when its cost is known. */
 export function admissionUnits(route: RouteDef | undefined): number {
   return typeof route?.cost === 'number' ? route.cost : 1
 }

@@ -82,7 +82,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
   let unitsMax = UNITS_AT_FIRST
   let halvedAtMs = Number.NEGATIVE_INFINITY
 
-  const takeTurn = (): void => {
+  const runTurn = (): void => {
     const nowMs = monotonicMs()
     if (hasNewConnection) acceptingUntilMs ??= nowMs + ACCEPTING_MS
     const isAccepting = hasNewConnection && nowMs < (acceptingUntilMs ?? 0)
@@ -92,7 +92,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
       for (let count = requests.length; count < QUEUE_REFILLED; count++) parked.shift()?.()
     }
     isTurnDue = requests.length + probes.length + parked.length > 0
-    if (isTurnDue) setImmediate(takeTurn)
+    if (isTurnDue) setImmediate(runTurn)
   }
   const startSome = (nowMs: number): void => {
     acceptingUntilMs = null
@@ -125,7 +125,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
       })
       if (isTurnDue) return
       isTurnDue = true
-      setImmediate(takeTurn)
+      setImmediate(runTurn)
     },
     /** A connection was accepted: others may wait to be accepted. */
     noteConnection(): void {

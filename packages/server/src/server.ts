@@ -12,7 +12,7 @@
  *   authentication  `routes.ts`: UNAUTHENTICATED, PERMISSION_DENIED
  *   body            `body.ts`: BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
  *   decoding        `validation.ts`: INVALID_ARGUMENT, or the member's own code (D-7)
- *   rest of price   `bind.ts`: RATE_LIMITED, OVERLOADED
+ *   rest of cost    `bind.ts`: RATE_LIMITED, OVERLOADED
  *   handler         `handler.ts`, `deadlines.ts`, `long-polls.ts`: what the route declares; anything else is INTERNAL, with
  *                   the reason in the log
  *   answer          `respond.ts`: headers; after RATE_LIMITED and OVERLOADED the connection is not read for a second

@@ -2,9 +2,9 @@
  * Token buckets by client (D-33). Libraries count requests in windows; these buckets count units of work, some of which
  * are known only when the body has been read.
  *
- * A bucket holds the units of one second. A request whose price exceeds the balance is served on credit, once, and
+ * A bucket holds the units of one second. A request whose cost exceeds the balance is served on credit, once, and
  * the client waits for the rest. So a request that costs more than a bucket holds can be served, and the debt is at
- * most the price of the most expensive request.
+ * most the cost of the most expensive request.
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -35,7 +35,7 @@ export function createBudget(options: {
     max: options.bucketsMax ?? BUCKETS_MAX,
   })
 
-  const take = (client: string, units: number, unitsMin: number) => {
+  const debit = (client: string, units: number, unitsMin: number) => {
     const unitsPerSecond = rateOf()
     const capacity = Math.max(1, unitsPerSecond)
     const nowMs = clock.monotonicMs()
@@ -56,7 +56,7 @@ export function createBudget(options: {
   }
 
   return {
-    admit: (client, units) => take(client, units, units),
-    charge: (client, units) => take(client, units, 0),
+    admit: (client, units) => debit(client, units, units),
+    charge: (client, units) => debit(client, units, 0),
   }
 }

@@ -41,9 +41,9 @@ export function ChartPanel(props: {
     >
       <div className="chart">{toElement(drawLookups({ samples, bands }, { fromMs, toMs }))}</div>
       <p className="legend">
-        {Object.entries(LEGEND).map(([key, words]) => (
+        {Object.entries(LEGEND).map(([key, label]) => (
           <span key={key}>
-            <i className={`key ${key}`} /> {words}
+            <i className={`key ${key}`} /> {label}
           </span>
         ))}
       </p>

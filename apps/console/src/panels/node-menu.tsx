@@ -17,20 +17,20 @@ function destructionsOf({ target: { name: node, kind }, snapshot: { api, status 
     {
       label: 'Kill',
       isOffered: true,
-      words:
+      consequence:
         'The process ends at once, as by SIGKILL, and stays down until it is healed or restarted.',
       run: () => kill.mutate({ node }),
     },
     {
       label: 'Wipe',
       isOffered: kind !== 'synchronizer',
-      words: 'Its replica is deleted and rebuilt from the log. A longer log takes longer.',
+      consequence: 'Its replica is deleted and rebuilt from the log. A longer log takes longer.',
       run: () => wipe.mutate({ node }),
     },
     {
       label: 'Wipe disk',
       isOffered: kind === 'node' && status.members.length > 0,
-      words:
+      consequence:
         'Everything on its disk except the keys is deleted. It fetches the data from the others.',
       run: () => wipe.mutate({ node, disk: true }),
     },
@@ -87,7 +87,7 @@ export function NodeMenu({ act, ...of }: NodeProps & { readonly act: (action: Ac
       )}
       {destruction && (
         <Modal title={`${destruction.label} ${name}?`} onClose={close}>
-          <p>{destruction.words}</p>
+          <p>{destruction.consequence}</p>
           <p className="dialog-actions">
             <CloseButton label="Cancel" />
             <Button
@@ -130,9 +130,9 @@ function BreakDialog(props: {
           <option value="">Choose …</option>
           {breaks.map(({ title, faults }) => (
             <optgroup key={title} label={title}>
-              {faults.map(({ id, words }) => (
+              {faults.map(({ id, label }) => (
                 <option key={id} value={id}>
-                  {words}
+                  {label}
                 </option>
               ))}
             </optgroup>

@@ -101,7 +101,7 @@ function storeWords({ store: { memoryBytes, fileBytes } }: NodeDetails): string 
 }
 
 /** A vote as a color and in words. */
-const voteLabels: Readonly<Record<Sample['nodes'][number]['vote'], readonly [Tone, string]>> = {
+const VOTE_LABELS: Readonly<Record<Sample['nodes'][number]['vote'], readonly [Tone, string]>> = {
   agreed: ['good', 'agreed'],
   dissented: ['bad', 'dissented'],
   failed: ['warn', 'without an answer'],
@@ -115,16 +115,16 @@ function Votes({ name, samples }: { readonly name: string; readonly samples: rea
     .flatMap(({ at, nodes }) =>
       nodes.flatMap((vote) => (vote.node === name ? { at, ...vote } : [])),
     )
-  const counted = Object.entries(voteLabels).flatMap(([kind, [, words]]) => {
+  const counted = Object.entries(VOTE_LABELS).flatMap(([kind, [, label]]) => {
     const count = votes.filter(({ vote }) => vote === kind).length
-    return count > 0 ? `${count} ${words}` : []
+    return count > 0 ? `${count} ${label}` : []
   })
   return (
     <>
       <h3>Votes</h3>
       <div className="vote-strip" aria-hidden="true">
         {votes.map(({ at, vote, reason }) => (
-          <span key={at} className={voteLabels[vote][0]} title={reason ?? voteLabels[vote][1]} />
+          <span key={at} className={VOTE_LABELS[vote][0]} title={reason ?? VOTE_LABELS[vote][1]} />
         ))}
       </div>
       <p className="muted small">

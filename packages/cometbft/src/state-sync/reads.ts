@@ -24,7 +24,7 @@ export function createReadAnswers(
     readonly key: KeyPair
     readonly rpc: EngineRpc
     /** Sync anchors of this member. */
-    readonly offered: () => readonly SyncAnchor[]
+    readonly anchors: () => readonly SyncAnchor[]
     readonly clock: Clock
   },
 ): (request: Uint8Array) => Promise<Uint8Array> {
@@ -33,7 +33,7 @@ export function createReadAnswers(
 
   const beginnings = async (): Promise<AnchorReport> => {
     const { earliest } = readBlockRange(await rpc.call('status'))
-    const named = options.offered().map(({ height, blockHash }) => ({ height, blockHash }))
+    const named = options.anchors().map(({ height, blockHash }) => ({ height, blockHash }))
     return { earliest, beginnings: named }
   }
   const answer = async ({ method, params }: EngineRead): Promise<EngineAnswer> => {

@@ -60,10 +60,10 @@ async function setUp(says: AnchorReport) {
     reach(to: number) {
       height = to
     },
-    /** A look each second for so long. */
-    async lookFor(one: StateSync, seconds: number) {
+    /** A check each second for so long. */
+    async checkFor(one: StateSync, seconds: number) {
       for (let second = 0; second < seconds; second++) {
-        await one.look()
+        await one.check()
         await clock.advance(SECOND)
       }
     },
@@ -78,10 +78,10 @@ it('asks no member while blocks come, and changes nothing while the others have 
   const one = await world.open()
   for (let height = 1; height < 8; height++) {
     world.reach(height)
-    await world.lookFor(one, 5)
+    await world.checkFor(one, 5)
   }
   expect(world.counts()).toEqual([0, 0])
-  await world.lookFor(one, 100)
+  await world.checkFor(one, 100)
   expect([world.counts()[1], one.wantedHeight(), await one.prepare()]).toEqual([0, null, null])
   // A question to each of the three every ten seconds.
   expect(world.counts()[0]).toBeLessThanOrEqual(33)
@@ -90,7 +90,7 @@ it('asks no member while blocks come, and changes nothing while the others have 
 it('starts with the anchor that enough name, and deletes all but what the engine has signed', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
-  await world.lookFor(one, 8)
+  await world.checkFor(one, 8)
   expect([world.counts(), one.wantedHeight()]).toEqual([[3, 1], 50])
   const begun = await one.prepare()
   expect(begun).toMatchObject({ height: 50, blockHash })
@@ -114,11 +114,11 @@ it('starts with the anchor that enough name, and deletes all but what the engine
 it('gives the engine a minute, then looks for another block', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
-  await world.lookFor(one, 8)
+  await world.checkFor(one, 8)
   await one.prepare()
-  await world.lookFor(one, 55)
+  await world.checkFor(one, 55)
   expect(world.counts()).toEqual([3, 1])
-  await world.lookFor(one, 10)
+  await world.checkFor(one, 10)
   expect(world.counts()).toEqual([6, 2])
 })
 
@@ -129,8 +129,8 @@ it('starts with another anchor where it stalls at a block that the others have',
     JSON.stringify({ height: 3, blockHash, members: [] }),
   )
   const one = await world.open()
-  await world.lookFor(one, 55)
+  await world.checkFor(one, 55)
   expect([world.counts()[1], one.wantedHeight()]).toEqual([0, null])
-  await world.lookFor(one, 20)
+  await world.checkFor(one, 20)
   expect([world.counts()[1], one.wantedHeight()]).toEqual([1, 50])
 })

@@ -96,8 +96,8 @@ export async function createStateSync(options: {
   return {
     /** The height of the block that the log must start with; null: it continues. */
     wantedHeight: (): number | null => (isWanted() ? (block?.height ?? null) : null),
-    /** Called at each look at the engine: asks the others while no block comes, and restarts the engine. */
-    async look(): Promise<void> {
+    /** Called at each reading of the engine: asks the others while no block comes, and restarts the engine. */
+    async check(): Promise<void> {
       const nowMs = clock.monotonicMs()
       const height = options.height()
       if (height !== progress.height) progress = { height, sinceMs: nowMs }

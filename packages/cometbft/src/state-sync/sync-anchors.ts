@@ -18,7 +18,7 @@ const namedBlock = z.object({
   blockHash: z.string().regex(/^[0-9a-f]{64}$/),
 })
 /** What a member reports of itself. */
-const beginningsOfMember = z.object({
+const anchorReport = z.object({
   /** The first block that its engine keeps; 0: it has none. */
   earliest: height,
   beginnings: z.preprocess(
@@ -28,7 +28,7 @@ const beginningsOfMember = z.object({
 })
 
 export type SyncAnchor = z.infer<typeof namedBlock>
-export type AnchorReport = z.infer<typeof beginningsOfMember>
+export type AnchorReport = z.infer<typeof anchorReport>
 export type ChosenAnchor = SyncAnchor & {
   /** Names of the members that named it. */
   readonly members: readonly string[]
@@ -64,5 +64,5 @@ export function chooseAnchor(
 
 /** The answer of a member; null: it is not well-formed. */
 export function readAnchorReport(answer: unknown): AnchorReport | null {
-  return beginningsOfMember.safeParse(answer).data ?? null
+  return anchorReport.safeParse(answer).data ?? null
 }
