@@ -15,9 +15,9 @@ import { msOf } from './time.ts'
 const MINUTE_MS = 60_000
 const LATENCY_HEIGHT = 134
 const GAP_LABEL_Y = LATENCY_HEIGHT / 2
-/** Below the latencies: one mark for each lookup. */
+/** The row below the latencies, with one mark for each lookup. */
 const OUTCOMES = { y: LATENCY_HEIGHT + 12, height: 16 }
-/** Below that, and the times: a lane for each fault. */
+/** The top of the lanes, one for each fault, below the outcomes and the times. */
 const LANES_TOP = OUTCOMES.y + OUTCOMES.height + 20
 const LANE_HEIGHT = 18
 /** Earlier faults are only counted. */

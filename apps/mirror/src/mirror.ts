@@ -34,12 +34,12 @@ export type MirrorOptions = {
 
 type Asked = {
   readonly route: RouteDef
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly body: Uint8Array<ArrayBuffer> | null
 }
 
-/** By the monotonic clock. */
+/** A cached reply; its times are of the monotonic clock. */
 type Cached = { readonly reply: TransportReply; readonly sinceMs: number; readonly untilMs: number }
 
 /**

@@ -11,7 +11,7 @@ import { encodeAddressStatement } from '@quorumscan/verifier'
 
 /** The ledger takes a change of address every ten seconds only; one that comes too early waits. */
 const RETRY_MS_MIN = 200
-/** While ordering is away. */
+/** The longest wait, while ordering is down. */
 const RETRY_MS_MAX = 10_000
 const SUBMIT_TIMEOUT_MS = 10_000
 const LIVE_CHECK_MS = 200

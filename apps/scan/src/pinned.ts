@@ -56,7 +56,7 @@ export function pinAt(
   return reads.pinNow(at) ?? request.waiting(() => reads.pin(at, request.signal))
 }
 
-/** As `pinAt`, at the offset that the header names. */
+/** Pins as `pinAt` does, at the offset that the header names. */
 export function pinFor(reads: Reads, request: ReadRequest): Pinned | Promise<Pinned> {
   return pinAt(reads, request.headers['x-read-at-offset'] ?? null, request)
 }

@@ -5,7 +5,7 @@ import { createCertifiedAnswers } from '@quorumscan/certifier'
 import { appStarter, buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import { type Context, createContext } from './context.ts'
-import { createLookupHandlers } from './handlers/lookups.ts'
+import { createLookupHandlers } from './handlers/name-lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { headHeaders } from './pinned.ts'
 

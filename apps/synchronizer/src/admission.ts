@@ -23,7 +23,7 @@ export function createAdmission(options: {
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
 }) {
   const { log, judge, budgets, clock, disk } = options
-  /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
+  /** Hashes of entries that the log has. Repeating them would fill the log and use up the budget of the key. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
   return {

@@ -43,13 +43,13 @@ export function createBudgets(options: {
   const strangers = createSharedBudget(rates.stranger, clock)
   const bucketOf = ({ isPeer }: Submitter): Budget => (isPeer ? peers : strangers)
   return {
-    /** From the submitter, before the entry is looked at. */
+    /** Takes units from the submitter, before the entry is read. */
     admit: (submitter: Submitter, units: number) =>
       bucketOf(submitter).admit(submitter.client, units),
-    /** From the submitter, what the entry turned out to cost beyond that. */
+    /** Takes from the submitter what the entry costs beyond that. */
     charge: (submitter: Submitter, units: number) =>
       bucketOf(submitter).charge(submitter.client, units),
-    /** From the key that signed the entry, where it is the operator key of a super-validator. */
+    /** Takes units from the key that signed the entry, if it is the operator key of a super-validator. */
     admitKey(publicKey: string, units: number): void {
       if (operatorKeys.has(publicKey)) operators.admit(publicKey, units)
     },

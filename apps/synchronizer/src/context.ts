@@ -75,7 +75,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       }
       if (genesis.ordering.driver !== 'cometbft')
         throw new EnvError('QS_ENGINE_HOME is set, and the genesis knows no engines')
-      /** Of the keys of what other members were offered. */
+      /** The budgets of entries that arrive at the mempool. */
       const { admitKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
         ...ordering,

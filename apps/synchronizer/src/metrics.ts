@@ -14,7 +14,7 @@ export function measuredLog(
   options: {
     readonly log: Appending & Pick<OrderedLog, 'ordering' | 'state'>
     readonly followerCount: () => number
-    /** Of the network. */
+    /** The number of members of the network. */
     readonly memberCount: number
   },
 ): Appending {

@@ -16,7 +16,7 @@ import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
 
-/** Between lines of the log about one subject. */
+/** The time between two log lines about one subject. */
 const ALARM_PERIOD_MS = 60_000
 
 export type Context = Awaited<ReturnType<typeof createContext>>

@@ -42,7 +42,7 @@ export function healthHandlers(context: Context, port: () => number, prefix: str
   }
 }
 
-/** At the root, in the form of the ledger interface (docs/upstream.md §L5.2). */
+/** The answer at the root, in the form of the ledger interface (docs/upstream.md §L5.2). */
 function ledgerReadiness(status: number, text: string) {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: utf8(text) }
 }

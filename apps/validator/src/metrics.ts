@@ -24,7 +24,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
     known: nodes.flatMap((node) => REPLY_KINDS.map((kind) => [node, kind])),
   })
   return {
-    /** For the reader's `onReply`. */
+    /** Counts a reply; the reader's `onReply`. */
     noteReply: ({ node, kind, durationMs }: NodeReply) =>
       replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
     noteEvidence: metrics.counted({
@@ -100,7 +100,7 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
   }
 }
 
-/** Of each node: kind, name, help and value. */
+/** The metrics of each node: kind, name, help and value. */
 const NODE_METRICS = [
   ['gauge', 'node_head_offset', 'Newest offset that the node claimed.', 'head'],
   ['counter', 'node_votes_total', 'Valid answers of the node.', 'votes'],

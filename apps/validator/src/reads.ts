@@ -93,7 +93,7 @@ type Node = { readonly name: string; readonly url: string }
 
 /** Scan nodes that the validator does not ask, because their addresses are private. Its operator can allow them. */
 export function createPrivateNodes(options: {
-  /** As they are configured. */
+  /** The configured nodes. */
   readonly nodes: readonly Node[]
   readonly nodeCount: number
   /** So many must answer a lookup. */

@@ -15,7 +15,7 @@ const SUBMITTED_MAX = 120_000
 export function watchSecondMachine(
   ordering: Ordering,
   options: {
-    /** Of the participant, hex. */
+    /** The key of the participant, hex. */
     readonly publicKey: string
     readonly genesisHash: string
     /** Whether the replica has caught up with the log. */

@@ -65,7 +65,7 @@ function operation(name: string, { summary, auth }: SocketDef): JsonObject {
   }
 }
 
-/** In the schemas of AsyncAPI a reference has no siblings. */
+/** Wraps references, which have no siblings in the schemas of AsyncAPI. */
 function alone(json: Json): Json {
   if (Array.isArray(json)) return json.map(alone)
   if (typeof json !== 'object' || json === null) return json

@@ -13,7 +13,7 @@ export function pageCost(input: CostInput): number {
   return Math.ceil(pageSize / ENTRIES_PER_UNIT)
 }
 
-/** As `pageCost`, with the size of the page in the body. */
+/** The same as `pageCost`, with the size of the page in the body. */
 export function activitiesCost(input: CostInput): number {
   return pageCost({ ...input, query: input.body })
 }

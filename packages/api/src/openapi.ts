@@ -239,7 +239,7 @@ function headerRefs(names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Of the groups of the routes; the meaning of a header may differ between documents. */
+/** The headers of all groups of the routes; the meaning of a header may differ between documents. */
 function allHeaders(routes: readonly Partial<RouteDef>[]): JsonObject {
   const groups = routes.flatMap(({ responseHeaders = [] }) => responseHeaders)
   const schemas = (['head', ...groups] as const).flatMap((group) =>

@@ -4,7 +4,7 @@
  *
  * A route passes these files, here the lookup of a name (CONTRIBUTING.md, "Add a route", has the steps):
  *   routes/scan.ts                                its row for the node; shapes are in `schemas/entries.ts`
- *   apps/scan/src/handlers/lookups.ts             its handler
+ *   apps/scan/src/handlers/name-lookups.ts        its handler
  *   routes/scan-proxy.ts                          its row for the proxy, derived from that of the node
  *   packages/scan-proxy/src/operations.ts         the row from which the proxy's handler is made
  *   packages/reader/src/certified/node-request.ts its request in the SDK's reader
@@ -38,7 +38,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type AnyRoute = {
   readonly operationId: string
   readonly method: Method
-  /** Below the mount point, with `{param}` for parameters: each is one path segment, decoded. */
+  /** The path below the mount point. Each `{param}` is one path segment, decoded. */
   readonly path: `/${string}`
   /** One sentence for the OpenAPI document. */
   readonly summary: string
@@ -70,7 +70,7 @@ export type RouteDef = AnyRoute & {
   /** The body of a 503 in other forms than that of an error, by media type. */
   readonly unavailableForms?: Readonly<Record<string, TSchema>>
   readonly responseHeaders?: readonly HeaderGroup[]
-  /** In addition to those of every route. */
+  /** The codes in addition to those of every route. */
   readonly errors: readonly ErrorCode[]
   /** Units of D-33. Zero is never refused. */
   readonly cost: number | ((input: CostInput) => number)

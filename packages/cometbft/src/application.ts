@@ -42,7 +42,7 @@ export type ApplicationOptions = {
   readonly onMisbehavior: (height: number) => Promise<void>
   /** Resolves when followers can have the group, however long it takes. */
   readonly publish: (group: BlockGroup, tip: Tip) => Promise<void>
-  /** Below this height the engine need not keep its blocks; 0: it keeps all. */
+  /** The height below which the engine may delete its blocks; 0: it keeps all. */
   readonly retainHeight: () => number
   /** Sync anchors for others, and the group that each made; null: it is no longer kept. */
   readonly anchors: () => readonly AnchorBlock[]

@@ -14,7 +14,7 @@ import {
 /** A sync anchor: a block with entries, with which a log can start. */
 export type AnchorBlock = {
   readonly height: number
-  /** After it, hex: the hash of its group. */
+  /** The app hash after the block, hex: the hash of its group. */
   readonly appHash: string
 }
 

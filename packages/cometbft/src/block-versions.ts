@@ -9,14 +9,14 @@ import { isOffset, type Micros, type Offset } from '@quorumscan/model'
 import { createPeerClient, quiet, repeat, writeFileAtomic } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 
-/** Between polls: far less than the delay after which a version holds for blocks. */
+/** The time between polls: far less than the delay after which a version holds for blocks. */
 const ROUND_MS = 5_000
 const ANSWER_MS_MAX = 2_000
 /** The rules name each member, of which there are at most a hundred. */
 const ANSWER_BYTES_MAX = 256 * 1024
 
 type Versions = {
-  /** At which the node reported the rules. */
+  /** The offset at which the node reported the rules. */
   readonly offset: Offset
   readonly rules: Pick<DsoRulesPayload, 'protocolVersion' | 'nextVersion'>
 }
@@ -61,7 +61,7 @@ export async function followBlockVersions(options: {
       ? null
       : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: ROUND_MS, onError })
   return {
-    /** For the block after an entry with this record time. */
+    /** The version for the block after an entry with this record time. */
     versionAt: (recordTime: Micros) => blockVersionAt(known.rules, recordTime),
     async [Symbol.asyncDispose](): Promise<void> {
       await asking?.[Symbol.asyncDispose]()

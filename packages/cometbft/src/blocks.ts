@@ -8,11 +8,11 @@ import type { Micros, Offset } from '@quorumscan/model'
 
 /** The end of the log after a block. */
 export type Tip = {
-  /** Of the newest block; 0 before the first. */
+  /** The height of the newest block; 0 before the first. */
   readonly height: number
   readonly offset: Offset
   readonly recordTime: Micros
-  /** Of the newest group, hex; the genesis hash before the first. */
+  /** The hash of the newest group, hex; the genesis hash before the first. */
   readonly hash: string
   /**
    * Hash of the newest group that is no checkpoint, hex; the genesis hash before the first. What the members agree on
@@ -78,7 +78,7 @@ export function orderBlock(
   }
 }
 
-/** Of a time as the engine has it, floored. */
+/** The microseconds of a time of the engine, floored. */
 export function microsOf({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }) {
   const micros = Number(seconds * MICROS_PER_SECOND) + Math.floor(nanos / NANOS_PER_MICRO)
   assert(Number.isSafeInteger(micros) && micros >= 0, 'a block time is µs since the epoch')

@@ -20,7 +20,7 @@ import { BinaryReader, BinaryWriter } from 'cosmjs-types/binary'
 
 /** Judging as many takes a member some 10 ms. */
 export const BUNDLE_ENTRIES_MAX = 64
-/** Of a varint of 32 bits. */
+/** The longest varint of 32 bits. */
 const LENGTH_BYTES_MAX = 5
 /**
  * The largest entry fits, alone and unsigned. It stays what it was before bundles were signed: an engine disconnects
@@ -40,7 +40,7 @@ export type Bundle = {
 }
 
 export type Seal = {
-  /** Of the engine of the sender, as the bundle claims; hex. */
+  /** The key of the sender's engine, as the bundle claims; hex. */
   readonly publicKey: string
   readonly signature: Uint8Array
   /** Micros; none of its entries can be ordered later. */

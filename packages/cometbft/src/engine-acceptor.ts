@@ -11,12 +11,12 @@ import { ConnectionLimiter } from '@quorumscan/server'
 
 /** Pending ones. Below what the engine takes, less the members of the largest network (`engine-files.ts`). */
 const PENDING_MAX = 256
-/** As many as members of a network on one machine, or behind one address, dial at once. */
+/** The number of members on one machine, or behind one address, that dial at once. */
 const PENDING_PER_ADDRESS_MAX = 16
 const PENDING_PER_NETWORK_MAX = 64
 /** The engine itself gives 3 s each for keys and names, and 5 s for the application to admit the peer. */
 const HANDSHAKE_MS = 12_000
-/** Of the engine: its key, and a frame each of the secret connection for its signature and for what it is. */
+/** What the engine sends: its key, and a frame each for its signature and for its description. */
 const HANDSHAKE_BYTES = 35 + 2 * 1044
 const LOOPBACK = '127.0.0.1'
 

@@ -26,7 +26,7 @@ export const VOTE_STATE_FILE = 'data/priv_validator_state.json'
  * nothing is ordered without it. The member deletes the file.
  */
 export const VOTE_ANYWAY_FILE = 'vote-anyway'
-/** Of an engine that follows without a vote. */
+/** The vote state of an engine that follows without a vote. */
 const FOLLOWING_STATE_FILE = 'data/following_state.json'
 
 export type EngineInput = {
@@ -51,7 +51,7 @@ export type EngineInput = {
 
 export type StateSyncInput = {
   readonly height: number
-  /** Of the block, hex. */
+  /** The hash of the block, hex. */
   readonly blockHash: string
   /** Unix sockets, two or more, on each of which the engine of another member is asked. */
   readonly servers: readonly string[]
@@ -70,7 +70,7 @@ const MEMPOOL_BYTES_MAX = 32 * 2 ** 20
 const MEMPOOL_CACHE_BUNDLES = 20_000
 /** Members of the largest network and full nodes, and connections that are pending (`engine-acceptor.ts`). */
 const INBOUND_MAX = 512
-/** Between looks for what a peer lacks: idle engines cost little, and a block takes some of them. */
+/** The time between two searches for what a peer lacks: an idle engine costs little, a block takes several. */
 const GOSSIP_SLEEP_MS = 50
 const FLUSH_MS = 10
 /**
@@ -87,7 +87,7 @@ const TRUST_PERIOD = '876000h'
 /** The minimum: time for peers to list their snapshots. */
 const DISCOVERY_TIME = '5s'
 
-/** Of the engine with this key, hex. */
+/** The id of the engine with this key, hex. */
 export function nodeIdOf(publicKey: string): string {
   return toHex(sha256(fromHex(publicKey)).subarray(0, ADDRESS_BYTES))
 }
@@ -108,7 +108,7 @@ export function engineFiles(input: EngineInput): Readonly<Record<string, string>
   }
 }
 
-/** Of a member that has signed nothing above this height; 0 with a new key. */
+/** The vote state of a member that has signed nothing above this height; 0 with a new key. */
 export function voteStateAt(height: number): string {
   return json({ height: String(height), round: 0, step: 0 })
 }

@@ -12,7 +12,7 @@ export type SpawnEngine = (start: () => ChildProcess, signal: AbortSignal) => Pr
 
 const RESTART = { minMs: 500, maxMs: 30_000, stableAfterMs: 10_000 }
 const ENGINE = 'engine'
-/** To write its files; then it is ended by force. */
+/** The time for the engine to write its files; then it is killed. */
 const STOP_MS = 10_000
 
 /** Starts the engine at once, and restarts it until it is disposed of. */

@@ -14,7 +14,7 @@ import {
   stepEngine,
 } from './engine-state.ts'
 
-/** Between polls: a member that has returned takes part within some seconds. */
+/** The time between polls: a member that has returned takes part within some seconds. */
 const POLL_MS = 2000
 
 /** Starts at once, and continues until it is disposed of. */
@@ -24,7 +24,7 @@ export function watchEngine(options: {
   readonly peers: readonly string[]
   /** Ids of the engines that vote. */
   readonly members: readonly string[]
-  /** Of the newest block that was published. */
+  /** The height of the newest block that was published. */
   readonly height: () => number
   /** Receives each reading. */
   readonly onReading: (reading: EngineReading) => Promise<void>
@@ -93,7 +93,7 @@ function idsOf(net: unknown): readonly string[] {
   return listOf(Object(net).peers).map((peer) => String(Object(Object(peer).node_info).id))
 }
 
-/** Of members alone: others may claim what they like. */
+/** The heights that members report. Other engines may claim any height. */
 function heightsOf(consensus: unknown, members: readonly string[]): readonly number[] {
   return listOf(Object(consensus).peers).flatMap((peer) => {
     if (!members.includes(idOf(String(Object(peer).node_address)))) return []

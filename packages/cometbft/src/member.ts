@@ -130,7 +130,7 @@ export async function createMember(options: MemberOptions) {
       /** Newest entry that followers can have. */
       head: (): Tip => application.tip(),
       lastCommit: () => application.lastCommit(),
-      /** As of the application. */
+      /** The same as of the application. */
       voteHeightOf: (address: string) => application.voteHeightOf(address),
       retention,
       /** Rejects when this process must not continue: the log is another one than it knows. */

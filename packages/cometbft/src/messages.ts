@@ -4,7 +4,7 @@ import { BinaryWriter } from 'cosmjs-types/binary'
 
 /** A block of the largest size with what the engine adds to it, twice. */
 const MESSAGE_BYTES_MAX = 8 * 2 ** 20
-/** Of a varint of 32 bits. */
+/** The longest varint of 32 bits. */
 const LENGTH_BYTES_MAX = 5
 
 export function encodeMessage(message: Uint8Array): Uint8Array {

@@ -18,7 +18,7 @@ import { type SignedVote, voteSignBytes } from './votes.ts'
 
 /** Blocks that one `fetch` reads. */
 const BLOCKS_PER_FETCH = 20
-/** Of the engine, in blocks. */
+/** The type of evidence that the engine writes into blocks. */
 const DUPLICATE_VOTE = 'tendermint/DuplicateVoteEvidence'
 
 /** Reads what was found before. */

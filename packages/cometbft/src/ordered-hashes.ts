@@ -1,4 +1,4 @@
-/** Which entries were ordered lately: repeating them would fill the log for nothing. */
+/** Hashes of the recently ordered entries: ordering them again would fill the log without effect. */
 
 import type { Micros } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
@@ -8,7 +8,7 @@ const REMEMBERED_MAX = 1_000_000
 
 /** Remembers an entry until record time has passed every `notAfter` that it can have had. */
 export function createOrderedHashes(rememberedMax = REMEMBERED_MAX) {
-  /** In the order of their record times. */
+  /** The hashes in the order of their record times. */
   const recordTimeByHash = new Map<string, Micros>()
   return {
     has: (entryHash: string) => recordTimeByHash.has(entryHash),

@@ -8,14 +8,14 @@ import { nodeIdOf } from './engine-files.ts'
 
 export type LastCommit = ReturnType<typeof readLastCommit>
 
-/** Of the block before the one that carries these votes. */
+/** The votes on the block before the one that carries them. */
 export function readLastCommit({ round, votes }: CommitInfo) {
   const addressesOf = (isAbsent: boolean) =>
     votes
       .filter(({ blockIdFlag }) => (blockIdFlag === BlockIDFlag.BLOCK_ID_FLAG_ABSENT) === isAbsent)
       .map(({ validator }) => toHex(validator.address))
   return {
-    /** In which the block was decided. */
+    /** The round in which the block was decided. */
     round,
     /** Addresses of the keys whose votes the proposer of the next block had, and of the others: lower-case hex. */
     present: addressesOf(false),
@@ -23,7 +23,7 @@ export function readLastCommit({ round, votes }: CommitInfo) {
   }
 }
 
-/** By the names of the genesis: engines of other processes are left out. */
+/** Reports members by their names in the genesis; engines of other processes are left out. */
 export function reportOrdering(seen: {
   readonly ordering: CometbftOrdering
   readonly height: number

@@ -13,9 +13,9 @@ import { groupBytesOf, isInTime, type JudgedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { recordTimeOf, type Tip } from './blocks.ts'
 
-/** From the genesis. */
+/** The limits of a block, from the genesis. */
 export type BlockLimits = {
-  /** Of the group that the block makes. */
+  /** Bytes of the group that the block makes. */
   readonly bytesMax: number
   /** Contracts that its entries name, summed. */
   readonly contractsMax: number
@@ -25,7 +25,7 @@ type Proposal = {
   readonly tip: Pick<Tip, 'recordTime'>
   readonly timeMicros: Micros
   readonly entries: readonly Uint8Array[]
-  /** Of the protocol: the one by which this block is judged. */
+  /** The version of the protocol by which this block is judged. */
   readonly version: number
   readonly limits: BlockLimits
   readonly judge: (bytes: Uint8Array) => JudgedEntry
@@ -61,7 +61,7 @@ export function selectEntries(
   })
 }
 
-/** Of a byte string in a block: its tag, and its length as a varint of an int32. */
+/** The overhead of a byte string in a block: its tag, and its length as a varint of an int32. */
 const WIRE_OVERHEAD_BYTES = 6
 
 /** Takes entries one after the other: whether each still fits into the block, after those that it admitted. */

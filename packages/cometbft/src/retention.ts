@@ -18,7 +18,7 @@ const BLOCKS_BEHIND = 2
 
 /** A sync anchor that this member names to others. */
 export type PublishedAnchor = AnchorBlock & {
-  /** Of the block, as engines have it; hex. */
+  /** The hash of the block, as engines have it; hex. */
   readonly blockHash: string
 }
 
@@ -65,7 +65,7 @@ export function createRetention(options: {
       const block = anchors.find((one) => one.height === height)
       return block === undefined ? null : ((await store.holding(block.lastOffset))?.bytes ?? null)
     },
-    /** Below this height the engine need not keep its blocks; 0: it keeps all. */
+    /** The height below which the engine may delete its blocks; 0: it keeps all. */
     height: () => height,
     /**
      * As `OrderedLog.trim`; the sync anchor from which others can reach `before.offset` stays.

@@ -13,7 +13,7 @@ import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './en
 const WAIT_MS = 10_000
 /** More than the engine keeps. */
 const WAITING_MAX = 10_000
-/** From one bundle to the next. A single submission does not wait, and many share a bundle. */
+/** The time from one bundle to the next. A single submission does not wait, and many share a bundle. */
 const BETWEEN_MS = 25
 /** The engine's own words, of its mempool. */
 const HAS_IT = 'tx already exists in cache'

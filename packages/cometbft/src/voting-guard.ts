@@ -12,7 +12,7 @@ import type { Member } from './member.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
 
 export function createVotingGuard(options: {
-  /** Of the engine. */
+  /** The home of the engine. */
   readonly home: string
   /** Null: the member has no vote. */
   readonly votingKey: KeyPair | null
@@ -55,7 +55,7 @@ export function createVotingGuard(options: {
       logger.info({ height, isTold }, 'the engine votes again')
       return true
     },
-    /** For an operator; null while it votes, or has no vote. */
+    /** A sentence for an operator; null while it votes, or has no vote. */
     describe(isStalled: boolean): string | null {
       if (voting?.kind === 'follows') return describeFollowing(voting.untilHeight, isStalled)
       return voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null

@@ -12,7 +12,7 @@ import type { ApiSocket } from '@quorumscan/server'
 
 /** The longest time between frames: the page that is read then shows that no update was withheld. */
 const FRAME_INTERVAL_MS = 15_000
-/** Between two frames of one stream: a person does not see it, and a busy ledger costs five pages a second. */
+/** The time between two frames of one stream: short for a person, and a busy ledger costs five pages a second. */
 const PAUSE_MS = 200
 /** Takes as much as a lookup. */
 const FRAME_UNITS = 1

@@ -30,7 +30,7 @@ import { MAX_AGE_MS, type ProxyRequest } from './request.ts'
 /** A proven answer, of the own replica or of a node. Bodies are encoded where they are used. */
 export type Proven = Omit<Decided, 'historyHash'> & {
   readonly document: Uint8Array
-  /** Of the own replica's newest state; null: a node's answer, or one of a walk. */
+  /** The certificate of the own replica's newest state; null: the answer is a node's, or one of a walk. */
   readonly certificate: Certificate | null
 }
 

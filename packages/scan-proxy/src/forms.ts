@@ -16,7 +16,7 @@ export function isWholeRules(body: unknown): boolean {
   )
 }
 
-/** As `isWholeRules`, of every round. */
+/** The same as `isWholeRules`, for every round. */
 export function isWholeRounds(body: unknown): boolean {
   if (!isScanAnswer('getOpenAndIssuingMiningRounds', body)) return false
   const { open_mining_rounds: open, issuing_mining_rounds: issuing } = body as Rounds

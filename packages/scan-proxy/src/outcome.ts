@@ -1,4 +1,4 @@
-/** From the outcome of a verified read to headers and errors (D-38, D-40). Pure. */
+/** Headers and errors of the outcome of a verified read (D-38, D-40). Pure. */
 
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import {

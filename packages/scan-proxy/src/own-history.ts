@@ -14,7 +14,7 @@ async function pinAt(replica: History, offset: Offset) {
   return offset > replica.head().offset ? null : replica.pin(offset, never)
 }
 
-/** For the reader, which compares it with the nodes'. Null where the replica cannot tell. */
+/** The history hash of the replica, which the reader compares with the nodes'. Null: the replica does not have it. */
 export function localHistoryHash(replica: History): (offset: Offset) => Promise<string | null> {
   return async (offset) => {
     try {

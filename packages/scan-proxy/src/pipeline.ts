@@ -30,7 +30,7 @@ import {
 import { createStoredReplies, type ProxyReply } from './stored-replies.ts'
 import { readVoted } from './voted.ts'
 
-/** Of reads, and of what the validator itself keeps. The routes are public: no handler of them sees a user. */
+/** The handlers of reads, and of what the validator itself stores. The routes are public: no handler sees a user. */
 type ProxyHandlers = Pick<
   Handlers<typeof validatorRoutes, unknown>,
   keyof typeof OPERATIONS | 'proxyGetGenesis' | 'proxyListEvidence'

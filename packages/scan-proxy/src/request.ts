@@ -6,7 +6,7 @@ import { type Genesis, maxFaulty, parseThreshold, type Threshold } from '@quorum
 
 /** The parts of a request that every operation has. */
 export type ProxyRequest = WaitingRequest & {
-  /** As the caller sent it, the mount point and the query included. */
+  /** The URL as the caller sent it, with the mount point and the query. */
   readonly url: string
   readonly body?: unknown
   readonly query: { readonly quorum?: string }
@@ -20,7 +20,7 @@ export type ProxyRequest = WaitingRequest & {
   readonly forward: Readonly<Record<string, string>>
 }
 
-/** As for voted reads (D-39). */
+/** The default of `maxAge`, the same as for voted reads (D-39). */
 export const MAX_AGE_MS = 60_000
 
 /** Values of `x-quorum` that ask for a certified answer, as the threshold of signers that each stands for. */

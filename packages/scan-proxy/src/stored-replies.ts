@@ -18,7 +18,7 @@ type StoredReply = {
 
 /** Thirty thousand lookups, or ninety pages of a thousand. */
 const BYTES_MAX = 32 * 2 ** 20
-/** Of the map, the headers and the objects of one reply. */
+/** The memory of the map, the headers and the objects of one reply. */
 const OVERHEAD_BYTES = 1_024
 
 export function createStoredReplies({ certifier, clock }: ScanProxyDeps) {

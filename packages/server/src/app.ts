@@ -49,7 +49,7 @@ export async function beginApp(
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
   const { tls, peerCa, proxies, operator } = config.connections
-  /** Of callers who may ask for more (D-33). */
+  /** The tokens of callers with a higher rate (D-33). */
   const peerTokens = await readParsed(config.peerTokensFile ?? null, parsePeerTokens)
   const certificate = tls === null ? null : await openCertificate(tls, { clock, logger, metrics })
   const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
@@ -59,7 +59,7 @@ export async function beginApp(
     random: overrides.random ?? systemRandom,
     logger,
     metrics,
-    /** For `buildServer`. */
+    /** The options of `buildServer` that all apps share. */
     serving: {
       certificate,
       proxies,

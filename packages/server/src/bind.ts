@@ -19,14 +19,14 @@ import type { LoadShedder } from './load-shedder.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './respond.ts'
 
-/** Of a stream, beyond the last piece of its source. */
+/** The buffer of a stream, beyond the last piece of its source. */
 const STREAM_BUFFER_BYTES = 64 * 1024
 
 export type Answer = {
   /** 200 unless given. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Of the declared shape, a stream, or bytes that are ready to send and not checked. */
+  /** A value of the declared shape, a stream, or bytes that are ready to send and not checked. */
   readonly body: unknown
   /** Sent in place of the body, with these headers. */
   readonly error?: ScanError

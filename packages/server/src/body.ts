@@ -22,7 +22,7 @@ const WIRE_BYTES_FREE = 128 * 1024
 const JSON_BYTES_PER_UNIT = 16 * 1024
 /** The ledger accepts 32 levels inside a command, with a few around it. */
 const DEPTH_MAX = 64
-/** To find the first invalid value takes up to 10 µs for each; the largest batch has some 800. */
+/** Values of a body: finding the first invalid one takes up to 10 µs for each. The largest batch has some 800. */
 const VALUES_MAX = 4_096
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -112,7 +112,7 @@ function requireKnownEncoding(request: FastifyRequest, route: RouteDef): void {
 const MAY_BE_LARGE = /[[:,]\s*-?[0-9]{16}/
 const INTEGER = /^-?[0-9]{16,40}$/
 
-/** As `parseJson`; integers beyond 2^53 are bigints. @throws {ScanError} MALFORMED_BODY. */
+/** Parses as `parseJson` does; integers beyond 2^53 are bigints. @throws {ScanError} MALFORMED_BODY. */
 export function parseExactJson(bytes: Uint8Array, valuesMax?: number): unknown {
   const value = parseJson(bytes, valuesMax)
   const text = decoder.decode(bytes)

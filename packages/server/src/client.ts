@@ -20,7 +20,7 @@ const PEER_NAME_DIGITS = 16
 const IPV6_GROUP_BITS = 16
 
 export type RateLimit = {
-  /** For each client address. */
+  /** The rate of each client address. */
   readonly unitsPerSecond: number
   readonly peerTokens?: readonly string[]
 }
@@ -30,10 +30,10 @@ export type Client = {
   readonly key: string
   /** The network of its address; of a peer as `key`. */
   readonly network: string
-  /** As the socket or the proxy reports it; undefined on a unix socket. */
+  /** The address that the socket or the proxy reports; undefined on a unix socket. */
   readonly address: string | undefined
   readonly isPeer: boolean
-  /** As `Budget` has it, of all buckets that count for this client. @throws {ScanError} RATE_LIMITED. */
+  /** Charges all buckets that count for this client, as `Budget` does. @throws {ScanError} RATE_LIMITED. */
   admit(units: number): void
   charge(units: number): void
 }

@@ -6,9 +6,9 @@ import { keysOf } from './client.ts'
 
 export type ConnectionLimits = {
   readonly max: number
-  /** Of one client: an IPv4 address, or the /64 of an IPv6 address. */
+  /** The limit of one client: an IPv4 address, or the /64 of an IPv6 address. */
   readonly perClientMax: number
-  /** Of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
+  /** The limit of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
   /** Members are in use while they exist: one is evicted only for a client that has fewer. */
   readonly areInUse: boolean

@@ -3,7 +3,7 @@ import { exposedHeaders, type RouteTable } from '@quorumscan/api'
 
 /** Browsers keep a preflight for at most two hours. */
 const PREFLIGHT_SECONDS = 7200
-/** Of all routes of all interfaces: the answer is the same for every path, and a path refuses other methods itself. */
+/** The methods of all routes. The answer is the same for every path; a path refuses other methods itself. */
 const METHODS = 'DELETE, GET, PATCH, POST, PUT'
 const REQUEST_HEADERS = 'accept authorization content-type traceparent tracestate x-request-id'
 

@@ -5,7 +5,7 @@ import { corsHeaders } from './cors.ts'
 /** Units of D-33: a document has hundreds of kilobytes. */
 const DOCUMENT_UNITS = 10
 
-/** By path; each is made at the first request. */
+/** The documents by path; each is made at its first request. */
 export type Documents = Readonly<Record<`/${string}`, () => object>>
 
 /** Serves each document below each of the mount points. JSON is YAML too, which some clients expect. */

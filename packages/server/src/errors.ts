@@ -1,10 +1,10 @@
-/** From whatever was thrown to an error of the catalogue, and its form on the wire (D-6). */
+/** Converts what was thrown to an error of the catalogue, and to its form on the wire (D-6). */
 import { ScanError, toErrorBody } from '@quorumscan/errors'
 
 /** An answer with an error. */
 export type Refusal = {
   readonly status: number
-  /** With `content-type`. */
+  /** The headers, with `content-type`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }

@@ -9,9 +9,9 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
 
-/** Of each level, a second: enough for a person to see what happens, and no client can fill the disk with it. */
+/** Lines of each level in a second: enough for a person, and no client can fill the disk. */
 const LINES_MAX = 10
-/** Of a path: names and parties are shorter. */
+/** Characters of a logged path: names and parties are shorter. */
 const PATH_CHARACTERS_MAX = 256
 /** The category of the ledger interface's errors that are defects of this process. */
 const OURS = 4

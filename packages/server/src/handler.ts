@@ -17,7 +17,7 @@ export type ApiRequest<Route extends RouteDef, User> = {
   /** The declared ones, decoded. */
   readonly headers: HeadersOf<Route>
   readonly body: BodyOf<Route>
-  /** As requested, with the mount point. */
+  /** The URL as requested, with the mount point. */
   readonly url: string
   /** What `authenticate` returned; null where the route needs no user. */
   readonly user: Route['auth'] extends 'none' ? null : User
@@ -59,7 +59,7 @@ export type Reply<Route extends RouteDef> =
   | {
       /** 200 unless given. */
       readonly status?: number
-      /** With a `content-type`, the body has another form than JSON, as bytes. */
+      /** The headers. With a `content-type`, the body has another form than JSON, as bytes. */
       readonly headers?: Readonly<Record<string, string>>
       /** A value of the declared shape, a stream, or JSON bytes that are ready to send and not checked. */
       readonly body: ResponseOf<Route> | Uint8Array

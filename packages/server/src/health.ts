@@ -32,7 +32,7 @@ export function createHealthHandlers(
     readonly assertReady: () => void | Promise<void>
     /** `live` is active. */
     readonly state: () => string
-    /** Of its ledger; null before it is loaded. */
+    /** The head of its ledger; null before it is loaded. */
     readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
     /** What an operator must know in addition to the state, in ASCII. */
     readonly detail?: () => string | null
@@ -86,7 +86,7 @@ export function createHealthHandlers(
   }
 }
 
-/** Of the package that has the module, or into which it was bundled; its time is that of the file `package.json`. */
+/** The version of the package that has the module, or into which it was bundled. Its time is that of `package.json`. */
 function readVersion(moduleUrl: string) {
   const packageFile = new URL('package.json', packageRoot(moduleUrl))
   // Our own package.json.

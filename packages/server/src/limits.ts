@@ -14,9 +14,9 @@ export const defaultLimits = {
   idleConnectionMsMax: 75_000,
   /** A client must have read its answer: enough for a phone to read the largest. */
   answerMsMax: 60_000,
-  /** Between two requests of one connection; below the minute that proxies and clients usually assume. */
+  /** The time between two requests of one connection; below the minute that proxies and clients usually assume. */
   keepAliveMsMax: 30_000,
-  /** At close: requests in progress may finish within this time; then connections are closed. */
+  /** The time for requests in progress to finish at close; then connections are closed. */
   drainMsMax: 10_000,
   /** Connections that wait to be accepted; beyond it, clients try again after 1 s, 3 s, 7 s. */
   backlogMax: 4096,
@@ -24,7 +24,7 @@ export const defaultLimits = {
   connectionsMax: 8192,
   /** Sockets of one client address, which a whole company may share. */
   connectionsPerClientMax: 512,
-  /** Of the /48 of an IPv6 address, in which one customer has any number of client addresses. */
+  /** Sockets of the /48 of an IPv6 address, in which one customer has any number of client addresses. */
   connectionsPerNetworkMax: 1024,
 }
 

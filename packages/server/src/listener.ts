@@ -28,7 +28,7 @@ import type { Origins } from './origins.ts'
 
 /** How often Node, and this module, look for connections that are late. */
 const CHECK_MS = 1000
-/** After the last answer, for the client to close its side: as long as a request may take to arrive. */
+/** The time for the client to close its side after the last answer: as long as a request may take to arrive. */
 const CLOSING_MS_MAX = 10_000
 /** Evicted connections whose sockets are not closed yet. */
 const EVICTED_MAX = 256

@@ -17,9 +17,9 @@
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 
-/** Of handlers in one turn: enough that their requests to Redis and to nodes are sent together. */
+/** The time for handlers in one turn: enough that their requests to Redis and to nodes are sent together. */
 const TURN_MS = 10
-/** Of turns that start nothing, while connections arrive: 4000 that arrive at once are accepted within a second. */
+/** The time of turns that start nothing, while connections arrive: 4000 at once are accepted within a second. */
 const ACCEPTING_MS = 40
 /** A wait of fewer turns is not due to other requests: the process was suspended or did other work. */
 const TURNS_OF_LOAD = 10
@@ -34,11 +34,11 @@ const PEER_WAIT_MS_MAX = 2000
 
 /** Lookups that an idle machine answers within half a second. */
 const UNITS_MAX = 4096
-/** At the start: twice what a proxy has in flight at its nodes. */
+/** The limit at the start: twice what a proxy has in flight at its nodes. */
 const UNITS_AT_FIRST = 2048
 /** One full batch of lookups (D-14); also what the bound grows by. */
 const UNITS_MIN = 256
-/** Between two halvings: what was started before the first has ended by then. */
+/** The time between two halvings: work that started before the first has ended by then. */
 const HALVING_MS = 500
 /** The limit of peers: requests of anonymous clients do not block a proxy. */
 const PEER_UNITS_MAX = 2 * UNITS_MAX

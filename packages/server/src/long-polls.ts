@@ -6,9 +6,9 @@ import { anySignal } from '@quorumscan/base'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import type { ApiRequest, WaitingRequest } from './handler.ts'
 
-/** Of all clients: a member, and a validator, needs one of each node. */
+/** Polls of all clients: each member and each validator polls every node once. */
 const POLLS_MAX = 1024
-/** Of one address, which a whole local cluster may share. */
+/** Polls of one address, which a whole local cluster may share. */
 const POLLS_PER_CLIENT_MAX = 64
 const POLLS_PER_NETWORK_MAX = 128
 

@@ -8,7 +8,7 @@ const malformed: Query = Object.freeze({})
 
 const none: Query = Object.freeze(Object.create(null) as Query)
 
-/** For fastify's router. A name that occurs twice gives a list, which no schema accepts. */
+/** Parses a query for fastify's router. A name that occurs twice gives a list, which no schema accepts. */
 export function parseQuery(text: string): Query {
   if (text === '') return none
   const query: Query = Object.create(null) as Query

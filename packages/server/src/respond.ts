@@ -12,7 +12,7 @@ const LOAD_CODES: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED'])
 
 type Headers = Readonly<Record<string, string>>
 
-/** Of every answer: it is valid at its offset, not later (D-16). Headers of the answer itself have precedence. */
+/** The headers of every answer: it is valid at its offset, not later (D-16). The answer's own headers have precedence. */
 const ALWAYS: Headers = {
   ...corsHeaders,
   'cache-control': 'no-store',

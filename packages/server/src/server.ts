@@ -60,7 +60,7 @@ declare module 'fastify' {
     readonly route?: RouteDef
   }
   interface FastifyInstance {
-    /** For other interfaces of the same server. */
+    /** The stages, for other interfaces of the same server. */
     readonly stages: Stages
     buildOperatorServer(): FastifyInstance
   }
@@ -190,7 +190,7 @@ function enqueue(
   })
 }
 
-/** For the operator: health and metrics, with queues and limits of their own. */
+/** The operator's server: health and metrics, with queues and limits of their own. */
 function buildOperatorServer<Routes extends RouteTable, User>({
   metrics,
   prefix,

@@ -24,7 +24,7 @@ export type Budget = {
 export const unlimitedBudget: Budget = { admit: () => {}, charge: () => {} }
 
 export function createBudget(options: {
-  /** For each client; a function if it changes. */
+  /** The rate of each client; a function if it changes. */
   readonly unitsPerSecond: number | (() => number)
   readonly clock: Clock
   readonly bucketsMax?: number

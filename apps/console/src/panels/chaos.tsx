@@ -19,7 +19,7 @@ import { usePolled } from '../use-cluster.ts'
 const POLL_MS = 500
 const SHOWN_MAX = 5
 const DURATIONS_S = [10, 20, 60, 300]
-/** Of a random seed: short enough to be typed again. */
+/** The length of a random seed: short enough to be typed again. */
 const SEED_LETTERS = 8
 
 const verdictTones: Readonly<Record<string, Tone>> = {
@@ -144,7 +144,7 @@ function Numbers({ wrongAnswers, decided, refused, p50Ms, p99Ms }: ChaosSummary)
   )
 }
 
-/** In a new tab. The request carries the token, which a plain link could not. */
+/** Opens the report in a new tab. The request carries the token, which a plain link could not. */
 async function openReport(api: Api, id: string): Promise<void> {
   const html = await api.chaos.report.query({ id })
   handOut(new Blob([html], { type: 'text/html' }), { target: '_blank' })

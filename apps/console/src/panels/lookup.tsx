@@ -10,7 +10,7 @@ const QUORUMS: readonly (readonly [string, string])[] = [
   ['strong', 'strong (q)'],
   ['all', 'all (n)'],
 ]
-/** In a dispute: the vote for what the proof shows. */
+/** The label of a vote, in a dispute, for what the proof shows. */
 const AS_PROVEN = 'as proven'
 
 type Entry = Readonly<Record<string, string | null>>

@@ -15,7 +15,7 @@ export type Target = Pick<NodeStatus, 'name' | 'state'> & {
 
 const POLL_MS = 2000
 const LOADING = 'loading …'
-/** As many as the share of agreement is computed from. */
+/** The number of votes from which the share of agreement is computed. */
 const VOTES_SHOWN = 60
 const ERRORS_SHOWN_MAX = 5
 

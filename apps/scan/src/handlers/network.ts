@@ -49,7 +49,7 @@ const PROPOSALS = ['SetAnsConfig', 'SetProtocolVersion']
 export function createNetworkHandlers(context: {
   readonly reads: Reads
   readonly genesis: Genesis
-  /** Of the node. */
+  /** The name of the node. */
   readonly name: string
   readonly party: PartyId
   readonly certified: CertifiedAnswers
@@ -61,7 +61,7 @@ export function createNetworkHandlers(context: {
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
 
-  /** With the one synchronizer, which every contract is assigned to. */
+  /** Adds the one synchronizer, to which every contract is assigned. */
   const withState = (contract: Contract): ContractWithState => ({
     contract: toWireContract(contract),
     domain_id: genesis.synchronizerId,

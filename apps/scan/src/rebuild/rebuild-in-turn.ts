@@ -26,7 +26,7 @@ import {
 } from '@quorumscan/snapshots'
 import { headHeaders } from '../pinned.ts'
 
-/** Between two requests to all peers. */
+/** The time between two requests to all peers. */
 const ROUND_MS = 500
 const READINESS = {
   path: '/readyz',
@@ -35,7 +35,7 @@ const READINESS = {
   bytesMax: 16 * 1024,
 }
 
-/** In `details.state` of the body of `/readyz`. */
+/** The state that the body of `/readyz` reports in `details.state`. */
 const STATE_OF = { waits: 'waiting-to-rebuild', claims: 'about-to-rebuild' } as const
 const REPORT_BY_STATE: ReadonlyMap<string, Report> = new Map([
   [STATE_OF.waits, 'waits'],

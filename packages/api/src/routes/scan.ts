@@ -29,7 +29,7 @@ const ReadHeaders = Type.Object({
   'x-read-at-offset': m.omittable(LedgerOffset, 'The offset to read at; absent: the newest.'),
 })
 
-/** Of a read with a proof. In the URL, because a header would cost a browser the round trip of a preflight. */
+/** The options of a read with a proof. They are in the URL: a header would cost a browser a preflight. */
 const certifiedQuery = {
   signers: m.omittable(Quorum, 'With a proof: how many members signed; absent: weak (f+1).'),
   min_offset: m.omittable(LedgerOffset, 'With a proof: the oldest offset; waits up to a second.'),
@@ -63,7 +63,7 @@ const proven = {
 
 const lookup = { ...proven, tag: 'lookup' } as const
 
-/** To read, hash and send a mebibyte takes as long as some ten lookups: an anonymous client gets 20 a second. */
+/** The cost of a piece: 1 MiB takes as long as ten lookups. An anonymous client gets 20 a second. */
 const COST_PIECE = 10
 
 const SnapshotOffset = m.about(LedgerOffset, 'Of a snapshot that the node lists.')

@@ -10,7 +10,7 @@ const ordering = { tag: 'ordering', errors: [], auth: 'none', cost: 1 } as const
 /** A method, some numbers, a signature. */
 const ENGINE_READ_BYTES_MAX = 4096
 
-/** Also a route of scan nodes, which forward it. */
+/** The route of engine reads. Scan nodes have it as well, and forward the request. */
 export const engineRead = route('POST /v0/engine-reads', ordering, {
   summary: 'Answers another ordering member what its engine needs to start from a sync anchor.',
   description:

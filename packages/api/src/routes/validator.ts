@@ -11,7 +11,7 @@ import { scanProxyRoutes } from './scan-proxy.ts'
 
 const readErrors = ['WALLET_NOT_FOUND', 'NOT_READY', 'CLOCK_OFF', 'DEPENDENCY_UNAVAILABLE'] as const
 
-/** Of every submission. */
+/** The errors of every submission. */
 const submitErrors = [
   ...readErrors,
   'PERMISSION_DENIED',
@@ -24,7 +24,7 @@ const submitErrors = [
   'USERS_LOST',
 ] as const
 
-/** Of operations that choose coins. */
+/** The errors of operations that choose coins. */
 const spendErrors = [
   ...submitErrors,
   'CONTRACT_NOT_FOUND',

@@ -72,7 +72,7 @@ export const ContractId = m.formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 
 /** Any text that has a UTF-8 form, so that a canonical request can name it (D-41). */
 export const WellFormedText = m.formed(WELL_FORMED_PATTERN, 'Any text.')
 
-/** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
+/** A contract id in a path or body. An unknown one is 404, whatever its form. */
 export const ContractIdInput = m.formed(WELL_FORMED_PATTERN, 'A contract id.', { maxLength: 255 })
 
 /** An Ed25519 signature. */
@@ -93,7 +93,7 @@ export const Quorum = m.about(
   { pattern: '^(weak|strong|all|[1-9][0-9]*)$' },
 )
 
-/** Of the scan proxy. */
+/** The quorum of a request to the scan proxy. */
 export const ProxyQuorum = m.about(
   Type.String(),
   'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed.',

@@ -66,13 +66,13 @@ const NONCE_BYTES = 16
 
 /** Another member, by the name that the genesis has for it. */
 export type OtherMember = Peer & {
-  /** Of its engine. */
+  /** The id of its engine. */
   readonly nodeId: string
 }
 
 export function createMemberReads(options: {
   readonly genesisHash: string
-  /** Of the own engine. */
+  /** The key of the own engine. */
   readonly key: KeyPair
   readonly trust: ClientTls | null
   readonly clock: Clock

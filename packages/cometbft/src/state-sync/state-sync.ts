@@ -18,13 +18,13 @@ import {
   readAnchorReport,
 } from './sync-anchors.ts'
 
-/** Below the engine's home: the block with which the engine starts while it has none. */
+/** The file, below the engine's home, with the block from which the engine starts while it has none. */
 const BEGINNING_FILE = 'beginning.json'
-/** Below the engine's home: what it keeps. */
+/** The directory, below the engine's home, with what it stores. */
 const DATA_DIRECTORY = 'data'
 /** A member that can get the next block has it by then. */
 const STUCK_MS = 6_000
-/** Between questions to the others, while nothing comes. */
+/** The time between two requests to the others, while no block arrives. */
 const ASK_INTERVAL_MS = 10_000
 /** Peers list their snapshots, the engine applies one, and the next block comes. After this another anchor is chosen. */
 const ATTEMPT_MS = 60_000
@@ -41,7 +41,7 @@ export async function createStateSync(options: {
   readonly members: readonly OtherMember[]
   readonly memberCount: number
   readonly reads: Pick<MemberReads, 'read'>
-  /** Of the newest block. */
+  /** The height of the newest block. */
   readonly height: () => number
   readonly restart: () => void
   /** Ends requests in flight. */

@@ -14,7 +14,7 @@ const height = z.int().min(0)
 /** A block that others can start with, as a member names it. */
 const namedBlock = z.object({
   height,
-  /** As engines have it, hex. */
+  /** The hash of the block, as engines have it; hex. */
   blockHash: z.string().regex(/^[0-9a-f]{64}$/),
 })
 /** What a member reports of itself. */
@@ -38,7 +38,7 @@ export type ChosenAnchor = SyncAnchor & {
 export function chooseAnchor(
   reports: ReadonlyMap<string, AnchorReport>,
   own: {
-    /** Of the newest block. */
+    /** The height of the newest block. */
     readonly height: number
     readonly memberCount: number
     /** It cannot take the next block, although others have it. */

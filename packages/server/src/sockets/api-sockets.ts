@@ -14,9 +14,9 @@ import type { Frames } from './serve.ts'
 
 /** The longest first frame has some 200 bytes. */
 const FRAME_BYTES_MAX = 16 * 1024
-/** For anonymous clients: 30 MB, a quarter of the ledger interface. A whole company may share an address. */
+/** The sockets of anonymous clients: 30 MB, a quarter of the ledger interface. A whole company may share an address. */
 const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
-/** For opening one, before its first frame. */
+/** The cost of opening a socket, before its first frame. */
 const OPENING_UNITS = 1
 
 export type ApiSocket = {
@@ -33,7 +33,7 @@ export type ApiSocket = {
   }): Promise<Frames>
 }
 
-/** For `mountSockets`. `app` is of `buildServer`. */
+/** The sockets of `/v0`, for `mountSockets`. `app` is of `buildServer`. */
 export function apiSocketDialect(
   app: FastifyInstance,
   { sockets, prefix }: { readonly sockets: readonly ApiSocket[]; readonly prefix: string },

@@ -33,18 +33,18 @@ export type SocketDialect = {
   refusal(thrown: unknown, requestId: string): Refusal
   /** The last frame that a client receives. */
   lastFrame(thrown: unknown, requestId: string): string
-  /** Of a frame of a client. */
+  /** The largest frame of a client. */
   readonly frameBytesMax: number
   /** The sub-protocol; null for none. */
   readonly protocol: string | null
-  /** Of sockets. */
+  /** The limits of open sockets. */
   readonly limits: Omit<ConnectionLimits, 'areInUse'>
 }
 
-/** Between pings; a client that has not answered one before the next is disconnected. */
+/** The time between pings. A client that has not answered one before the next is disconnected. */
 const PING_MS = 30_000
 
-/** Of one message. Clients send it whole; libraries split it at 64 kB and more. */
+/** Fragments of one message. Clients send it whole; libraries split it at 64 kB and more. */
 const FRAGMENTS_MAX = 64
 /** Pieces of one frame on the network: some small ones, all others as large as a segment of a poor link. */
 const CHUNKS_FREE = 64

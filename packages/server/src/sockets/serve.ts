@@ -35,7 +35,7 @@ export const CLOSED = { done: 1000, leaving: 1001, refused: 1008, tooSlow: 1013 
 
 type Served = {
   readonly webSocket: WebSocket
-  /** Below the WebSocket. */
+  /** The connection below the WebSocket. */
   readonly connection: Duplex
   readonly clock: Clock
 }

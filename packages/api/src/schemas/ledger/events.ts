@@ -68,7 +68,7 @@ const ExercisedEvent = m.component('ExercisedEvent', 'A choice was exercised.', 
   acsDelta,
 })
 
-/** Of trees, which list events by their node ids. */
+/** An event of a tree, which lists its events by their node ids. */
 export const TreeEvent = namedOneOf('TreeEvent', 'An event of a tree.', {
   CreatedTreeEvent: wrapped(CreatedEvent),
   ExercisedTreeEvent: wrapped(ExercisedEvent),

@@ -5,7 +5,7 @@ import { LEDGER_PARTY_PATTERN, LedgerParty } from './grammar.ts'
 import { bool, defaulted, Empty, Identifier, list, namedOneOf, needed, wrapped } from './relaxed.ts'
 
 const includeCreatedEventBlob = bool('Whether created events have their blob.')
-/** By package name only. */
+/** A template of a filter: by package name only. */
 const FILTERED = {
   pattern:
     '^#[A-Za-z0-9\\-_]{1,255}:[A-Za-z$_][A-Za-z0-9$_]*(\\.[A-Za-z$_][A-Za-z0-9$_]*)*:[A-Za-z$_][A-Za-z0-9$_]*$',
