@@ -20,7 +20,7 @@ export type { Checkpoint, WebSocketConstructor, WebSocketLike } from './http/str
 export type { Traceparent } from './http/traced-fetch.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
-export type * from './names/lookups.ts'
+export type * from './names/lookup-types.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
 export type { Writer } from './names/writer.ts'

@@ -20,7 +20,7 @@ import type {
   Names,
   Unverified,
   Watched,
-} from './names/lookups.ts'
+} from './names/lookup-types.ts'
 import { normalizeName } from './names/name-rules.ts'
 import { refusalOfName } from './names/parse-name.ts'
 import { hasEnded, systemClock } from './platform/clock.ts'

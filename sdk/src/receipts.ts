@@ -17,13 +17,13 @@ import { checkGenesis } from './checked-genesis.ts'
 import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
-import type { NameEntry } from './names/lookups.ts'
+import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 
 export type { CertifiedReceipt } from '@quorumscan/reader/certified'
 export type { CryptoPort, Genesis, GenesisNode } from '@quorumscan/verifier'
-export type { NameEntry } from './names/lookups.ts'
+export type { NameEntry } from './names/lookup-types.ts'
 
 /** What a receipt proves: the entry at an offset, signed by these members. */
 export type VerifiedReceipt = {

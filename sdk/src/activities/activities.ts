@@ -13,7 +13,7 @@ import {
 } from '../http/stream.ts'
 import { readAnswer } from '../names/asking.ts'
 import { type Bounds, type LookupSource, notBelow } from '../names/bounded.ts'
-import type { LookupOptions } from '../names/lookups.ts'
+import type { LookupOptions } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
 import type { Clock, Random } from '../platform/clock.ts'

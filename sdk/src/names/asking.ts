@@ -11,7 +11,7 @@ import {
   type ReadOutcome,
   type Unanswered,
 } from './bounded.ts'
-import type { LookupOptions } from './lookups.ts'
+import type { LookupOptions } from './lookup-types.ts'
 import type { OpenedReader } from './open-reader.ts'
 import { outcomeError } from './outcome-error.ts'
 

@@ -1,9 +1,10 @@
 /** What all reads share: options of the clients, bounds of a call, and the outcomes of reads before callers get them. */
-import type { Insufficient, Lagging, Disputed as ReadDisputed } from '@quorumscan/reader'
+import type { Lagging, Disputed as ReadDisputed } from '@quorumscan/reader'
 import type {
   CertifiedAnswer,
   CertifiedQuery,
   CertifiedReadOptions,
+  Unproven,
 } from '@quorumscan/reader/certified'
 import type { CryptoPort, Lookup, Threshold } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
@@ -12,7 +13,7 @@ import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
 import type { ContractId } from '../platform/values.ts'
-import type { LookupOptions, NameChange, NameEntry } from './lookups.ts'
+import type { LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
 
 /** Options of every client that reads. */
 export type ReadsOptions = {
@@ -55,7 +56,7 @@ export type Bounds = {
 
 /** A proven answer. The receipt is removed unless the caller wants it. */
 export type Answered<Answer> = CertifiedAnswer<Answer>
-export type Unanswered = ReadDisputed | Insufficient | Lagging
+export type Unanswered = ReadDisputed | Unproven | Lagging
 export type ReadOutcome<Answer = unknown> = Answered<Answer> | Unanswered
 
 /** Where lookups are answered: by the nodes themselves, or by the scan proxy of a validator. */

@@ -1,7 +1,7 @@
 /** Reports that the owner of a name has changed since the name was last accepted. */
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import { failure, type QuorumscanError } from '../errors.ts'
-import type { NameChange, ResolveOptions } from './lookups.ts'
+import type { NameChange, ResolveOptions } from './lookup-types.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
 
 /** The change of each name, in order; null: the owner is the same, or the name was not known. */

@@ -2,7 +2,7 @@
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { hasEnded } from '../platform/clock.ts'
 import type { ReadOutcome, ReadsOptions } from './bounded.ts'
-import type { Names } from './lookups.ts'
+import type { Names } from './lookup-types.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { NamesBase, OtherLookups } from './other-lookups.ts'
 import type { Reads } from './reads.ts'

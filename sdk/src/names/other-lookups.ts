@@ -23,7 +23,7 @@ import type {
   Mismatch,
   NameChange,
   Names,
-} from './lookups.ts'
+} from './lookup-types.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import { publicOutcome } from './outcome-error.ts'
 import { parseName, parsePrefix, parseRegistrableName, refusalOfName } from './parse-name.ts'

@@ -1,4 +1,4 @@
-/** A dispute for callers: the signers of each state, with times as texts. */
+/** Outcomes without an answer, as callers get them: times are texts, and messages have the reason. */
 import { expect, it } from 'vitest'
 import type { ReadOutcome } from './bounded.ts'
 import { outcomeError, publicOutcome } from './outcome-error.ts'
@@ -18,4 +18,22 @@ it('the times of a dispute are texts, in the outcome as in the error', () => {
     expect(outcomeError('a', outcome as typeof disputed)).toMatchObject({
       ...{ code: 'CONSENSUS_DISPUTED', details: { outcome: told } },
     })
+})
+
+it('the error for too few nodes has the reason why the last answer proves nothing', () => {
+  const few = {
+    ...part,
+    kind: 'insufficient',
+    reachable: 1,
+    needed: 2,
+    retryAfterMs: null,
+  } as const
+  const refused = { ...few, unproven: 'too few signers' }
+  expect(outcomeError('a', refused)).toMatchObject({
+    code: 'NOT_ENOUGH_NODES',
+    message: expect.stringContaining('The last answer proves nothing: too few signers.'),
+    details: { outcome: refused },
+  })
+  for (const outcome of [few, { ...few, unproven: null }])
+    expect(outcomeError('a', outcome).message).not.toContain('proves')
 })

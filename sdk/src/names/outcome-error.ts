@@ -7,10 +7,12 @@ import { failure, isQuorumscanError, passing, type QuorumscanError } from '../er
 import { wrongGenesis } from '../genesis-pin.ts'
 import { parseJson } from '../http/http-failures.ts'
 import { toEntry, type Unanswered } from './bounded.ts'
-import type { Disputed } from './lookups.ts'
+import type { Disputed } from './lookup-types.ts'
 
 /** The outcome for callers, with times as texts. */
-export function publicOutcome(outcome: Unanswered | Disputed): Disputed | Insufficient | Lagging {
+export function publicOutcome(
+  outcome: Unanswered | Disputed | Insufficient,
+): Disputed | Insufficient | Lagging {
   if (outcome.kind !== 'disputed') return outcome
   const groups = outcome.groups.map(({ recordTime, ...group }) => ({
     ...group,
@@ -20,7 +22,10 @@ export function publicOutcome(outcome: Unanswered | Disputed): Disputed | Insuff
 }
 
 /** The error for an outcome without an answer. `details.outcome` has the outcome, with the answers of the nodes. */
-export function outcomeError(what: string, outcome: Unanswered | Disputed): QuorumscanError {
+export function outcomeError(
+  what: string,
+  outcome: Unanswered | Disputed | Insufficient,
+): QuorumscanError {
   const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed': {
@@ -29,6 +34,7 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
     }
     case 'insufficient': {
       const { retryAfterMs, reachable, nodeCount, needed } = outcome
+      const unproven = 'unproven' in outcome ? outcome.unproven : null
       if (retryAfterMs !== null) {
         const seconds = Math.ceil(retryAfterMs / 1000)
         const message = `${what}: the scan nodes refuse more lookups. Try again in ${seconds} s.`
@@ -41,7 +47,8 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
               'NOT_ENOUGH_NODES',
               `${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree`,
             ] as const)
-      return passing(code, `${what}: ${why}. Check the network, then the seeds.`, facts)
+      const doubt = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
+      return passing(code, `${what}: ${why}.${doubt} Check the network, then the seeds.`, facts)
     }
     case 'lagging': {
       const { reason, retryAfterMs } = outcome

@@ -34,7 +34,7 @@ import { createMemoryStore, type Store } from '../platform/store.ts'
 import { verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
 import { createValidator } from '../validator.ts'
-import type { FoundEntry, Invalid, LookupOutcome, NameChange, Names } from './lookups.ts'
+import type { FoundEntry, Invalid, LookupOutcome, NameChange, Names } from './lookup-types.ts'
 
 const ALICE = 'alice.unverified.ns'
 const BOB = 'bob.unverified.ns'

@@ -2,7 +2,7 @@
 import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
-import type { Found, LookupOutcome } from './lookups.ts'
+import type { Found, LookupOutcome } from './lookup-types.ts'
 import {
   NOTHING_KNOWN,
   nextTickMs,

@@ -4,7 +4,7 @@
  */
 import type { QuorumscanError } from '../errors.ts'
 import { instantMs } from '../platform/clock.ts'
-import type { Expired, LookupOutcome, Unverified, Watched } from './lookups.ts'
+import type { Expired, LookupOutcome, Unverified, Watched } from './lookup-types.ts'
 
 type Decided = Extract<LookupOutcome, { readonly entry: unknown }>
 

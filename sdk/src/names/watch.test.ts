@@ -6,7 +6,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { broadcast } from '../platform/page.ts'
-import type { LookupOutcome } from './lookups.ts'
+import type { LookupOutcome } from './lookup-types.ts'
 import { watchName } from './watch.ts'
 
 const NAME = 'a.unverified.ns'

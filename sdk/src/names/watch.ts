@@ -3,7 +3,7 @@ import { isQuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort } from '../platform/deadline.ts'
 import { isOffline, onBroadcast, onWake } from '../platform/page.ts'
-import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookups.ts'
+import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookup-types.ts'
 import { isSame, NOTHING_KNOWN, nextTickMs, step, view, type WatchEvent } from './watch-state.ts'
 
 /** D-39. */

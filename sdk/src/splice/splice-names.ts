@@ -2,7 +2,7 @@
 import { entriesBytesMax } from '@quorumscan/reader'
 import { formatInstant, LONE_SURROGATE, PAGE_SIZE_MAX, parseInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
-import type { NameEntry } from '../names/lookups.ts'
+import type { NameEntry } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { isContractId } from '../platform/values.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type PaymentState, QuorumscanError } from '../errors.ts'
-import type { NameEntry } from '../names/lookups.ts'
+import type { NameEntry } from '../names/lookup-types.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
 import { type Calls, type Found, walk } from './registration-walk.ts'

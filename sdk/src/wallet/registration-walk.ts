@@ -6,7 +6,7 @@
  * that a repeated payment of one request cannot pay twice. A second request is made only while no coin can be locked.
  */
 import { type ErrorCode, failure, type PaymentState, passing } from '../errors.ts'
-import type { NameEntry } from '../names/lookups.ts'
+import type { NameEntry } from '../names/lookup-types.ts'
 import type { ContractId } from '../platform/values.ts'
 import { isCertain, isGone, type PollBounds, poll, unlessPassing } from './own-names.ts'
 

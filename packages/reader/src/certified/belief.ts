@@ -53,8 +53,8 @@ function consulted(
  * How a read ends that has no answer to believe; the first that holds:
  * - `lagging`, `stale`: a proven answer came. It is older than `maxAge` or than the floor, or it is suspiciously old and
  *   too few nodes were heard.
- * - `lagging`, `floor`: nodes have not reached the caller's `minOffset`; `not-reached`: they have no certificate that
- *   reaches the reader's own floor.
+ * - `lagging`, `floor`: nodes have not reached the floor of the call (`minOffset`); `not-reached`: they have no
+ *   certificate that reaches the verified floor of the reader.
  * - `lagging`, `pruned`: the walk's offset is no longer certified (`expired` for the caller).
  * - `insufficient`: no node sent a valid proof. `unproven` has the reason of the last one that was refused.
  */

@@ -280,8 +280,8 @@ describe('a reader of certified answers', () => {
 
   it('gives the reason for a missing answer', () => {
     const world = createWorld()
-    const endAll = (how: 'failed' | 'gone' | 'limit') => {
-      world.ask()
+    const endAll = (how: 'failed' | 'gone' | 'limit' | 'behind', wanted: Partial<Wanted> = {}) => {
+      world.ask(wanted)
       while (world.open.size > 0)
         for (const flight of [...world.open]) {
           if (how === 'failed') world.fail(flight)
@@ -292,6 +292,10 @@ describe('a reader of certified answers', () => {
     expect(endAll('failed')).toMatchObject({ kind: 'insufficient', retryAfterMs: null })
     expect(endAll('gone')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
     expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
+    world.pass(700)
+    // The floor of the call, and the reader's own.
+    expect(endAll('behind', { minOffset: 7 })).toMatchObject({ kind: 'lagging', reason: 'floor' })
+    expect(endAll('behind')).toMatchObject({ kind: 'lagging', reason: 'not-reached' })
   })
 })
 

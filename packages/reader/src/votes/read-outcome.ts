@@ -63,9 +63,9 @@ export type Insufficient = Participation & {
 export type Lagging = Participation & {
   readonly kind: 'lagging'
   /**
-   * `not-reached`: nodes have not applied the offset that the reader asked for. `stale`: the record time of the answer
-   * is older than `maxAgeMs` (D-39), or too few nodes confirmed that no newer one exists. `floor`: nodes have not
-   * reached the caller's `minOffset`.
+   * `floor`: nodes have not reached the floor of the call, `minOffset` (D-39). `not-reached`: they have not reached an
+   * offset that the reader chose itself: its pin, or its verified floor. `stale`: the record time of the answer is older
+   * than `maxAgeMs`, or too few nodes confirmed that no newer one exists.
    */
   readonly reason: 'not-reached' | 'stale' | 'floor'
   /** The offset that was asked for, or the floor. */
