@@ -7,6 +7,7 @@ import { assert } from '@quorumscan/base'
 import {
   type Amount,
   type ContractId,
+  type DamlValue,
   type EntryResult,
   type ExercisedEvent,
   formatAmount,
@@ -112,26 +113,20 @@ export function activityRowsOf(entry: AppliedResult): readonly ActivityRow[] {
       tap: kind.tap ?? null,
       abort_transfer_instruction: kind.abort_transfer_instruction ?? null,
     }
-    rows.push({
-      activity,
-      parties: partiesOf(activity, event),
-      step: stepOf(event as ExercisedEvent, events),
-    })
+    const step = stepOf(event as ExercisedEvent, events)
+    rows.push({ activity, parties: partiesOf(activity, event), step })
   }
   return rows
 }
 
 function partiesOf(activity: Activity, event: LedgerEvent): PartyId[] {
   const { transfer, mint, tap } = activity
-  const offeredTo = transfer?.transferInstructionReceiver ?? null
-  const holding = mint ?? tap
   const named = [
-    ...(transfer === null
-      ? []
-      : [transfer.sender, ...transfer.receivers].map(({ party }) => party)),
-    ...(offeredTo === null ? [] : [offeredTo]),
-    ...(holding === null ? [] : [holding.coin_owner]),
-  ]
+    transfer?.sender.party,
+    ...(transfer?.receivers ?? []).map(({ party }) => party),
+    transfer?.transferInstructionReceiver,
+    (mint ?? tap)?.coin_owner,
+  ].filter((party) => party != null)
   // The row of an ended offer names no party.
   return [...new Set(named.length > 0 ? named : [...event.signatories, ...event.observers])]
 }
@@ -141,46 +136,37 @@ function kindOf(event: LedgerEvent, events: readonly LedgerEvent[]): Kind | null
   switch (event.choice) {
     case 'CoinRules_DevNet_Tap': {
       const { receiver, amount } = event.argument as { receiver: string; amount: string }
-      const round = roundNumber((event.result as { round: RoundValue }).round)
-      return {
-        activity_type: 'devnet_tap',
-        round,
-        tap: { coin_owner: receiver, coin_amount: amount },
-      }
+      const tap = { coin_owner: receiver, coin_amount: amount }
+      return { activity_type: 'devnet_tap', round: roundOf(event.result), tap }
     }
     case 'CoinRules_Mint': {
-      const argument = event.argument as { receiver: string; amount: string; round: RoundValue }
-      return {
-        activity_type: 'mint',
-        round: roundNumber(argument.round),
-        mint: { coin_owner: argument.receiver, coin_amount: argument.amount },
-      }
+      const { receiver, amount } = event.argument as { receiver: string; amount: string }
+      const mint = { coin_owner: receiver, coin_amount: amount }
+      return { activity_type: 'mint', round: roundOf(event.argument), mint }
     }
-    case 'CoinRules_Transfer':
-      return {
-        activity_type: 'transfer',
-        round: roundNumber((event.result as { round: RoundValue }).round),
-        transfer: transferOf(event, events),
-      }
+    case 'CoinRules_Transfer': {
+      const transfer = transferOf(event, events)
+      return { activity_type: 'transfer', round: roundOf(event.result), transfer }
+    }
     case 'TransferInstruction_Withdraw':
-    case 'TransferInstruction_Reject':
+    case 'TransferInstruction_Reject': {
+      const abort_transfer_instruction = {
+        transfer_instruction_cid: event.contractId,
+        abort_kind: event.choice === 'TransferInstruction_Withdraw' ? 'withdraw' : 'reject',
+      } as const
       return {
         activity_type: 'abort_transfer_instruction',
         round: null,
-        abort_transfer_instruction: {
-          transfer_instruction_cid: event.contractId,
-          abort_kind: event.choice === 'TransferInstruction_Withdraw' ? 'withdraw' : 'reject',
-        },
+        abort_transfer_instruction,
       }
+    }
     default:
       return null
   }
 }
 
-type RoundValue = { readonly number: string }
-
-function roundNumber(round: RoundValue): number {
-  return Number(round.number)
+function roundOf(value: DamlValue): number {
+  return Number((value as { readonly round: { readonly number: string } }).round.number)
 }
 
 /** What a wallet calls a row: the payment, collection or offer that a transfer is part of, else the choice. */
@@ -252,17 +238,10 @@ function burnedIn(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {
   return new Set(burned.map(({ contractId }) => contractId))
 }
 
-/** What a transfer says beyond coin, where it is a step of an offer. */
+/** The members of a transfer that are set only if it is a step of a transfer offer. */
 function instructionOf(
   parent: ExercisedEvent | null,
-): Pick<
-  TransferActivity,
-  | 'description'
-  | 'transferInstructionReceiver'
-  | 'transferInstructionAmount'
-  | 'transferInstructionCid'
-  | 'transfer_kind'
-> {
+): Omit<TransferActivity, 'sender' | 'receivers' | 'balance_changes'> {
   const none = {
     description: null,
     transferInstructionReceiver: null,

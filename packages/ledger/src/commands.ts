@@ -25,6 +25,7 @@ import {
   withdraw,
 } from './choices/transfer-instruction.ts'
 import { type Choice, templateRef } from './template.ts'
+import type { ConfirmedAction } from './templates/confirmation.ts'
 import type { AnsRulesConfig } from './templates/shared.ts'
 
 type ExerciseCommand = Extract<Command, { kind: 'exercise' }>
@@ -70,12 +71,9 @@ export function transferCommand(input: {
   inputs: readonly ContractId[]
   outputs: readonly { readonly receiver: PartyId; readonly amount: Amount }[]
 }): Command {
+  const { coinRules, sender, inputs } = input
   const outputs = input.outputs.map((output) => ({ ...output, lock: null }))
-  return exerciseCommand(transfer, input.coinRules, {
-    sender: input.sender,
-    inputs: input.inputs,
-    outputs,
-  })
+  return exerciseCommand(transfer, coinRules, { sender, inputs, outputs })
 }
 
 export const createTransferInstructionCommand = commandOf(createTransferInstruction, 'coinRules')
@@ -107,42 +105,36 @@ export function refundPaymentCommand(input: {
 
 // By super-validators
 
-export function confirmResolveCommand(input: {
-  dsoRules: ContractId
-  confirmer: PartyId
-  payment: ContractId
-}): Command {
-  return exerciseCommand(confirmAction, input.dsoRules, {
-    confirmer: input.confirmer,
-    action: { tag: 'ResolveInitialPayment', value: { payment: input.payment } },
-  })
+type Confirming = { readonly dsoRules: ContractId; readonly confirmer: PartyId }
+
+function confirmCommand({ dsoRules, confirmer }: Confirming, action: ConfirmedAction): Command {
+  return exerciseCommand(confirmAction, dsoRules, { confirmer, action })
+}
+
+export function confirmResolveCommand({
+  payment,
+  ...by
+}: Confirming & { readonly payment: ContractId }): Command {
+  return confirmCommand(by, { tag: 'ResolveInitialPayment', value: { payment } })
 }
 
 /** Confirms the replacement of these rules by ones with another config. */
-export function confirmSetConfigCommand(input: {
-  dsoRules: ContractId
-  confirmer: PartyId
-  ansRules: ContractId
-  config: AnsRulesConfig
-}): Command {
-  return exerciseCommand(confirmAction, input.dsoRules, {
-    confirmer: input.confirmer,
-    action: { tag: 'SetAnsConfig', value: { ansRules: input.ansRules, config: input.config } },
-  })
+export function confirmSetConfigCommand({
+  ansRules,
+  config,
+  ...by
+}: Confirming & { readonly ansRules: ContractId; readonly config: AnsRulesConfig }): Command {
+  return confirmCommand(by, { tag: 'SetAnsConfig', value: { ansRules, config } })
 }
 
 /** Votes for a version of the protocol from a record time on, while these are the rules. */
-export function confirmSetProtocolVersionCommand(input: {
-  dsoRules: ContractId
-  confirmer: PartyId
-  version: number
-  notBefore: Micros | null
-}): Command {
-  const { dsoRules, confirmer, version, notBefore } = input
-  return exerciseCommand(confirmAction, dsoRules, {
-    confirmer,
-    action: { tag: 'SetProtocolVersion', value: { dsoRules, version, notBefore } },
-  })
+export function confirmSetProtocolVersionCommand({
+  version,
+  notBefore,
+  ...by
+}: Confirming & { readonly version: number; readonly notBefore: Micros | null }): Command {
+  const value = { dsoRules: by.dsoRules, version, notBefore }
+  return confirmCommand(by, { tag: 'SetProtocolVersion', value })
 }
 
 /** `signature` (128 hex digits) is the scan key's over the address statement (D-34). */

@@ -11,32 +11,21 @@ import type { DueItem } from './ports.ts'
 import { templateIdOf, templateOf, templates } from './registry.ts'
 import { encodePayload, payloadOf, rememberPayload, stakeholdersOf } from './template.ts'
 
-/** As `keysOf` and `dueOf` tell. */
+/** A contract with its index keys (`keysOf`) and due times (`dueOf`). */
 export type FiledContract = {
   readonly contract: Contract
   readonly keys: readonly string[]
   readonly due: readonly DueItem[]
 }
 
-export interface ContractCodec {
-  encode(contract: Contract): Uint8Array
-  /** Trusts the bytes: they are what `encode` wrote, for the same network. */
-  decode(bytes: Uint8Array): Contract
-  /**
-   * As `decode`, with the index keys and due times of the contract. It caches nothing, for callers that read very many
-   * contracts once.
-   */
-  decodeFiled(bytes: Uint8Array): FiledContract
-  /** Where in the log the contract was created, without decoding it. */
-  offsetOf(bytes: Uint8Array): Offset
-}
+export type ContractCodec = ReturnType<typeof createContractCodec>
 
 /** For the contracts of one network. */
 export function createContractCodec(network: {
   /** Hex. */
   readonly genesisHash: string
   readonly dso: PartyId
-}): ContractCodec {
+}) {
   const { genesisHash, dso } = network
   const known = [dso]
 
@@ -64,7 +53,7 @@ export function createContractCodec(network: {
   }
 
   return {
-    encode(contract) {
+    encode(contract: Contract): Uint8Array {
       const template = templateOf(contract)
       const writer = new PackWriter(known)
       writer.unsigned(templates.indexOf(template))
@@ -74,13 +63,18 @@ export function createContractCodec(network: {
       template.type.pack(payloadOf(template, contract), writer)
       return writer.finish()
     },
-    decode(bytes) {
+    /** Trusts the bytes: they are what `encode` wrote, for the same network. */
+    decode(bytes: Uint8Array): Contract {
       const { contract, payload, text } = read(bytes)
       rememberPayloadText(contract.payload, text)
       rememberPayload(contract, payload)
       return contract
     },
-    decodeFiled(bytes) {
+    /**
+     * As `decode`, with the index keys and due times of the contract. It caches nothing, for callers that read very many
+     * contracts once.
+     */
+    decodeFiled(bytes: Uint8Array): FiledContract {
       const { contract, template, payload } = read(bytes)
       return {
         contract,
@@ -88,10 +82,11 @@ export function createContractCodec(network: {
         due: dueOfPayload(contract, template, payload),
       }
     },
-    offsetOf(bytes) {
+    /** Where in the log the contract was created, without decoding it. */
+    offsetOf(bytes: Uint8Array): Offset {
       const reader = new ByteReader(bytes)
-      reader.unsigned() // The template,
-      reader.unsigned() // and when.
+      reader.unsigned() // The template.
+      reader.unsigned() // The record time.
       return reader.unsigned()
     },
   }

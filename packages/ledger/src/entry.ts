@@ -14,7 +14,12 @@ import {
   verifySignature,
 } from '@quorumscan/base'
 import type { Submission } from '@quorumscan/model'
-import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/verifier'
+import {
+  canonicalJson,
+  encodeSubmissionStatement,
+  isUsableKey,
+  type Json,
+} from '@quorumscan/verifier'
 import { ENTRY_BYTES_MAX, JSON_DEPTH_MAX } from './limits.ts'
 import { isSubmission } from './submission.ts'
 
@@ -80,7 +85,8 @@ export function readEntry(bytes: Uint8Array, genesisHash: string): DecodedEntry 
   const body = bytes.subarray(BODY_START)
   const submission = decodeSubmission(body)
   const publicKey = toHex(bytes.subarray(1, KEY_END))
-  if (submission === undefined || submission.participant !== publicKey || isWeakKey(publicKey))
+  // Under an unusable key a signature proves nothing, or a second spelling of a key counts as another key (D-41).
+  if (submission === undefined || submission.participant !== publicKey || !isUsableKey(publicKey))
     return { kind: 'ignored', reason: 'malformed' }
   if (submission.genesis !== genesisHash) return { kind: 'ignored', reason: 'other network' }
   return { kind: 'submission', submission, entryHash: sha256Hex(bytes) }
@@ -128,25 +134,4 @@ function isPlain(value: unknown, depthLeft: number): value is Json {
   return Object.entries(value).every(
     ([key, item]) => key !== '__proto__' && isPlain(item, depthLeft - 1),
   )
-}
-
-/** Points of small order: under such a key a signature proves nothing (D-41). */
-const SMALL_ORDER_KEYS: ReadonlySet<string> = new Set(
-  [
-    '0100000000000000000000000000000000000000000000000000000000000000',
-    'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-    '0000000000000000000000000000000000000000000000000000000000000000',
-    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
-    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
-  ].flatMap((key) => [key, withSignBit(key)]),
-)
-
-function withSignBit(key: string): string {
-  const last = (Number.parseInt(key.slice(62), 16) | 0x80).toString(16)
-  return key.slice(0, 62) + last
-}
-
-/** Of small order, or not the canonical encoding of its point (y ≥ 2^255 − 19). */
-function isWeakKey(publicKey: string): boolean {
-  return SMALL_ORDER_KEYS.has(publicKey) || /^(?:e[d-f]|f[0-9a-f])(?:ff){30}[7f]f$/.test(publicKey)
 }

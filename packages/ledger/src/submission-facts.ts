@@ -4,7 +4,7 @@ import type { ContractId, PartyId, Submission } from '@quorumscan/model'
 import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model'
 import { canonicalJson } from '@quorumscan/verifier'
 import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
-import { attempt, demand, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 import type { Rules } from './rules.ts'
 import type { CellKey } from './state.ts'
 
@@ -62,18 +62,10 @@ function prepareBounded(
   submission: Submission,
   rules: Rules,
 ): Pick<Facts, 'prepared' | 'mentioned'> {
-  const prepared =
-    refusalOf(() => demandFewItems(submission, rules)) ??
-    prepareCommands(submission.commands, rules)
+  const prepared = tooManyItems(submission, rules) ?? prepareCommands(submission.commands, rules)
   const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
-  const refusal = refusalOf(() =>
-    demand(
-      mentioned.size <= rules.contractsNamedMax,
-      'LIMIT_EXCEEDED',
-      `a submission names at most ${rules.contractsNamedMax} contracts`,
-    ),
-  )
-  return { prepared: refusal ?? prepared, mentioned }
+  if (mentioned.size <= rules.contractsNamedMax) return { prepared, mentioned }
+  return { prepared: tooMany(`names at most ${rules.contractsNamedMax} contracts`), mentioned }
 }
 
 /**
@@ -97,19 +89,18 @@ const COMMON_KEYS: readonly CellKey[] = ['singleton:AnsRules', 'singleton:CoinRu
   (key) => ({ kind: 'index', key }),
 )
 
-function demandFewItems(submission: Submission, rules: Rules): void {
+function tooManyItems(submission: Submission, rules: Rules): Refusal | null {
   const { commands, disclosed, actAs, readAs } = submission
   const { commandsMax, disclosedMax, submittersMax } = rules
-  demand(
-    commands.length <= commandsMax && disclosed.length <= disclosedMax,
-    'LIMIT_EXCEEDED',
-    `a submission has at most ${commandsMax} commands and ${disclosedMax} disclosed contracts`,
-  )
-  demand(
-    actAs.length + readAs.length <= submittersMax,
-    'LIMIT_EXCEEDED',
-    `a submission names at most ${submittersMax} parties`,
-  )
+  if (commands.length > commandsMax || disclosed.length > disclosedMax)
+    return tooMany(`has at most ${commandsMax} commands and ${disclosedMax} disclosed contracts`)
+  return actAs.length + readAs.length > submittersMax
+    ? tooMany(`names at most ${submittersMax} parties`)
+    : null
+}
+
+function tooMany(rule: string): Refusal {
+  return new Refusal('LIMIT_EXCEEDED', `a submission ${rule}`)
 }
 
 /** The triple (user, set of actAs, command id), within its participant; as a hash, hex. */
@@ -136,9 +127,4 @@ function mentionedIds(prepared: readonly PreparedCommand[]): ReadonlySet<Contrac
   for (const command of prepared)
     if (command.kind !== 'allocateParty') for (const id of command.contractIds) ids.add(id)
   return ids
-}
-
-function refusalOf(work: () => void): Refusal | undefined {
-  const outcome = attempt(work)
-  return outcome instanceof Refusal ? outcome : undefined
 }
