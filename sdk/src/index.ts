@@ -31,19 +31,7 @@ export {
   type Store,
   type WebStorage,
 } from './platform/store.ts'
-export {
-  addAmounts,
-  type ContractId,
-  compareAmounts,
-  fromDate,
-  isContractId,
-  isParty,
-  type Party,
-  parseContractId,
-  parseParty,
-  shortParty,
-  toDate,
-} from './platform/values.ts'
+export * from './platform/values.ts'
 export { createScan, type Network, type Scan, type ScanOptions } from './scan.ts'
 export {
   createValidator,

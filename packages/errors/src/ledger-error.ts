@@ -63,23 +63,10 @@ export class LedgerDecodeError extends Error {
 }
 
 /** The wire form; all ten members are always present. */
-export type LedgerErrorBody = {
-  code: string
-  cause: string
-  correlationId: string | null
-  traceId: string | null
-  context: Context
-  resources: readonly Resource[]
-  errorCategory: number
-  grpcCodeValue: number | null
-  retryInfo: string | null
-  definiteAnswer: boolean | null
-}
-
 export function toLedgerErrorBody(
   error: LedgerError,
   request: { readonly traceId: string; readonly participant: string },
-): LedgerErrorBody {
+) {
   const { spec } = error
   const { traceId } = request
   if (spec.isRedacted)
@@ -96,20 +83,18 @@ export function toLedgerErrorBody(
       definiteAnswer: null,
     }
   const isOfLedger = spec.producer === 'ledger'
+  const shared = {
+    category: String(spec.category),
+    definite_answer: String(error.isDefinite),
+    participant: request.participant,
+    tid: traceId,
+  }
   return {
     code: error.code,
     cause: error.message.slice(0, CAUSE_LENGTH_MAX),
     correlationId: error.correlationId,
     traceId,
-    context: isOfLedger
-      ? {
-          category: String(spec.category),
-          definite_answer: String(error.isDefinite),
-          participant: request.participant,
-          tid: traceId,
-          ...error.context,
-        }
-      : {},
+    context: isOfLedger ? { ...shared, ...error.context } : {},
     resources: error.resources,
     errorCategory: spec.category,
     grpcCodeValue: spec.grpcCode,

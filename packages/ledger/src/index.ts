@@ -38,17 +38,7 @@ export * from './ports.ts'
 export { priceOfBytes, priceOfContracts } from './price.ts'
 export { type Protocol, readProtocol } from './protocol.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'
-export {
-  choicesOf,
-  findChoice,
-  findTemplate,
-  HOLDING_INTERFACE,
-  type PackageInfo,
-  packages,
-  templateIdOf,
-  templateOf,
-  templates,
-} from './registry.ts'
+export * from './registry.ts'
 export { KNOWN_RULES, NEWEST_RULES, type Rules, rulesOf, unknownVersion } from './rules.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 export { changeIdOf, weigh } from './submission-facts.ts'

@@ -22,13 +22,7 @@ import {
   type CanonicalRequest,
   type Genesis,
   type Lookup,
-  REQUEST_OF_DSO_PARTY_ID,
-  REQUEST_OF_SCANS,
   requestOfActivities,
-  requestOfAmuletRules,
-  requestOfAnsRules,
-  requestOfDso,
-  requestOfMiningRounds,
   utf8,
 } from '@quorumscan/verifier'
 import { askNetwork, questionOf } from '@quorumscan/verifier/certified'
@@ -58,6 +52,7 @@ export type NodeRead = CertifiedQuery<unknown> & {
 }
 
 type Network = { readonly genesis: Genesis; readonly genesisHash: string }
+type ScanRoute = Parameters<typeof isScanAnswer>[0]
 
 export type Operation<Request> = {
   ask(request: Request, network: Network): ProxyRead
@@ -89,10 +84,12 @@ export const OPERATIONS: {
   proxyListActivities: { ask: ({ body }) => activitiesPage(body) },
   proxyGetAnsRules: {
     ask({ body }) {
-      const request = requestOfAnsRules(body)
-      const read = networkRead(request, '/v0/ans-rules')
+      const read = networkRead('getAnsRules', '/v0/ans-rules', {
+        cached_ans_rules_contract_id: body.cached_ans_rules_contract_id ?? null,
+        cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
+      })
       // A certified answer has the whole rules, for any cached contract.
-      return { ...read, body: request.parameters, question: () => askNetwork('ans-rules') }
+      return { ...read, body: read.request.parameters, question: () => askNetwork('ans-rules') }
     },
   },
   proxyGetDso: {
@@ -154,10 +151,12 @@ const NETWORK_BYTES_MAX = scansBytesMax(256)
 
 /** A read of the network's own data: rules, rounds, members, addresses. */
 function networkRead(
-  request: CanonicalRequest,
+  operation: ScanRoute,
   path: string,
+  parameters: CanonicalRequest['parameters'] = {},
   more: Partial<NodeRead> = {},
 ): NodeRead {
+  const request = { operation, parameters }
   const question: NodeRead['question'] = (network) => questionOf(request, network)
   const asked = { request, question, path, body: null, entryCountMax: NETWORK_ENTRIES }
   return nodeRead(asked, { bytesMax: NETWORK_BYTES_MAX, ...more })
@@ -168,24 +167,26 @@ function nodeRead(
   more: Pick<NodeRead, 'bytesMax'> & Partial<NodeRead>,
 ): NodeRead {
   // The routes of a node are those that requests name.
-  const operation = asked.request.operation as Parameters<typeof isScanAnswer>[0]
+  const operation = asked.request.operation as ScanRoute
   return { ...asked, position: null, isValid: (body) => isScanAnswer(operation, body), ...more }
 }
 
-const DSO = networkRead(requestOfDso(true), '/v0/dso?shared=true')
-const SCANS = networkRead(REQUEST_OF_SCANS, '/v0/scans')
-const DSO_PARTY_ID = networkRead(REQUEST_OF_DSO_PARTY_ID, '/v0/dso-party-id')
+// Without the members that name the answering node, which differ from node to node (D-10).
+const DSO = networkRead('getDso', '/v0/dso?shared=true', { shared: true })
+const SCANS = networkRead('listScans', '/v0/scans')
+const DSO_PARTY_ID = networkRead('getDsoPartyId', '/v0/dso-party-id')
 // Nothing is cached: the answer has the contracts themselves.
-const rules = requestOfAmuletRules({})
-const AMULET_RULES = networkRead(rules, '/v0/amulet-rules', {
-  body: rules.parameters,
+const NO_RULES = { cached_amulet_rules_contract_id: null, cached_amulet_rules_domain_id: null }
+const AMULET_RULES = networkRead('getAmuletRules', '/v0/amulet-rules', NO_RULES, {
+  body: NO_RULES,
   isValid: isWholeRules,
 })
-const rounds = requestOfMiningRounds({
+const NO_ROUNDS = {
   cached_open_mining_round_contract_ids: [],
   cached_issuing_round_contract_ids: [],
-})
-const MINING_ROUNDS = networkRead(rounds, '/v0/open-and-issuing-mining-rounds', {
-  body: rounds.parameters,
+}
+const ROUNDS_PATH = '/v0/open-and-issuing-mining-rounds'
+const MINING_ROUNDS = networkRead('getOpenAndIssuingMiningRounds', ROUNDS_PATH, NO_ROUNDS, {
+  body: NO_ROUNDS,
   isValid: isWholeRounds,
 })

@@ -17,18 +17,13 @@ export { chainIdOf } from './statements/block-vote.ts'
 export * from './statements/canonical-request.ts'
 export * from './statements/evidence.ts'
 export {
-  type AddressStatement,
   encodeAddressStatement,
   encodeLogGroupStatement,
   encodeSnapshotStatement,
   encodeStateStatement,
   encodeSubmissionStatement,
   type HistoryPoint,
-  type LogGroupStatement,
-  type SnapshotStatement,
   type StatePoint,
-  type StateStatement,
-  type SubmissionStatement,
 } from './statements/statements.ts'
 export { type Backoff, backoffMs } from './waiting/backoff.ts'
 export { singleFlight } from './waiting/single-flight.ts'

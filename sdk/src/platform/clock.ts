@@ -1,5 +1,6 @@
 /** Time and randomness of the platform, which tests replace. */
-import { toHex } from '@quorumscan/verifier'
+import { parseInstant, toHex } from '@quorumscan/verifier'
+import { invalidArgument } from '../errors.ts'
 
 /** The clock of a client. */
 export interface Clock {
@@ -15,6 +16,13 @@ export interface Clock {
 export function instantMs(instant: string): number {
   // Platforms parse six digits differently.
   return Date.parse(`${instant.slice(0, 23)}Z`)
+}
+
+/** The µs since 1970 of a time of the SDK, or of `Date.toISOString`. */
+export function microsOf(time: string): number {
+  const micros = parseInstant(String(time)) ?? Date.parse(time) * 1000
+  if (Number.isSafeInteger(micros) && micros >= 0) return micros
+  throw invalidArgument('A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z.')
 }
 
 /**

@@ -1,6 +1,7 @@
-/** Values of the ledger as texts: amounts, contract ids, parties and times. */
-import { formatInstant, parseInstant } from '@quorumscan/verifier'
+/** Values of the ledger as texts: amounts, contract ids, parties and times. All exports are public. */
+import { formatInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
+import { microsOf } from './clock.ts'
 
 const SCALE = 10
 const AMOUNT = /^(-?)(\d{1,28})(?:\.(\d{1,10}))?$/
@@ -86,11 +87,4 @@ export function fromDate(date: Date): string {
   if (!(ms >= 0 && Number.isSafeInteger(ms * 1000)))
     throw invalidArgument('The date is invalid, or before 1970.')
   return formatInstant(ms * 1000)
-}
-
-/** The µs since 1970 of a time of the SDK, or of `Date.toISOString`. */
-export function microsOf(time: string): number {
-  const micros = parseInstant(String(time)) ?? Date.parse(time) * 1000
-  if (Number.isSafeInteger(micros) && micros >= 0) return micros
-  throw invalidArgument('A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z.')
 }

@@ -2,7 +2,7 @@
 import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
-import { microsOf } from '../platform/values.ts'
+import { microsOf } from '../platform/clock.ts'
 import {
   callsUntil,
   isCertain,

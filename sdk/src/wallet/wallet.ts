@@ -5,8 +5,8 @@ import type { components } from '../generated/validator.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-failures.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
-import { randomId } from '../platform/clock.ts'
-import { type ContractId, microsOf } from '../platform/values.ts'
+import { microsOf, randomId } from '../platform/clock.ts'
+import type { ContractId } from '../platform/values.ts'
 
 type Schema<Name extends keyof components['schemas']> = Camel<components['schemas'][Name]>
 

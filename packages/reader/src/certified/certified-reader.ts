@@ -41,17 +41,9 @@ import {
 import { createAsker } from './node-asker.ts'
 import type { CertifiedQuery } from './node-request.ts'
 
-export type CertifiedReaderOptions = Pick<
+export type CertifiedReaderOptions = Omit<
   ReaderOptions,
-  | 'genesis'
-  | 'genesisHash'
-  | 'seeds'
-  | 'transport'
-  | 'clock'
-  | 'crypto'
-  | 'floorStore'
-  | 'addressStore'
-  | 'allowPrivateAddresses'
+  'localHistoryHash' | 'onPrivateAddress' | 'defer' | 'waitMs' | 'onFork' | 'onReply'
 > & {
   /** Default: plain JavaScript; that of Node is faster. */
   readonly sha256?: Sha256 | undefined

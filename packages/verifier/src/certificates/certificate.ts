@@ -3,7 +3,7 @@
  * member, so a state tree with that root proves its content to every reader.
  * docs/certified-reads.md has the format.
  */
-import { isSignature } from '../crypto/crypto.ts'
+import { type CryptoPort, isSignature } from '../crypto/crypto.ts'
 import { fromHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
@@ -103,13 +103,7 @@ export async function verifySignatures(
 }
 
 /** The part of `CryptoPort` that certificates need. */
-export interface SignatureVerifier {
-  verifyEd25519(input: {
-    readonly publicKey: Uint8Array<ArrayBuffer>
-    readonly signature: Uint8Array<ArrayBuffer>
-    readonly message: Uint8Array<ArrayBuffer>
-  }): Promise<boolean>
-}
+export type SignatureVerifier = Pick<CryptoPort, 'verifyEd25519'>
 
 /** Whether both have the same content, at the same offset. */
 export function isSamePoint(a: StatePoint, b: StatePoint): boolean {

@@ -1,14 +1,5 @@
 /** Certified reads: certificates of the state, and answers that are proven from it. */
-export {
-  type Certificate,
-  combineCertificates,
-  encodeCertificate,
-  type MemberSignature,
-  type Network,
-  parseCertificate,
-  type SignatureVerifier,
-  verifySignatures,
-} from '../certificates/certificate.ts'
+export * from '../certificates/certificate.ts'
 export * from '../certificates/certificate-checks.ts'
 export * from '../certificates/collection.ts'
 export { sha256 } from '../crypto/sha256.ts'
@@ -34,14 +25,7 @@ export {
 } from './document.ts'
 export { type Freshness, isBehind, isStale } from './freshness.ts'
 export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
-export {
-  askBatch,
-  askLookup,
-  askName,
-  askParty,
-  type HashedNetwork,
-  syntheticNameOf,
-} from './lookups.ts'
+export * from './lookups.ts'
 export * from './page-token.ts'
 export {
   type ActivitiesPage,

@@ -131,36 +131,35 @@ function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new EvidenceError(message)
 }
 
-/** D-43. */
-const EVIDENCE_KEPT = 16
+/** Pieces stored of one signer: so many first ones, and so many last ones (D-43). */
+const EVIDENCE_MAX = 16
 
-/** The first and last 16 pieces of each signer, in the order in which they were added. */
-export type EvidenceLog = {
-  /** Whether it is new: a signer that repeats its lie does not displace earlier evidence. */
-  add(evidence: Evidence): boolean
-  list(): Evidence[]
-}
-
-/** @param kept - What an earlier log listed, in its order. */
-export function createEvidenceLog(kept: readonly Evidence[] = []): EvidenceLog {
+/**
+ * Evidence of each signer: the first and last 16 pieces, in the order in which they were added.
+ *
+ * @param known - The list of an earlier log, in its order.
+ */
+export function createEvidenceLog(known: readonly Evidence[] = []) {
   const evidenceBySigner = new Map<string, { first: Evidence[]; last: Evidence[] }>()
-  const log: EvidenceLog = {
-    add(evidence) {
+  const log = {
+    /** Returns whether it is new: a signer that repeats its lie does not displace earlier evidence. */
+    add(evidence: Evidence): boolean {
       const { first, last } = evidenceBySigner.get(evidence.signer) ?? { first: [], last: [] }
       const [one, other] = evidence.statements
       const isKnown = [...first, ...last].some(
-        ({ statements: [known, contradiction] }) =>
-          known.statement === one.statement && contradiction.statement === other.statement,
+        ({ statements: [earlier, contradiction] }) =>
+          earlier.statement === one.statement && contradiction.statement === other.statement,
       )
       if (isKnown) return false
       evidenceBySigner.set(evidence.signer, { first, last })
-      if (first.length < EVIDENCE_KEPT) first.push(evidence)
+      if (first.length < EVIDENCE_MAX) first.push(evidence)
       else last.push(evidence)
-      if (last.length > EVIDENCE_KEPT) last.shift()
+      if (last.length > EVIDENCE_MAX) last.shift()
       return true
     },
-    list: () => [...evidenceBySigner.values()].flatMap(({ first, last }) => [...first, ...last]),
+    list: (): Evidence[] =>
+      [...evidenceBySigner.values()].flatMap(({ first, last }) => [...first, ...last]),
   }
-  for (const evidence of kept) log.add(evidence)
+  for (const evidence of known) log.add(evidence)
   return log
 }

@@ -15,13 +15,13 @@ export type HistoryPoint = {
   readonly historyHash: string
 }
 
-export type AddressStatement = OfGenesis & {
+type AddressStatement = OfGenesis & {
   readonly name: string
   readonly url: string
   readonly sequence: number
 }
-export type SubmissionStatement = OfGenesis & { readonly bodyHash: string }
-export type LogGroupStatement = OfGenesis & {
+type SubmissionStatement = OfGenesis & { readonly bodyHash: string }
+type LogGroupStatement = OfGenesis & {
   readonly firstOffset: number
   readonly lastOffset: number
   /** Of the group before; the genesis hash for the first. */
@@ -31,8 +31,8 @@ export type LogGroupStatement = OfGenesis & {
 }
 /** What the ledger was at a point: its history, and the root of the state tree there. */
 export type StatePoint = HistoryPoint & { readonly stateRoot: string }
-export type StateStatement = OfGenesis & StatePoint
-export type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }
+type StateStatement = OfGenesis & StatePoint
+type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }
 
 // One constant each, so that a page that encodes one statement does not carry the tags of all.
 const ADDRESS = 'quorumscan/address/1'

@@ -1,6 +1,6 @@
 /** Giving users parties: by themselves, by an administrator, and the operator's at the first start (D-20, D-32). */
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
-import { type Clock, sha256, toHex, utf8 } from '@quorumscan/base'
+import { anySignal, type Clock, sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import {
@@ -12,7 +12,7 @@ import {
   type User,
   type UserId,
 } from '@quorumscan/model'
-import type { Logger } from '@quorumscan/runtime'
+import { type Logger, repeat } from '@quorumscan/runtime'
 import type { Commander } from '@quorumscan/submit'
 import { mergeRights, type ValidatorStore } from '@quorumscan/users'
 import { createStoreCheck } from './store-check.ts'
@@ -225,17 +225,15 @@ export async function untilRegistered(
     else if (what === 'USERS_LOST') logger.fatal({ err }, 'the users are lost')
     else logger.warn({ err }, 'the operator cannot be registered; the validator tries again')
   }
-  while (!signal.aborted) {
-    try {
-      await attempt()
-      return true
-    } catch (error) {
-      if (signal.aborted) break
-      report(error)
-      await clock.delay(OPERATOR_RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
-    }
+  const done = new AbortController()
+  const work = async (): Promise<void> => {
+    await attempt()
+    done.abort()
   }
-  return false
+  const stopping = anySignal([signal, done.signal])
+  const bounds = { clock, everyMs: OPERATOR_RETRY_MS, signal: stopping, onError: report }
+  await repeat(work, bounds).ended
+  return done.signal.aborted
 }
 
 function invalidParty(message: string): ScanError {
