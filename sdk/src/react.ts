@@ -238,14 +238,16 @@ function useWatched(
 ): { readonly watched: Watched | null; refetch(): void } {
   const { threshold, maxAgeMs = MAX_AGE_MS, expectParty } = options
   const key = JSON.stringify([name, threshold, maxAgeMs, expectParty])
-  const [shown, setShown] = useState<{ key: string; names: Names; watched: Watched } | null>(null)
+  const [current, setCurrent] = useState<{ key: string; names: Names; watched: Watched } | null>(
+    null,
+  )
   const [turn, setTurn] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: The key has the options; a turn is a refetch.
   useEffect(() => {
     if (name === '') return
     const closing = new AbortController()
     const { signal } = closing
-    const show = (watched: Watched) => setShown({ key, names, watched })
+    const show = (watched: Watched) => setCurrent({ key, names, watched })
     const follow = async () => {
       const pollMs = Math.min(Math.max(maxAgeMs / POLLS_PER_AGE, POLL_MS_MIN), POLL_MS_MAX)
       const bounds = { maxAgeMs, pollMs, signal, ...given({ threshold, expectParty }) }
@@ -257,9 +259,9 @@ function useWatched(
     })
     return () => closing.abort()
   }, [names, key, turn])
-  const isCurrent = shown !== null && shown.key === key && shown.names === names
+  const isCurrent = current !== null && current.key === key && current.names === names
   return {
-    watched: isCurrent ? shown.watched : null,
+    watched: isCurrent ? current.watched : null,
     refetch: () => setTurn((count) => count + 1),
   }
 }

@@ -103,7 +103,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     clock,
     random,
     timeoutMs,
-    onShown: (offset) => reads.written.note(offset),
+    onOffset: (offset) => reads.written.note(offset),
   })
   const { genesis: pin } = options
   if (pin !== undefined) assertPin(pin)

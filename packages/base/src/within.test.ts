@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type Clock, createSystemClock } from './clock.ts'
 import { within } from './waiting.ts'
 
-/** A clock whose delays are over when the test says so. */
+/** A clock whose delays end when the test calls `advance`. */
 function createHeldClock(): Clock & { advance(): void } {
   let advance = () => {}
   const held = new Promise<void>((resolve) => {

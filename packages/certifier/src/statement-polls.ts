@@ -17,17 +17,17 @@ import {
   verifySignatures,
 } from '@quorumscan/verifier/certified'
 
-/** A poll that finds nothing ends after this long, well before any handler must have answered. */
+/** How long a member waits for a newer statement before it answers a poll. Handlers may take longer than that. */
 export const STATEMENTS_WAIT_MS = 5000
-/** The longest duration of a poll; then the member is asked again. */
+/** A poll that takes longer has failed, and the next one follows. */
 export const POLL_MS_MAX = 2 * STATEMENTS_WAIT_MS
 /** 64 statements of at most some 600 bytes each. */
 const STATEMENTS_BYTES_MAX = 64 * 1024
-/** Between polls of a member that does not answer. */
+/** The pause between polls of a member that does not answer. */
 const RETRY_MS = 500
-/** After answers in a row without a newer statement. An honest member lets such a poll wait that long by itself. */
+/** The pause after consecutive answers without a newer statement. An honest member delays such answers itself. */
 const STALE = { minMs: 500, maxMs: STATEMENTS_WAIT_MS }
-/** A member signs some five to ten states a second, and may send all that it keeps at once. */
+/** The pause between verifications. A member signs five to ten states a second, and may send all stored ones at once. */
 const CHECK_MS = 1000 / 32
 const CHECKS_AT_ONCE = STATES_KEPT
 
@@ -41,7 +41,7 @@ export type StatementPolls = {
   readonly logger: Logger
 }
 
-/** Begins at once. */
+/** Starts to poll a member at once. Dispose the result to stop. */
 export function pollStatements(member: Peer, polls: StatementPolls): Repetition {
   const { client, clock, logger } = polls
   const pace = createPollPace(clock)
@@ -76,7 +76,9 @@ async function receive(
 ): Promise<number> {
   const { statements } = JSON.parse(Buffer.from(body).toString()) as { statements: unknown[] }
   if (statements.length > STATES_KEPT)
-    throw new Error(`${member} sent ${statements.length} statements; it keeps ${STATES_KEPT}`)
+    throw new Error(
+      `${member} sent ${statements.length} statements, more than the ${STATES_KEPT} that a member stores`,
+    )
   let newest = 0
   for (const statement of statements) {
     const certificate = parseCertificate(JSON.stringify(statement))

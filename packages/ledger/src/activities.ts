@@ -1,7 +1,7 @@
 /**
- * What a transaction means for coin, as rows of the activity history (D-24, D-25): a pure projection of
+ * The effects of a transaction on coin, as rows of the activity history (D-24, D-25): a pure projection of
  * its events. Rows exist for tap, mint, every transfer, and offers that were rejected or withdrawn;
- * burning, unlocking and expiry make none (`notices.ts` tells their owners).
+ * burning, unlocking and expiry make none (`notices.ts` has rows for their owners).
  */
 import { assert } from '@quorumscan/base'
 import {
@@ -91,8 +91,8 @@ export type AppliedResult = {
 }
 
 /**
- * The rows of one applied entry, in order of its events, each with its parties: who owns the coin, sends or receives it, who an offer is made to,
- * and the stakeholders of an offer that ended.
+ * The rows of one applied entry, in order of its events. The parties of a row are the owner, sender and receivers of the
+ * coin, the receiver of a transfer offer, and the stakeholders of a transfer offer that ended.
  */
 export function activityRowsOf(entry: AppliedResult): readonly ActivityRow[] {
   if (entry.result.kind !== 'accepted') return []
@@ -169,7 +169,7 @@ function roundOf(value: DamlValue): number {
   return Number((value as { readonly round: { readonly number: string } }).round.number)
 }
 
-/** What a wallet calls a row: the payment, collection or offer that a transfer is part of, else the choice. */
+/** The step that a wallet shows for a row: the payment, collection or offer that a transfer is part of, else the choice. */
 function stepOf(event: ExercisedEvent, events: readonly LedgerEvent[]): HistoryStep {
   return (
     [...enclosing(event, events), event].map(({ choice }) => choice).find(isHistoryStep) ??
@@ -194,7 +194,7 @@ function transferOf(event: ExercisedEvent, events: readonly LedgerEvent[]): Tran
   const burned = burnedIn(events)
   for (const [index, { receiver, amount }] of outputs.entries()) {
     add(received, receiver, exactly(amount))
-    // As upstream: who is paid with coin that is burned at once has no more than before.
+    // As upstream: coin that is burned at once does not change the balance of its receiver.
     const coin = createdCoins[index]
     if (coin === undefined || !burned.has(coin)) add(changes, receiver, exactly(amount))
   }

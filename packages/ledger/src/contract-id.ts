@@ -1,4 +1,4 @@
-/** Ids of updates and contracts: hashes of what they stand for (D-31). */
+/** Ids of updates and contracts: hashes of their content (D-31). */
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import type { Contract, ContractId, DisclosedContract, Micros, Offset } from '@quorumscan/model'
 import { canonicalJson, formatInstant as formatTime } from '@quorumscan/verifier'
@@ -54,7 +54,7 @@ export function payloadText(payload: Contract['payload']): string {
   return text
 }
 
-/** Tells the text of a payload that is in canonical order: what `Lf.encode` gave, or was stored so. */
+/** Stores the text of a payload whose members are in canonical order, as `Lf.encode` writes them. */
 export function rememberPayloadText(
   payload: Contract['payload'],
   text = JSON.stringify(payload),
@@ -97,7 +97,7 @@ export function toWireContract(contract: Contract) {
   }
 }
 
-/** What a submission says of a contract that its parties are no stakeholders of, to use it. */
+/** The disclosure of a contract, with which a submission can use it though its parties are no stakeholders. */
 export function disclose(contract: Contract): DisclosedContract {
   return {
     contractId: contract.contractId,

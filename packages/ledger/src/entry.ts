@@ -23,7 +23,7 @@ import {
 import { ENTRY_BYTES_MAX, JSON_DEPTH_MAX } from './limits.ts'
 import { isSubmission } from './submission.ts'
 
-/** Why bytes or a submission count for nothing. Part of the hashed result: permanent texts. */
+/** Why an entry is ignored. The texts are part of the hashed result, and so permanent. */
 export type IgnoredReason =
   | 'too large'
   | 'malformed'
@@ -118,7 +118,7 @@ export function decodeSubmission(body: Uint8Array): Submission | undefined {
     if (canonicalJson(value) !== text) return undefined
     return isSubmission(value) ? value : undefined
   } catch {
-    // Whatever the parsers have to say about it: it is not a submission.
+    // The parsers have refused it.
     return undefined
   }
 }

@@ -81,7 +81,7 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
   }
 }
 
-/** That what the ledger begins with keeps the rules of its template. */
+/** Checks that a first contract satisfies the rules of its template. @throws {RangeError} If it does not. */
 function demandOf(member: string, create: () => unknown): void {
   try {
     create()

@@ -25,8 +25,8 @@ export function encodeResult(result: EntryResult): Uint8Array {
       const { code, message, prior } = result
       const blocked =
         prior === undefined ? '' : `,"prior":${canonicalJson(prior as unknown as Json)}`
-      const told = `"code":${canonicalJson(code)},"completion":${completionText(result.completion)}`
-      return utf8(`{${told},"kind":"rejected","message":${canonicalJson(message)}${blocked}}`)
+      const members = `"code":${canonicalJson(code)},"completion":${completionText(result.completion)}`
+      return utf8(`{${members},"kind":"rejected","message":${canonicalJson(message)}${blocked}}`)
     }
     case 'accepted': {
       const completion = completionText(result.completion)
@@ -43,8 +43,8 @@ function completionText(completion: Completion): string {
 
 function updateText({ allocated, events, updateId, workflowId }: Update): string {
   const hosted = canonicalJson(allocated as unknown as Json)
-  const told = events.map(eventText).join(',')
-  return `{"allocated":${hosted},"events":[${told}],"updateId":"${updateId}","workflowId":${canonicalJson(workflowId)}}`
+  const members = events.map(eventText).join(',')
+  return `{"allocated":${hosted},"events":[${members}],"updateId":"${updateId}","workflowId":${canonicalJson(workflowId)}}`
 }
 
 // Ids, parties and template ids are ASCII without anything to escape; values are as `Lf.encode` gave them.

@@ -17,8 +17,8 @@ export const TRANSFER_OUTPUTS_MAX = 100
  */
 export const LOCK_HOLDERS_MAX = 16
 /**
- * UTF-16 units of a free text on a transfer, an offer or a lock: upstream's maxTextLength. It lies in a
- * contract, which a later entry only names, and costs every replica again then.
+ * UTF-16 units of a free text on a transfer, a transfer offer or a lock: upstream's maxTextLength. A later entry that
+ * only names the contract makes every replica read the text again.
  */
 export const TRANSFER_TEXT_UNITS_MAX = 1024
 /**
@@ -30,7 +30,7 @@ export const ISSUED_AMOUNT_MAX = 10n ** 22n
 export const ADDRESS_INTERVAL_MICROS = 10_000_000
 /**
  * µs of record time by which members who order together judge blocks by a version later than it governs entries: each
- * learns of it from its own replica, which may be as much behind. A version holds for so long before another takes its place.
+ * learns of it from its own replica, which may lag by as much. A version holds for so long before another replaces it.
  */
 export const BLOCK_RULES_DELAY_MICROS = 600_000_000
 /** Ticks that the lock of a payment lasts (D-22). */

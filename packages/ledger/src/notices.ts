@@ -1,10 +1,10 @@
 /**
- * What a transaction means for the own history of a party beyond its activities (D-20): coin that came back
- * from a payment, an offer or a lock, and subscriptions that ran out. No coin changes its owner there, so the
- * activity history has no rows of them (D-24).
+ * Notices: the rows of a party's own history that are no activities (D-20). They report coin that a payment, a transfer
+ * offer or a lock returned, and subscriptions that expired. No coin changes its owner there, so the activity history has
+ * no such rows (D-24).
  *
- * Spec silent on which: those of upstream's wallet, and the expiry of an offer, which is as much its end as
- * rejection and withdrawal are.
+ * The specification does not list them. They are those of upstream's wallet, and the expiry of a transfer offer, which
+ * ends it as rejection and withdrawal do.
  */
 import { assert } from '@quorumscan/base'
 import type { CreatedEvent, ExercisedEvent, LedgerEvent, PartyId } from '@quorumscan/model'
@@ -15,26 +15,26 @@ import { templateIdOf } from './registry.ts'
 import { coin } from './templates/coin.ts'
 import { terminatedSubscription } from './templates/terminated-subscription.ts'
 
-/** One row of a party's own history that is no activity. */
+/** One notice. */
 export type Notice = {
   readonly event_id: string
   readonly date: string
-  /** The coin that its owner has again, and how much it is; null where none is meant. */
+  /** The returned coin with its owner; null if the notice is not about returned coin. */
   readonly returned: { readonly coin_owner: string; readonly coin_amount: string } | null
   readonly transfer_instruction_cid: string | null
-  /** What ran out, in words of the contract; null where coin came back. */
+  /** The description of the expired subscription; null for other notices. */
   readonly details: string | null
 }
 
-/** As an `ActivityRow`. */
+/** A notice with the parties whose history it belongs to, and the step that caused it, as an `ActivityRow`. */
 export type NoticeRow = {
   readonly activity: Notice
   readonly parties: readonly PartyId[]
   readonly step: HistoryStep
 }
 
-type Said = Pick<Notice, 'returned' | 'transfer_instruction_cid' | 'details'>
-const SILENT: Said = { returned: null, transfer_instruction_cid: null, details: null }
+type NoticeContent = Pick<Notice, 'returned' | 'transfer_instruction_cid' | 'details'>
+const NO_CONTENT: NoticeContent = { returned: null, transfer_instruction_cid: null, details: null }
 
 /** The notices of one applied entry, in order of its events. */
 export function noticeRowsOf(entry: AppliedResult): readonly NoticeRow[] {
@@ -43,9 +43,9 @@ export function noticeRowsOf(entry: AppliedResult): readonly NoticeRow[] {
   const rows: NoticeRow[] = []
   for (const event of events) {
     if (event.kind !== 'exercised' || !isHistoryStep(event.choice)) continue
-    const said = saidOf(event, events)
-    if (said === null) continue
-    const { parties, ...notice } = said
+    const content = contentOf(event, events)
+    if (content === null) continue
+    const { parties, ...notice } = content
     const event_id = formatNoticeId(entry.offset, rows.length)
     const activity = { event_id, date: formatTime(entry.recordTime), ...notice }
     rows.push({ activity, parties, step: event.choice })
@@ -53,13 +53,13 @@ export function noticeRowsOf(entry: AppliedResult): readonly NoticeRow[] {
   return rows
 }
 
-function saidOf(
+function contentOf(
   event: ExercisedEvent,
   events: readonly LedgerEvent[],
-): (Said & { readonly parties: readonly PartyId[] }) | null {
+): (NoticeContent & { readonly parties: readonly PartyId[] }) | null {
   switch (event.choice) {
     case 'LockedCoin_Unlock':
-      // Within another choice it is a part of what that one is.
+      // Within another choice, the notice of that choice reports it.
       return enclosing(event, events).length === 0 ? returnOf(event, events) : null
     case 'SubscriptionInitialPayment_Reject':
     case 'SubscriptionInitialPayment_Expire':
@@ -69,7 +69,7 @@ function saidOf(
       return returnOf(event, events)
     case 'TransferInstruction_Expire':
       return {
-        ...SILENT,
+        ...NO_CONTENT,
         transfer_instruction_cid: event.contractId,
         parties: [...event.signatories, ...event.observers],
       }
@@ -79,7 +79,7 @@ function saidOf(
         sender: string
         description: string
       }
-      return { ...SILENT, details: description, parties: [sender] }
+      return { ...NO_CONTENT, details: description, parties: [sender] }
     }
     default:
       return null
@@ -90,7 +90,7 @@ function returnOf(event: ExercisedEvent, events: readonly LedgerEvent[]) {
   const { payload } = createdWithin(event, events, templateIdOf(coin))
   const { owner, amount } = payload as { owner: string; amount: { initialAmount: string } }
   const returned = { coin_owner: owner, coin_amount: amount.initialAmount }
-  return { ...SILENT, returned, parties: [owner] }
+  return { ...NO_CONTENT, returned, parties: [owner] }
 }
 
 function createdWithin(
@@ -105,6 +105,6 @@ function createdWithin(
       nodeId < event.nodeId &&
       event.nodeId <= lastDescendantNodeId,
   )
-  assert(found !== undefined, 'each of these choices creates what it returns or ends in')
+  assert(found !== undefined, 'each of these choices creates the contract')
   return found
 }

@@ -39,7 +39,7 @@ export class PackWriter extends ByteWriter {
       (each) => value.length >= begin + each.length && value.endsWith(each),
     )
     const bytes = utf8(value.slice(begin, value.length - (SUFFIXES[suffix]?.length ?? 0)))
-    // Most texts have neither, or are short: one byte says all three.
+    // One byte suffices for most texts, which have no affix or are short.
     this.unsigned(bytes.byteLength * 2 + (prefix + suffix > 0 ? 1 : 0))
     if (prefix + suffix > 0) this.unsigned(prefix * SUFFIXES.length + suffix)
     this.raw(bytes)

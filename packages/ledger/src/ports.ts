@@ -14,21 +14,21 @@ import type {
 } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 
-/** One position of the log. Empty bytes are a checkpoint: record time moved on, nothing else. */
+/** One entry of the log. Empty bytes are a checkpoint, which only advances record time. */
 export type LogEntry = {
   readonly offset: Offset
   readonly recordTime: Micros
   readonly bytes: Uint8Array
 }
 
-/** The ordering port: an existing BFT ordering engine could stand behind it. */
+/** The ordering port. An existing BFT ordering engine can implement it. */
 export interface Ordering {
   /**
-   * Offers an entry. Returning means "durably accepted", nothing more: the outcome is what a reader of
-   * the log sees. The same bytes may be offered any number of times (Rule 4).
+   * Submits an entry. When it returns, the entry is durably accepted. The outcome is what a reader of the log sees.
+   * The same bytes may be submitted any number of times (Rule 4).
    *
    * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT (definitely not accepted) or
-   *   DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
+   *   DEPENDENCY_UNAVAILABLE (unknown: submit the same bytes again).
    */
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   /**
@@ -86,7 +86,7 @@ export type OfferedSnapshot = {
   readonly content: AsyncIterable<Uint8Array>
 }
 
-/** Where a replica stands. */
+/** The newest applied entry of a replica. */
 export type Head = {
   readonly offset: Offset
   readonly recordTime: Micros
@@ -96,7 +96,7 @@ export type Head = {
   readonly entryHash: string
 }
 
-/** One entry with what it did, as told to listeners after the write. */
+/** An applied entry with its effects, as listeners receive it after the write. */
 export type AppliedEntry = {
   readonly offset: Offset
   readonly recordTime: Micros

@@ -1,6 +1,6 @@
 /**
- * How a transaction ends without effect. Thrown inside interpretation only, and caught there: no errors,
- * because a stack trace costs more than the rest of an entry.
+ * The reasons for which a transaction ends without effect. Interpretation throws and catches them. They are not of the
+ * class `Error`, because a stack trace costs more than the rest of an entry.
  */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
 import type { PriorAcceptance } from '@quorumscan/model'
@@ -8,8 +8,8 @@ import { LfError } from './lf.ts'
 import type { CellKey } from './state.ts'
 
 /**
- * Codes of `EntryResult.rejected`. Only the ledger interface reports those of the second part; elsewhere they are
- * INVALID_ARGUMENT (see `errorCodeOf`).
+ * The codes of a rejected `EntryResult`. Only the ledger interface reports the ledger-only ones. Other interfaces report
+ * INVALID_ARGUMENT in their place (`errorCodeOf`).
  */
 export type RejectionCode = CatalogueCode | LedgerOnlyCode
 
@@ -40,17 +40,17 @@ type CatalogueCode = Extract<
   | 'DEVNET_ONLY'
 >
 
-/** The code of the catalogue that stands for a rejection; one of a newer ledger is CHOICE_REFUSED. */
+/** The code of the catalogue for a rejection. A code that only a newer ledger knows becomes CHOICE_REFUSED. */
 export function errorCodeOf(code: string): ErrorCode {
   if (LEDGER_ONLY_CODES.some((known) => known === code)) return 'INVALID_ARGUMENT'
   return Object.hasOwn(catalogue, code) ? (code as ErrorCode) : 'CHOICE_REFUSED'
 }
 
-/** The ledger says no: the whole transaction has no effect. */
+/** The ledger rejects the transaction, which has no effect at all. */
 export class Refusal {
   readonly code: RejectionCode
   readonly message: string
-  /** Of DUPLICATE_COMMAND: the acceptance that blocks. */
+  /** The earlier acceptance of the same change; set for DUPLICATE_COMMAND only. */
   readonly prior: PriorAcceptance | undefined
 
   constructor(code: RejectionCode, message: string, prior?: PriorAcceptance) {
@@ -60,7 +60,7 @@ export class Refusal {
   }
 }
 
-/** Interpretation needs cells that were not loaded. */
+/** The cells that interpretation needs and that are not loaded. */
 export class MissingCells {
   readonly keys: readonly CellKey[]
 
@@ -69,6 +69,7 @@ export class MissingCells {
   }
 }
 
+/** Rejects the transaction. @throws {Refusal} Always. */
 export function refuse(code: RejectionCode, message: string): never {
   throw new Refusal(code, message)
 }
@@ -82,7 +83,7 @@ export function demand(
   if (!condition) throw new Refusal(code, message)
 }
 
-/** Runs a step; gives back what ends it early. A value that does not fit its type is a refusal. */
+/** Runs a step. Returns the reason if the step ends early. A value that does not fit its type is a refusal. */
 export function attempt<T>(work: () => T): T | Refusal | MissingCells {
   try {
     return work()

@@ -1,7 +1,6 @@
 /**
- * State as interpretation sees it. Interpretation is synchronous and pure: what it reads must have been
- * loaded before. It says what it misses, the caller fetches that for a whole batch in one round trip, and
- * asks again.
+ * The state as interpretation reads it. Interpretation is synchronous and pure, so all cells that it reads must be
+ * loaded before. It returns the missing cells. The caller loads them for a whole batch in one round trip, and repeats it.
  */
 import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
 

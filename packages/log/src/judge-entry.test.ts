@@ -44,12 +44,12 @@ function entryOf(contractCount: number): Uint8Array {
   )
 }
 
-it('an entry is refused only where no known version allows it, and counts by each as that one counts', () => {
+it('refuses an entry only if no known version allows it, and counts its contracts by each version', () => {
   const judge = createJudge(genesisHash, [OLD, NEW])
   const few = judge(entryOf(2))
   expect(few).toMatchObject({ kind: 'entry', oversize: null })
   const some = judge(entryOf(17))
-  // Newer software takes, and charges for, what holds until it is voted down.
+  // Newer software accepts entries of the older version until another one is voted for, and charges for them.
   expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsPrice: 1 })
   const tooMany = judge(entryOf(OLD.contractsNamedMax + 1))
   expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })

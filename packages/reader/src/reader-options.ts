@@ -1,4 +1,4 @@
-/** What a reader is given, and what it reports about nodes. */
+/** The options of a reader, and what it reports about nodes. */
 
 import type { CanonicalRequest, CryptoPort, Genesis } from '@quorumscan/verifier'
 import type { AddressRecord } from './source/address-book.ts'
@@ -86,7 +86,7 @@ export type NodeStatus = {
   readonly name: string
   readonly url: string | null
   readonly sequence: number | null
-  /** `unknown`: never answered. `silent`: owes an answer for a second. `failing`: unreachable, or its requests time out. */
+  /** `unknown`: never answered. `silent`: has not answered a request for a second. `failing`: unreachable, or its requests time out. */
   readonly state: 'unknown' | 'live' | 'silent' | 'failing'
   readonly head: number | null
   readonly requests: number

@@ -41,7 +41,7 @@ export function createHttp(options: {
   readonly random: Random
   readonly timeoutMs: number
   /** Called with the offset of each answer, of writes and of reads. */
-  readonly onShown?: (offset: number) => Promise<void>
+  readonly onOffset?: (offset: number) => Promise<void>
 }) {
   const { clock, random } = options
   const token = createTokenKeeper(options.token)
@@ -51,7 +51,7 @@ export function createHttp(options: {
     if (!Number.isSafeInteger(offset) || offset <= 0) return
     newest = Math.max(newest, offset)
     // A slow or failing store does not delay the answer.
-    options.onShown?.(offset).catch(() => {})
+    options.onOffset?.(offset).catch(() => {})
   }
 
   const exchange = async (
@@ -134,7 +134,7 @@ export function createHttp(options: {
       if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
       return body
     },
-    /** The newest offset that an answer has shown (D-39). */
+    /** The newest offset in the headers of answers (D-39). */
     offset: () => newest,
     /** The current token, for other connections than HTTP calls. null: none is configured. */
     token: (refused: string | null, signal: AbortSignal) => token.get(refused, signal),

@@ -16,7 +16,7 @@ export interface WebSocketLike {
   /** Starts to close; `onclose` follows. */
   close(code?: number): void
 }
-/** Opens a connection to the URL and offers the sub-protocols (RFC 6455). */
+/** Opens a connection to the URL and requests one of the sub-protocols (RFC 6455). */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike
 
 /** Frames that arrived together. `isDone`: the server has sent all of them. */

@@ -77,14 +77,14 @@ export async function* watchName(
     () => {}, // Without a channel there is no news.
   )
   try {
-    let shown: Watched | null = null
+    let reported: Watched | null = null
     apply({ kind: 'tick' })
     for (;;) {
       signal?.throwIfAborted()
       if (fatal !== null) throw fatal
       const seen = view(state, now(), pace)
-      if (seen !== null && !isSame(seen, shown)) {
-        shown = seen
+      if (seen !== null && !isSame(seen, reported)) {
+        reported = seen
         yield seen
         apply({ kind: 'tick' }) // The consumer has taken time.
         continue

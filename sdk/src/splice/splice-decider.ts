@@ -151,8 +151,8 @@ function note(state: VoteState, voter: Voter, reply: Judged, nowMs: number): voi
   voter.isAsked = false
   if (reply.kind === 'answered') {
     const { answer, value } = reply
-    const isSaid = rules.votersOf(voters, answer).some((other) => other !== voter)
-    if (voter.answer !== null && voter.answer !== answer && isSaid) state.hasConverged = true
+    const isShared = rules.votersOf(voters, answer).some((other) => other !== voter)
+    if (voter.answer !== null && voter.answer !== answer && isShared) state.hasConverged = true
     Object.assign(voter, { answer, value, failureCount: 0, failure: null })
     return
   }

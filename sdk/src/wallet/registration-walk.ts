@@ -163,7 +163,7 @@ async function settle(
   throw passing('PAYMENT_REFUNDED', returned(name))
 }
 
-/** The error of a payment whose effect is not known, or not shown. */
+/** The error of a payment whose effect is not known, or not visible yet. */
 export function doubtful(code: ErrorCode, message: string, cause?: unknown) {
   return failure(code, message, { definite: false, retryable: true, cause })
 }

@@ -34,7 +34,7 @@ describe('the reader', () => {
       reader: { waitMs: SDK_WAIT_MS },
       latencyMs: () => latencyMs / 2,
     })
-    // Addresses, heads, votes: one after the other.
+    // Addresses, heads and votes are requested one after the other.
     const { outcome, ms } = await world.timed(ALICE)
     expect(outcome).toMatchObject({ kind: 'verified' })
     expect(ms).toBeLessThan(msMax)

@@ -3,7 +3,7 @@
  * and clock belong to the driver.
  *
  * One node is asked at a time, the fastest. Its proof shows the state at an offset. `belief.ts` decides whether that
- * offset is recent enough: not behind what the reader has seen, and not older than the caller accepts. A suspiciously
+ * offset is recent enough: not below what the reader has seen, and not older than the caller accepts. A suspiciously
  * old answer needs f + 1 distinct nodes that were heard. So f nodes can neither make an answer wrong nor hold a reader
  * in the past. When a node is late, another one is asked too. In addition, f other nodes are polled periodically for
  * their newest certificates.
@@ -45,7 +45,7 @@ const POLL_PERIOD_MS_MAX = 15_000
 /** A poll that takes longer has failed. */
 const POLL_WAIT_MS = 10_000
 /** Certificates remembered, to detect contradictions: some seconds of a busy ledger. */
-const POINTS_KEPT = 64
+const POINTS_MAX = 64
 /** More concurrent reads would wait at the node; lookups that wait here can join others. */
 const READS_MAX = 8
 /** While a read is in flight, lookups are delayed by this, so that they join those that its answer triggers. */
@@ -172,7 +172,7 @@ function onReply(state: ReaderState, flight: Asked, reply: Reply): void {
   } else if (read !== null && kind === 'gone') read.isGone = true
   else if (read !== null) {
     read.isBehind = true
-    // A node that first answers behind the floor, and then waits for it, is not the fastest.
+    // A node that first answers below the floor, and then waits for it, is not the fastest.
     if (minOffset > read.wanted.minOffset) noteWaiting(source, nowMs - flight.beganAtMs)
   }
 }
@@ -224,7 +224,7 @@ function onProof(state: ReaderState, flight: Asked, { point, answer }: Proven): 
     state.effects.push({ kind: 'note', fact: state.fork })
   }
   points.set(point.offset, point)
-  if (points.size > POINTS_KEPT) points.delete(Math.min(...points.keys()))
+  if (points.size > POINTS_MAX) points.delete(Math.min(...points.keys()))
   state.floor = Math.max(state.floor, point.offset)
   source.head = Math.max(source.head ?? 0, point.offset)
   const tookMs = state.nowMs - beganAtMs

@@ -27,7 +27,7 @@ function createBook() {
 
 it('an older record whose check takes longer does not replace a newer one', async () => {
   const { book, checks } = createBook()
-  const [older, newer] = [book.offer([record(1)]), book.offer([record(2)])]
+  const [older, newer] = [book.add([record(1)]), book.add([record(2)])]
   checks[1]?.(true)
   expect(await newer).toEqual([{ name: 'sv-1', url: 'https://sv-1.example.com/2', sequence: 2 }])
   checks[0]?.(true)
@@ -37,7 +37,7 @@ it('an older record whose check takes longer does not replace a newer one', asyn
 
 it('refuses a record that the node did not sign', async () => {
   const { book, checks } = createBook()
-  const offered = book.offer([record(1)])
+  const offered = book.add([record(1)])
   checks[0]?.(false)
   expect(await offered).toEqual([])
   expect(book.records()).toEqual([])
@@ -46,16 +46,16 @@ it('refuses a record that the node did not sign', async () => {
 it('reports a private address once its node has signed it, and refuses it', async () => {
   const { book, checks, refused } = createBook()
   const atHome = (sequence: number) => ({ ...record(sequence), url: 'https://10.0.0.1/' })
-  const forged = book.offer([atHome(1)])
+  const forged = book.add([atHome(1)])
   checks[0]?.(false)
   expect(await forged).toEqual([])
   expect(refused).toEqual([])
-  const signed = book.offer([atHome(1)])
+  const signed = book.add([atHome(1)])
   checks[1]?.(true)
   expect(await signed).toEqual([])
   expect(refused).toEqual([{ name: 'sv-1', url: 'https://10.0.0.1', sequence: 1 }])
   // Where it was before is better than nowhere.
-  const older = book.offer([record(0)])
+  const older = book.add([record(0)])
   checks[2]?.(true)
   expect(await older).toMatchObject([{ sequence: 0 }])
   expect(refused).toHaveLength(1)

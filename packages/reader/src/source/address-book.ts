@@ -24,7 +24,7 @@ export type AddressRecord = {
 /** The address of a node by its newest record; the URL without trailing slash. */
 export type Address = Pick<AddressRecord, 'name' | 'url' | 'sequence'>
 
-const RECORDS_OFFERED_MAX = 1000 // Ten times the largest network.
+const RECORDS_MAX = 1000 // Ten times the largest network.
 
 export function createAddressBook(options: {
   readonly genesis: Genesis
@@ -48,10 +48,10 @@ export function createAddressBook(options: {
     })
 
   return {
-    /** Admits records that their node has signed and that are newer than the known one. Returns their addresses. */
-    async offer(records: readonly unknown[]): Promise<Address[]> {
-      const taken: Address[] = []
-      for (const record of records.slice(0, RECORDS_OFFERED_MAX)) {
+    /** Adds records that their node has signed and that are newer than the known one. Returns their addresses. */
+    async add(records: readonly unknown[]): Promise<Address[]> {
+      const added: Address[] = []
+      for (const record of records.slice(0, RECORDS_MAX)) {
         if (!isRecord(record) || !keyByName.has(record.name)) continue
         const { name, sequence } = record
         const url = parseNodeUrl(record.url, true)
@@ -62,10 +62,10 @@ export function createAddressBook(options: {
         if (parseNodeUrl(url, options.allowPrivate) === undefined) options.onPrivate?.(address)
         else {
           knownByName.set(name, { record, url })
-          taken.push(address)
+          added.push(address)
         }
       }
-      return taken
+      return added
     },
     /** The newest record of each node that has one. */
     records: (): AddressRecord[] => [...knownByName.values()].map(({ record }) => record),

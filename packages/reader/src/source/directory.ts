@@ -48,8 +48,8 @@ export function createDirectory(options: {
   let learned = false
   let loaded: Promise<void> | undefined
 
-  const admit = async (records: readonly unknown[]): Promise<boolean> => {
-    const addresses = await book.offer(records)
+  const addRecords = async (records: readonly unknown[]): Promise<boolean> => {
+    const addresses = await book.add(records)
     for (const address of addresses) options.onAddress(address)
     return addresses.length > 0
   }
@@ -57,7 +57,7 @@ export function createDirectory(options: {
   const load = async (): Promise<void> => {
     try {
       const records: unknown = await reader.addressStore?.load()
-      if (Array.isArray(records)) await admit(records)
+      if (Array.isArray(records)) await addRecords(records)
     } catch {
       // Without the store, the seeds remain.
     }
@@ -79,7 +79,8 @@ export function createDirectory(options: {
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })
-      const isNews = reply.status === 200 && (await admit(recordsOfScans(parseJson(reply.body))))
+      const isNews =
+        reply.status === 200 && (await addRecords(recordsOfScans(parseJson(reply.body))))
       if (isNews) await reader.addressStore?.save(book.records())
     } catch {
       // The other sources and the next refresh remain. Addresses that cannot be stored are learned again.

@@ -39,7 +39,7 @@ function hasRoom(lane: Lane): boolean {
 }
 
 /** Queues something for a node and sends it when there is room. */
-export function offer(state: State, node: Node, ask: Ask): void {
+export function enqueue(state: State, node: Node, ask: Ask): void {
   const lane = node.lanes[ask.channel]
   // One probe is enough.
   if (ask === PROBE && lane.queue.includes(ask)) return
@@ -84,7 +84,7 @@ export function noteLate(state: State, flight: Sent): void {
   if (!isLost) flight.lateAtMs = sentAtMs + LOST_MS
   // A node that hangs is probed only while a caller waits.
   if (state.items.size === 0) return
-  if (isLost) offer(state, source.node, ask)
+  if (isLost) enqueue(state, source.node, ask)
   else pump(state, source.node)
 }
 

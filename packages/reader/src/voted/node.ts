@@ -8,7 +8,7 @@ import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
 import type { Ask, Channel } from './ask.ts'
 
-/** A node that owes an answer for this long is shown as silent. It may still answer. */
+/** A node that has not answered a request for this long is reported as silent. It may still answer. */
 const SILENCE_MS = 1000
 
 /** A request in flight. */

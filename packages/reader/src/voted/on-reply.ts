@@ -12,7 +12,7 @@ import { notePoint, type State } from './voted-state.ts'
 export function onReply(state: State, flight: Sent, reply: Reply): void {
   const { ask, source } = flight
   if (ask === PROBE) return // Its only result is the head of the node, which is noted already.
-  if (reply.kind !== 'answer') standAside(state, flight, reply)
+  if (reply.kind !== 'answer') abstain(state, flight, reply)
   else if (ask.atOffset !== null && reply.point.offset !== ask.atOffset)
     reject(state, flight, 'answered another offset')
   else {
@@ -21,7 +21,7 @@ export function onReply(state: State, flight: Sent, reply: Reply): void {
     else {
       if (ask.atOffset !== null) notePoint(state, source.node.name, reply.point)
       for (const [index, item] of ask.items.entries())
-        takeVote(state, flight, item, votes[index] as Vote) // As many as items.
+        countVote(state, flight, item, votes[index] as Vote) // As many as items.
     }
   }
 }
@@ -29,11 +29,11 @@ export function onReply(state: State, flight: Sent, reply: Reply): void {
 /** An answer with status 200 that is not a vote. */
 function reject(state: State, flight: Sent, reason: string): void {
   noteError(flight.source, reason)
-  standAside(state, flight, { kind: 'failed', reason })
+  abstain(state, flight, { kind: 'failed', reason })
 }
 
 /** The node does not vote. */
-function standAside(
+function abstain(
   state: State,
   { ask, source }: Sent,
   reply: Exclude<Reply, { readonly kind: 'answer' }>,
@@ -50,7 +50,7 @@ function standAside(
   }
 }
 
-function takeVote(state: State, { ask, source }: Sent, item: Item, vote: Vote): void {
+function countVote(state: State, { ask, source }: Sent, item: Item, vote: Vote): void {
   const { isVote, isSameVote } = state.decisions
   const { index: voter, counters } = source.node
   if (!isVote(vote)) return

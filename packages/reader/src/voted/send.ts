@@ -5,7 +5,7 @@ import { createAsk } from './ask.ts'
 import { decide, startRound } from './decide.ts'
 import { firstPin } from './heads.ts'
 import { type Call, type Item, isSelfPinned, roundAt } from './item.ts'
-import { offer } from './lanes.ts'
+import { enqueue } from './lanes.ts'
 import { hasRoomFor, isHopeless } from './usable.ts'
 import { finish, type State } from './voted-state.ts'
 
@@ -28,7 +28,7 @@ function sendReads(state: State): number {
   let sentCount = 0
   for (const item of waiting) {
     const pin = isSelfPinned(item) ? null : pinOf(state, item)
-    if (pin === null && !isSelfPinned(item)) unsent.reads.push(...keep(state, [item]))
+    if (pin === null && !isSelfPinned(item)) unsent.reads.push(...stillWaiting(state, [item]))
     else if (pin !== null && item.minOffset > pin) unsent.floored.push(item)
     else {
       dispatch(state, 'read', { items: [item], pin })
@@ -57,7 +57,7 @@ function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number,
   const [first] = waiting
   if (first === undefined) return []
   const pin = pinOf(state, first)
-  if (pin === null) return keep(state, waiting)
+  if (pin === null) return stillWaiting(state, waiting)
   const batch = batches.get(pin) ?? { pin, items: [] }
   const roomCount = hasRoomFor(state, first) ? BATCH_LOOKUPS_MAX : 0
   let position = 0
@@ -68,7 +68,7 @@ function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number,
   }
   if (batch.items.length > 0) batches.set(pin, batch)
   const rest = waiting.slice(position)
-  return keep(state, rest.length < BATCH_LOOKUPS_MAX ? rest : refuseLate(state, rest))
+  return stillWaiting(state, rest.length < BATCH_LOOKUPS_MAX ? rest : refuseLate(state, rest))
 }
 
 /** Refuses items that have waited too long, while their callers still have time to react. */
@@ -91,7 +91,7 @@ export function refuse(state: State, call: Call): void {
 }
 
 /** Returns those items of one kind that still wait. Hopeless ones end at once. */
-function keep(state: State, alike: Item[]): Item[] {
+function stillWaiting(state: State, alike: Item[]): Item[] {
   const [first] = alike
   if (first?.rounds.length !== 0 || !isHopeless(state, first)) return alike
   for (const item of alike) decide(state, item)
@@ -114,6 +114,6 @@ function dispatch(
     if (roundAt(item, pin) === undefined) startRound(state, item, pin)
   }
   const ask = createAsk(kind, { items, pin, atOffset })
-  for (const node of state.nodes) offer(state, node, ask)
+  for (const node of state.nodes) enqueue(state, node, ask)
   for (const item of items) decide(state, item)
 }

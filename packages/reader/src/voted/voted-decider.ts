@@ -12,7 +12,7 @@ import { WAITING_MAX } from '../reader-base.ts'
 import { PROBE } from './ask.ts'
 import { decide, lag, repin } from './decide.ts'
 import { type Call, createCall, type Item } from './item.ts'
-import { forgive, noteLate, noteLost, noteReply, offer, pump } from './lanes.ts'
+import { enqueue, forgive, noteLate, noteLost, noteReply, pump } from './lanes.ts'
 import { isFailing, noteAddress } from './node.ts'
 import { onReply } from './on-reply.ts'
 import { noteCompared } from './own-history.ts'
@@ -130,7 +130,7 @@ function endCall(state: State, call: Call, why: 'left' | 'deadline'): void {
 /** Asks every node for its head. */
 function probeAll(state: State): void {
   state.askedAtMs = state.nowMs
-  for (const node of state.nodes) offer(state, node, PROBE)
+  for (const node of state.nodes) enqueue(state, node, PROBE)
 }
 
 /** Keeps addresses and failing nodes under observation. */

@@ -29,7 +29,7 @@ import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
 export type Reader = ReturnType<typeof createReader>
 
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
-const FORKS_KEPT_MAX = 16
+const FORKS_MAX = 16
 const DIGEST_DIGITS = 16
 
 /**
@@ -77,7 +77,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
         break
       case 'fork':
         forks.push(fact.fork)
-        if (forks.length > FORKS_KEPT_MAX) forks.shift()
+        if (forks.length > FORKS_MAX) forks.shift()
         options.onFork?.(fact.fork)
         break
       default:

@@ -138,7 +138,7 @@ export function wait({ unsent }: State, item: Item): void {
   else alike.push(item)
 }
 
-/** Notes the history that a valid answer shows; null stands for the own replica. */
+/** Notes the history that a valid answer shows; `holder` null: the own replica. */
 export function notePoint(
   state: State,
   holder: string | null,

@@ -11,11 +11,11 @@ const HASHES_PER_NODE_MAX = 4
 
 export type Fork = {
   readonly offset: number
-  /** Each with the nodes that hold it; `local` stands for the own replica. */
+  /** Each with the nodes that have it; `local` is the own replica. */
   readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
-/** null stands for the own replica, which is believed alone. */
+/** null: the own replica, which is believed alone. */
 type Holder = string | null
 
 type Place = { readonly holdersByHash: Map<string, Set<Holder>>; isFork: boolean }

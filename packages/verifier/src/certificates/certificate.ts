@@ -16,7 +16,7 @@ export type Network = { readonly genesis: Genesis; readonly genesisHash: string 
 /** A member of the genesis with its signature, 128 hex digits. */
 export type MemberSignature = readonly [name: string, signature: string]
 
-/** With one signature it is the statement of one member. */
+/** A state with signatures of members. The statement of one member has the same form, with one signature. */
 export type Certificate = StatePoint & {
   readonly genesisHash: string
   /** In the order of the genesis, each member once. */
@@ -41,7 +41,7 @@ export function encodeCertificate(certificate: Certificate): string {
 }
 
 /**
- * Reads a certificate. Who signed it is not checked.
+ * Parses a certificate. It does not verify the signatures.
  *
  * @throws {InvalidProof} MALFORMED unless the text is exactly what `encodeCertificate` gives.
  */
@@ -61,7 +61,7 @@ export function parseCertificate(text: string): Certificate {
       stateRoot: state_root as string,
       signatures: signatures as readonly MemberSignature[],
     }
-    // Whatever else the text may hold, or hold twice, makes it another one.
+    // A text with other or duplicate members differs from the encoded one.
     if (encodeCertificate(certificate) === text) return certificate
   }
   throw new InvalidProof('MALFORMED', 'the certificate is malformed')
@@ -142,10 +142,10 @@ export function isHash(value: unknown): boolean {
 
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
-    // No object, such as a text or null: has none of the members, or none at all.
+    // A value that is no object has none of the members.
     if (text.length <= CERTIFICATE_LENGTH_MAX) return JSON.parse(text) ?? {}
   } catch {
-    // Refused as what has no members.
+    // A text that is not JSON has no members.
   }
   return {}
 }

@@ -1,9 +1,9 @@
 /**
- * How a node, or a validator, comes to certificates: what its own replica computed, and what members signed, put
- * together. Pure: `step` takes an event and returns effects; the driver has keys, connections and alarms.
+ * Makes certificates of a node or a validator: combines the states that its own replica computed with the statements of
+ * members. Pure: `step` takes an event and returns effects. The driver owns keys, connections and alarms.
  *
- * A replica that finds f + 1 other members agreed on something else is the one that is wrong, whatever up to f
- * of them lie about: from then on it signs nothing and certifies nothing, until an operator has repaired it.
+ * If f + 1 other members signed another state, the own replica is wrong, since at most f members lie. From then on it
+ * signs and certifies nothing, until an operator has repaired it.
  */
 import { toHex } from '../encoding/bytes.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
@@ -17,7 +17,7 @@ import {
   type Network,
 } from './certificate.ts'
 
-/** Offsets of the own replica, and statements of each member, that are remembered: some 13 s at five a second. */
+/** Stored offsets of the own replica, and stored statements of each member: some 13 s at five a second. */
 export const STATES_KEPT = 64
 
 /** A statement of one member, whose signature was verified. */
@@ -97,7 +97,7 @@ export function statesAfter(
   return states.filter((state) => state.offset > offset).sort((a, b) => a.offset - b.offset)
 }
 
-/** Whether a statement would change anything: not where it is remembered, or too old to be. */
+/** Whether the statement is neither stored nor too old to be stored. */
 export function isNewState(
   { states }: Collection,
   state: StatePoint & { readonly member: string },
@@ -114,7 +114,7 @@ function addPoints(
   points: readonly StatePoint[],
 ): readonly CollectionEffect[] {
   const effects: CollectionEffect[] = []
-  // Who catches up signs what others still keep, not what it passed on the way.
+  // A member that catches up signs only the offsets that others still store.
   for (const point of points.slice(-STATES_KEPT)) {
     const last = [...collection.points.keys()].at(-1) ?? -1
     // A member cannot replace its statement for an offset.
@@ -147,7 +147,7 @@ function addState(collection: Collection, state: SignedState): readonly Collecti
   return ofMember.has(state.offset) ? judge(collection, state.offset) : []
 }
 
-/** What follows at an offset from all that is known of it. */
+/** The effects of the known statements at an offset. */
 function judge(collection: Collection, offset: number): readonly CollectionEffect[] {
   const own = collection.points.get(offset)
   if (own === undefined || collection.divergence !== null) return []
@@ -184,12 +184,12 @@ function findDivergence(collection: Collection, own: StatePoint): Divergence | n
 function certify({ network }: Collection, states: readonly SignedState[]): Certificate | null {
   const { genesis, genesisHash } = network
   if (states.length <= maxFaulty(genesis.nodes.length)) return null
-  const certificates = states.map(({ member, signature, ...point }) => ({
+  const statements = states.map(({ member, signature, ...point }) => ({
     ...point,
     genesisHash,
     signatures: [[member, signature]] as const,
   }))
-  return combineCertificates(certificates as unknown as [Certificate, ...Certificate[]], genesis)
+  return combineCertificates(statements as unknown as [Certificate, ...Certificate[]], genesis)
 }
 
 function statesAt({ states }: Collection, offset: number): readonly SignedState[] {

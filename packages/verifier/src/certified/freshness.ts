@@ -1,16 +1,16 @@
-/** Whether a true answer is one of now, and not of before what the reader has seen. */
+/** Whether a proven answer is recent, and not older than what the reader has seen. */
 
 export type Freshness = {
   readonly nowMicros: number
   readonly maxAgeMs: number
 }
 
-/** Whether the record time read at is too long ago (D-39); also where the age is no number. */
+/** Whether the record time is older than `maxAge` (D-39). An age that is no number counts as stale. */
 export function isStale(recordTime: number, { nowMicros, maxAgeMs }: Freshness): boolean {
   return !(nowMicros - recordTime <= maxAgeMs * 1000)
 }
 
-/** Whether the offset lies before the lowest that the reader takes; also where that is no number. */
+/** Whether the offset is below the lowest one that the reader accepts. An offset that is no number counts as below. */
 export function isBehind(offset: number, offsetMin: number): boolean {
   return !(offset >= offsetMin)
 }

@@ -23,6 +23,7 @@ export {
   encodeDocument,
   splitDocument,
 } from './document.ts'
+export { showDocument } from './document-leaves.ts'
 export { type Freshness, isBehind, isStale } from './freshness.ts'
 export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
 export * from './lookups.ts'
@@ -37,4 +38,3 @@ export {
   type RowsQuestion,
 } from './question.ts'
 export { questionOf } from './question-of-request.ts'
-export { showDocument } from './shown.ts'

@@ -64,7 +64,7 @@ export function askEntriesOfParty(
   const all = rangeUnder(['p', party], page.pageSize + 1)
   const from = position === null ? all.from : afterKeys(['p', party, position.after])
   const ranges: KeyRange[] = canBeInKey(party) ? [{ ...all, from }] : []
-  // It stands under its name alone, and is sorted in with the others.
+  // It has no key under the party, and is sorted in with the others.
   const synthetic = syntheticNameOf(party, network)
   if (synthetic !== null && (position === null || compareNames(synthetic, position.after) > 0))
     ranges.push(rangeUnder(['n', synthetic], 1))

@@ -14,7 +14,7 @@ export function askName(name: string): Question<CertifiedEntry | null> {
   return firstUnder(['n', name])
 }
 
-/** The entry that stands for a party: its synthetic one, else its lowest visible name; or null. */
+/** The entry that represents a party: its synthetic one, else its lowest visible name; or null. */
 export function askParty(party: string, network: HashedNetwork): Question<CertifiedEntry | null> {
   const synthetic = syntheticNameOf(party, network)
   if (synthetic === null) return firstUnder(['p', party])
@@ -22,7 +22,7 @@ export function askParty(party: string, network: HashedNetwork): Question<Certif
   return { ...byName, answer: (runs, offset) => ofUser(party, byName.answer(runs, offset)) }
 }
 
-/** The entry of a name, or the one that stands for a party, or null. */
+/** The entry of a name, or the one that represents a party, or null. */
 export function askLookup(lookup: Lookup, network: HashedNetwork): Question<CertifiedEntry | null> {
   return 'name' in lookup ? askName(lookup.name) : askParty(lookup.party, network)
 }

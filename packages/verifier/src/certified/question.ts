@@ -1,4 +1,4 @@
-/** What a caller asks, in the terms of the state tree: which leaves, and what they amount to. */
+/** Questions to the certified state: which leaves a request needs, and the answer that they give. */
 import { utf8 } from '../encoding/bytes.ts'
 import { type Json, LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import type { ProvenRow } from '../proof/activity-run.ts'

@@ -1,4 +1,4 @@
-/** Which public keys may stand in a genesis. */
+/** Which public keys a genesis may have. */
 import { fromHex, toHex } from '../encoding/bytes.ts'
 
 // y coordinates of the points of order 1, 2, 4 and 8, little-endian, sign bit cleared (RFC 8032 §5.1).

@@ -10,7 +10,7 @@ export type GenesisNode = {
   readonly operatorKey: string
 }
 
-/** Who puts entries in order, and what proves it. */
+/** The ordering driver, and the keys that prove its order. */
 export type GenesisOrdering = RedisOrdering | CometbftOrdering
 
 /** One synchronizer, which signs groups of the log with this Ed25519 key. */
@@ -49,7 +49,7 @@ export type CometbftOrdering = {
   readonly evidenceAge?: EvidenceAge
 }
 
-/** How long two votes for one step are evidence, and engines keep their blocks: until both have passed. */
+/** Until both have passed, two block votes for one step are evidence, and engines store their blocks. */
 export type EvidenceAge = {
   readonly micros: number
   readonly blocks: number

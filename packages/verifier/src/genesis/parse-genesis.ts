@@ -13,21 +13,21 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const NODES_MAX = 100
 const VERSION = 3
-/** The engine reads no smaller parts of a second from us. */
+/** The engine accepts whole milliseconds only. */
 const MILLISECOND = 1000
 
-/** Half a second for a proposal: a member that is away costs no more of every fourth block. */
+/** Half a second for a proposal. If one of four members is down, each fourth block takes this much longer. */
 const PROPOSE_MICROS_MAX = 500_000
-/** Freshness of reads lives on empty blocks. */
+/** Empty blocks keep reads fresh while nothing is ordered. */
 const EMPTY_BLOCK_MICROS_MAX = 5_000_000
-/** 257 KiB: one entry of the largest size with what a group adds to it. A product would stay in each bundle. */
+/** 257 KiB: the largest entry, with the overhead of a group. A computed constant would remain in each bundle. */
 const BLOCK_BYTES_MIN = 263_168
-/** 1 MiB: what a follower takes at once. */
+/** 1 MiB: the largest group that a follower accepts. */
 const BLOCK_BYTES_MAX = 1_048_576
 /** Five entries that name as many as one may. */
 const BLOCK_CONTRACTS_MIN = 1000
 
-/** The most that a genesis may allow: all requests of a party are read and shown at once. */
+/** The most that a genesis may allow, because all requests of a party are read and answered at once. */
 const OPEN_REQUESTS_MAX = 1000
 
 /** @throws {GenesisError} That names the member of which this is the value. */

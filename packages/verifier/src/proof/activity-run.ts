@@ -73,7 +73,7 @@ export function hashActivity(
 /**
  * What a run shows, and its one text.
  *
- * @param tree - From the certified state, never from who proves.
+ * @param tree - From the certified state, never from the prover.
  * @throws {InvalidProof} Unless it is the run of a tree of this size with this root.
  */
 export function verifyRun(run: unknown, tree: ActivityTree, sha256: Sha256): VerifiedRun {

@@ -38,19 +38,19 @@ export function append(
   sha256: Sha256,
   onWhole?: (subtree: Subtree, hash: Uint8Array) => void,
 ): Frontier {
-  const kept = [...peaks]
+  const rest = [...peaks]
   let hash = leafHash
   let index = size
   for (let level = 0; ; level++) {
     onWhole?.({ level, index }, hash)
     if (index % 2 === 0) break
-    hash = hashPair(kept.pop() as Uint8Array, hash, sha256) // An odd one has a left sibling.
+    hash = hashPair(rest.pop() as Uint8Array, hash, sha256) // An odd one has a left sibling.
     index = (index - 1) / 2
   }
-  return { size: size + 1, peaks: [...kept, hash] }
+  return { size: size + 1, peaks: [...rest, hash] }
 }
 
-/** The hash of subtrees that stand side by side, each larger than the next; of none that of the empty tree. */
+/** The hash of adjacent subtrees, each larger than the next. Without subtrees it is the hash of the empty tree. */
 export function joinSubtrees(hashes: readonly Uint8Array[], sha256: Sha256): Uint8Array {
   if (hashes.length === 0) return sha256(new Uint8Array(0))
   return hashes.reduceRight((right, left) => hashPair(left, right, sha256))

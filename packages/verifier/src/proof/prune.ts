@@ -1,7 +1,7 @@
 /**
  * What a proof shows of a state tree: the leaves in a range, up to the one that fills it, and as little else as
- * proves that none of the range is left out. Who proves prunes the whole tree; who verifies prunes what was
- * shown and must get the same. So there is one definition of what a proof has to show, and one form of it.
+ * proves that none of the range is left out. The prover prunes the whole tree. The verifier prunes the tree of
+ * the proof, and must get the same. So a proof has one definition and one form.
  */
 import { bitAt, compareKeys, firstDifference, positionOf } from './bits.ts'
 import type { Leaf } from './tree-hash.ts'

@@ -91,9 +91,9 @@ type RangesInput = {
  * For each range its visible leaves, in order: all of them, or the first `limit` where there are as many.
  *
  * @param input.proof - The text that was received.
- * @param input.root - From a certificate, never from who proves.
+ * @param input.root - From a certificate, never from the prover.
  * @param input.at - Record time that is read at, from the same certificate.
- * @param input.ranges - From the request that the caller made, never from who proves.
+ * @param input.ranges - From the request that the caller made, never from the prover.
  * @throws {InvalidProof} Unless `proof` is exactly what shows them.
  */
 export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[])[] {
@@ -102,7 +102,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   const isEmpty = bytesEqual(root, EMPTY_ROOT)
   const values = new Map<Leaf, string>()
   const trees = readTrees(items, { root, sha256, values })
-  // What was shown is pruned as the whole tree is: it must suffice, and nothing of it may be left over.
+  // Pruning the tree of the proof must succeed, and leave nothing over.
   const needed = ranges.map((range) => {
     if (isEmpty) return null
     const { value: tree } = trees.next()

@@ -2,7 +2,7 @@
  * The state tree in memory: packed, because a network has many names, and persistent, because proofs are asked
  * for at offsets that updates have passed. A version shares with the one before all that did not change.
  *
- * The tree knows leaves by numbers; what they are, and where that is kept, is the caller's.
+ * The tree knows leaves by numbers; the caller stores their content.
  */
 import { bitAt, compareKeys, firstDifference } from './bits.ts'
 import type { TreeReader } from './prune.ts'
@@ -15,7 +15,7 @@ export type Version = {
   readonly root: number | null
 }
 
-/** Where the caller keeps the leaves. */
+/** The caller's store of the leaves. */
 export interface Leaves {
   /** The leaf of a number that was added, until it is freed. */
   leafAt(id: number): Leaf

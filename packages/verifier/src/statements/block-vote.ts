@@ -1,6 +1,6 @@
 /**
- * What a member of a network that CometBFT orders signs when it votes for a block: its bytes, read. The form is the
- * engine's: a length, then a message of fields in their order.
+ * Reads a block vote: the bytes that a member signs when its CometBFT engine votes for a block. The engine defines the
+ * form: a length, then a message with its fields in order.
  */
 
 /** The engine's name for a network. At most 50 characters, which leaves no room for the whole hash. */
@@ -8,12 +8,12 @@ const CHAIN_HASH_DIGITS = 40
 
 const STEPS = { 1: 'prevote', 2: 'precommit' } as const
 
-export type Vote = {
+export type BlockVote = {
   readonly chainId: string
   readonly height: number
   readonly round: number
   readonly step: (typeof STEPS)[keyof typeof STEPS]
-  /** What is voted for; empty: for no block. */
+  /** The id of the block that the vote is for; empty: a vote for no block. */
   readonly block: Uint8Array
 }
 
@@ -22,8 +22,8 @@ export function chainIdOf(genesisHash: string): string {
   return `qs-${genesisHash.slice(0, CHAIN_HASH_DIGITS)}`
 }
 
-/** Null if these bytes are no vote. */
-export function readVote(signed: Uint8Array): Vote | null {
+/** Reads a block vote. Returns null for other bytes. */
+export function readBlockVote(signed: Uint8Array): BlockVote | null {
   const [length, start] = varintAt(signed, 0)
   if (length === 0 || start + length !== signed.byteLength) return null
   const fields = fieldsOf(signed.subarray(start))
@@ -46,21 +46,21 @@ function fieldsOf(bytes: Uint8Array): Readonly<Record<number, number | Uint8Arra
   const fields: Record<number, number | Uint8Array> = {}
   let last = 0
   for (let at = 0; at < bytes.byteLength; ) {
-    const [tag, behindTag] = varintAt(bytes, at)
+    const [tag, afterTag] = varintAt(bytes, at)
     const field = tag >> 3
     if (field <= last) return null
     last = field
     const wireType = tag & 7
     if (wireType === FIXED64) {
-      if (behindTag + 8 > bytes.byteLength) return null
-      const value = new DataView(bytes.buffer, bytes.byteOffset + behindTag).getBigInt64(0, true)
+      if (afterTag + 8 > bytes.byteLength) return null
+      const value = new DataView(bytes.buffer, bytes.byteOffset + afterTag).getBigInt64(0, true)
       fields[field] = Number(value)
-      at = behindTag + 8
+      at = afterTag + 8
     } else if (wireType === VARINT || wireType === BYTES) {
-      const [value, behind] = varintAt(bytes, behindTag)
-      at = wireType === BYTES ? behind + value : behind
-      if (behind === behindTag || at > bytes.byteLength) return null
-      fields[field] = wireType === BYTES ? bytes.subarray(behind, at) : value
+      const [value, afterVarint] = varintAt(bytes, afterTag)
+      at = wireType === BYTES ? afterVarint + value : afterVarint
+      if (afterVarint === afterTag || at > bytes.byteLength) return null
+      fields[field] = wireType === BYTES ? bytes.subarray(afterVarint, at) : value
     } else return null
   }
   return fields

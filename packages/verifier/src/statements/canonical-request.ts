@@ -1,5 +1,5 @@
 /**
- * Requests as they are kept with what proves their answers: each operation with all its parameters, after decoding
+ * Requests as they are stored with the proofs of their answers: each operation with all its parameters, after decoding
  * and defaulting.
  */
 import type { Json } from '../encoding/canonical-json.ts'
@@ -16,14 +16,14 @@ export type CanonicalRequest = {
 /** One lookup: by exact name, or by party identifier. */
 export type Lookup = { readonly name: string } | { readonly party: string }
 
-/** The operation that a lookup of a batch stands for. */
+/** The request that corresponds to one lookup of a batch. */
 export function requestOfLookup(lookup: Lookup): CanonicalRequest {
   return 'name' in lookup
     ? { operation: 'getEntryByName', parameters: { name: lookup.name } }
     : { operation: 'getEntryByParty', parameters: { party: lookup.party } }
 }
 
-/** What pages have in common, as it came. */
+/** The parameters of pages, before defaulting. */
 type PageQuery = { readonly page_size: number; readonly page_token?: string | null }
 
 export function requestOfEntries(
@@ -41,7 +41,7 @@ function pageParameters(query: PageQuery): CanonicalRequest['parameters'] {
   return { page_size: query.page_size, page_token: query.page_token ?? null }
 }
 
-/** An empty id stands for none, as upstream. */
+/** An empty id means the first page, as upstream. */
 export function requestOfActivities(body: {
   readonly page_size: number
   readonly begin_after_id?: string | null | undefined

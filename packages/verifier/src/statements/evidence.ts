@@ -7,7 +7,7 @@ import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
-import { chainIdOf, readVote, type Vote } from './block-vote.ts'
+import { type BlockVote, chainIdOf, readBlockVote } from './block-vote.ts'
 import { STATEMENT_TAGS } from './statements.ts'
 
 /** A statement's bytes and its signature, in lower-case hex. */
@@ -28,9 +28,9 @@ export type ProvenEvidence = { readonly signer: string } & About
 
 type About =
   | { readonly kind: StatementKind; readonly offset: number }
-  | ({ readonly kind: 'vote' } & Pick<Vote, 'height' | 'round' | 'step'>)
+  | ({ readonly kind: 'vote' } & Pick<BlockVote, 'height' | 'round' | 'step'>)
 
-// Behind tag and genesis hash: offset first, and so many bytes in all.
+// The bytes after tag and genesis hash. They begin with the offset.
 const OFFSET_BYTES = 8
 const HASH_BYTES = 32
 const POINT_BYTES = 2 * OFFSET_BYTES + HASH_BYTES
@@ -85,7 +85,7 @@ type StatementKind = keyof typeof BYTE_COUNTS
 type Subject = { readonly about: About; readonly content: Uint8Array }
 
 function subjectOf(statement: Uint8Array<ArrayBuffer>, genesisHash: string): Subject {
-  const vote = readVote(statement)
+  const vote = readBlockVote(statement)
   if (vote !== null) {
     const { chainId, height, round, step, block } = vote
     check(chainId === chainIdOf(genesisHash), 'a vote is from another network')

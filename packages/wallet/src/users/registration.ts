@@ -17,11 +17,11 @@ import type { Commander } from '@quorumscan/submit'
 import { mergeRights, type ValidatorStore } from '@quorumscan/users'
 import { createStoreCheck } from './store-check.ts'
 
-/** So often can a fitting party be given away before its user cannot register. */
+/** How many parties that fit a user may belong to others before the user cannot register. */
 const HINTS_PER_USER_MAX = 100
-/** Of all users, when a party is found without a note. */
+/** Users in one read, when the owner of a party is searched among all users. */
 const USERS_PER_READ = 1000
-/** Between attempts, e.g. while the validator catches up with the log. */
+/** The pause between attempts, for example while the validator catches up with the log. */
 export const OPERATOR_RETRY_MS = 500
 
 export type Registration = ReturnType<typeof createRegistration>
@@ -32,7 +32,7 @@ export function createRegistration(deps: {
   readonly commander: Commander
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
-  /** Whether to begin again without users that are lost. */
+  /** Whether the operator accepts the loss of the users. */
   readonly isLossAccepted: boolean
   /** @throws {ScanError} While the replica is not live. */
   readonly assertLive: () => void

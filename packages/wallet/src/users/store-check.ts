@@ -19,7 +19,7 @@ export function createStoreCheck(options: {
   readonly operatorParty: PartyId
   /** @throws {ScanError} NOT_READY while the log may have more than the ledger shows. */
   readonly assertCaughtUp: () => void
-  /** Whether to begin again without those that are lost. */
+  /** Whether the operator accepts the loss of the users. */
   readonly isLossAccepted: boolean
 }) {
   const { identity, users, ledger, participant } = options

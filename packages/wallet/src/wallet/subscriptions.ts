@@ -184,9 +184,9 @@ export function payDueRenewal(
   })
 }
 
-/** A preference for a name that has ended takes some 200 bytes and does no harm. */
+/** The period of the clean-up. A preference for an ended name takes some 200 bytes and has no effect. */
 const FORGET_MS = 3_600_000
-/** Between looks whether the replica is live. */
+/** The pause between checks whether the replica is live. */
 const LIVE_CHECK_MS = 500
 
 /** Forgets the preferences for subscriptions that ended, until it is disposed of. */

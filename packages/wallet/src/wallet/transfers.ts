@@ -1,4 +1,4 @@
-/** Transfers between parties: offered, taken, given back (D-20). */
+/** Transfers between parties by transfer offers: creates, accepts, rejects and withdraws them (D-20). */
 import type { BodyOf, ResponseOf, validatorRoutes } from '@quorumscan/api'
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
@@ -31,14 +31,14 @@ import {
 import { invalidMember } from './coins.ts'
 import { type SpendingDeps, spend } from './spending.ts'
 
-/** Offers to a party are made by others, any number of them; a list shows so many. */
+/** Transfer offers to a party in one list. Other parties can create any number of them. */
 const OFFERS_LISTED_MAX = 1_000
 
 type CreateTransfer = (typeof validatorRoutes)['createTransfer']
 type TransferOutcome = ResponseOf<CreateTransfer>
 
 /**
- * Offers coin to another party. To oneself it is moved at once, which makes one coin of many.
+ * Creates a transfer offer to another party. A transfer to the own party takes effect at once, and merges coins.
  *
  * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expires_at` in the future and the
  *   receiver a party of this network; DUPLICATE_COMMAND for a tracking id that was used; as `spend`.
@@ -84,8 +84,8 @@ export async function createTransfer(
 }
 
 /**
- * Open offers of the user and to the user, in order of creation. Of those that others made it shows at
- * most 1 000: answering them makes room for the rest.
+ * Open transfer offers of the user and to the user, in order of creation. It has at most 1 000 of those that other
+ * parties created. The others follow once these are answered.
  */
 export async function listTransfers(ledger: Ledger, user: WalletUser): Promise<WireContract[]> {
   const [made, visible] = await Promise.all([
@@ -99,7 +99,7 @@ export async function listTransfers(ledger: Ledger, user: WalletUser): Promise<W
 export type Answer = 'accept' | 'reject' | 'withdraw'
 
 /**
- * Ends an offer: the receiver accepts or rejects it, the sender withdraws it.
+ * Ends a transfer offer: the receiver accepts or rejects it, or the sender withdraws it.
  *
  * @throws {ScanError} PERMISSION_DENIED for the wrong one of the two, CHOICE_REFUSED for an offer that has
  *   ended, DUPLICATE_COMMAND if the user did it before, CONTRACT_NOT_FOUND.

@@ -1,4 +1,4 @@
-/** What a certified document shows, for a reader who does not know the request. */
+/** Reads a certified document without its request. */
 import type { SignatureVerifier } from '../certificates/certificate.ts'
 import { createCertificateChecks } from '../certificates/certificate-checks.ts'
 import type { Threshold } from '../genesis/threshold.ts'
