@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toHex } from '@quorumscan/base'
-import type { TrimBound } from '@quorumscan/log'
+import type { LogPosition } from '@quorumscan/model'
 import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
 import { toWireOffer } from '@quorumscan/snapshots'
 import { createManualClock, createTestNetwork, untilTrue } from '@quorumscan/testkit'
@@ -38,7 +38,7 @@ type Listed = readonly ReturnType<typeof snapshot>[] | null
 
 /** Below what the log is trimmed while nodes list this; null: a node that does not answer. */
 async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
-  const asked: TrimBound[] = []
+  const asked: LogPosition[] = []
   const nodes = await Promise.all(
     lists.map((list, index) => serve(list, names?.[index] ?? `sv-${index + 1}`)),
   )

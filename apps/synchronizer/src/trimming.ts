@@ -2,8 +2,8 @@
  * Trims the log: deletes the entries below the newest snapshot that a quorum of members has, which are older than it by
  * what the operator configured. No follower needs them: one that lags more starts from that snapshot.
  */
-import type { LogStart, TrimBound } from '@quorumscan/log'
-import type { Micros } from '@quorumscan/model'
+import type { LogStart } from '@quorumscan/log'
+import type { LogPosition, Micros } from '@quorumscan/model'
 import { createPeerClient, type Peer, repeat } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotPeers, type ListedSnapshot } from '@quorumscan/snapshots'
@@ -12,7 +12,7 @@ import { type Genesis, quorumOf } from '@quorumscan/verifier'
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const ROUND_MS = 5_000
 
-const NOTHING: TrimBound = { offset: 0, recordTime: 0 }
+const NOTHING: LogPosition = { offset: 0, recordTime: 0 }
 
 /** Looks for what may go until it is disposed of. */
 export function trimLogRegularly(
@@ -21,7 +21,7 @@ export function trimLogRegularly(
     readonly nodes: readonly Peer[]
     /** Record time that stays before the snapshot. */
     readonly keepMicros: Micros
-    readonly trim: (before: TrimBound, signal: AbortSignal) => Promise<LogStart | null>
+    readonly trim: (before: LogPosition, signal: AbortSignal) => Promise<LogStart | null>
   },
 ): AsyncDisposable {
   const { clock, logger, metrics } = app
@@ -70,7 +70,7 @@ export function trimLogRegularly(
 function newestHeldByQuorum(
   listed: readonly ListedSnapshot[],
   { nodes }: Genesis,
-): TrimBound | null {
+): LogPosition | null {
   const quorum = quorumOf(nodes.length)
   // A signature does not show that the member still has the snapshot.
   const membersWith = ({ holders, signatures }: ListedSnapshot) =>

@@ -3,7 +3,8 @@
  * still be evidence, and the groups of sync anchors (`block-snapshots.ts`).
  */
 
-import { type BlockStore, type LogStart, type TrimBound, trimLog } from '@quorumscan/log'
+import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
+import type { LogPosition } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { EvidenceAge } from '@quorumscan/verifier'
 import type { AnchorBlock } from './block-snapshots.ts'
@@ -72,7 +73,7 @@ export function createRetention(options: {
      *
      * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
      */
-    async trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null> {
+    async trim(before: LogPosition, signal: AbortSignal): Promise<LogStart | null> {
       if (before.offset > 0) await addAnchor(before.offset)
       const oldest = anchors.at(-1)?.lastOffset ?? 0
       const bound = { ...before, offset: Math.min(before.offset, oldest) }

@@ -7,20 +7,15 @@ import { type KeyPair, openAll, toHex } from '@quorumscan/base'
 import { createCertifier } from '@quorumscan/certifier'
 import { readLogClientOptions, type ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import {
-  NEWEST_RULES,
-  type Ordering,
-  payloadOf,
-  readProtocol,
-  scanAddress,
-} from '@quorumscan/ledger'
+import { type Ordering, payloadOf, scanAddress } from '@quorumscan/ledger'
 import { createGroupKeeper, createLogClient, createLogReader, watchLogRoom } from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { measureProtocol, measureReplica, openReplica } from '@quorumscan/replica'
+import { measureReplica, openReplica } from '@quorumscan/replica'
 import {
   assertFollowing,
   createPeerClient,
   createPeerClocks,
+  type Logger,
   measureMargins,
   measureRedis,
   type Peer,
@@ -30,7 +25,6 @@ import {
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
 import { type Evidence, maxFaulty, quorumOf } from '@quorumscan/verifier'
-import { type Background, createBackground } from './background.ts'
 
 export type Follower = Awaited<ReturnType<typeof openFollower>>
 
@@ -113,7 +107,6 @@ export async function openFollower(app: App, options: FollowerOptions) {
       ]
     })
     measureReplica(app.metrics, replica, clock)
-    measureProtocol(app.metrics, () => readProtocol(replica), NEWEST_RULES.version)
     measureRedis(app.metrics, resources.opened(watchRedis(redis)))
     const self = member && {
       name: member.name,
@@ -193,4 +186,39 @@ export async function openFollower(app: App, options: FollowerOptions) {
       },
     }
   })
+}
+
+/** Disposing aborts the work and waits for its end. Opened last, so that it ends before what it works with is closed. */
+export type Background = AsyncDisposable & {
+  /** Resolves with the error of the first work that failed: the process cannot continue without it. */
+  readonly failed: Promise<unknown>
+  /** Aborts when the process stops: what the work rejects with from then on is no failure. */
+  readonly signal: AbortSignal
+  /** @param failure - The line of the log if the work rejects before `signal` aborts. */
+  run(failure: string, work: Promise<unknown>): void
+}
+
+export function createBackground(logger: Logger): Background {
+  const closing = new AbortController()
+  const running: Promise<unknown>[] = []
+  let fail: (error: unknown) => void = () => {}
+  const failed = new Promise<unknown>((resolve) => {
+    fail = resolve
+  })
+  return {
+    failed,
+    signal: closing.signal,
+    run(failure, work) {
+      const watched = work.catch((error: unknown) => {
+        if (closing.signal.aborted) return
+        logger.fatal({ err: error }, failure)
+        fail(error)
+      })
+      running.push(watched)
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new ScanError('NOT_READY', 'The process is stopping.'))
+      await Promise.all(running)
+    },
+  }
 }

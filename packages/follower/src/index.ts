@@ -1,2 +1,1 @@
-export type { Background } from './background.ts'
-export { type Follower, openFollower } from './follower.ts'
+export { type Background, type Follower, openFollower } from './follower.ts'

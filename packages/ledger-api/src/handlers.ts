@@ -1,9 +1,15 @@
-/** The handlers of the ledger interface, one for every route of its table. */
+/** The handlers of the ledger interface, one for each route of its table, and its WebSockets. */
+
+import { type Openers, socketRoutes } from '@quorumscan/api'
+import type { Caller } from './callers.ts'
+import { openCompletions } from './commands/completions.ts'
 import { commandHandlers } from './commands/handlers.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
 import type { LedgerHandlers } from './http/handler.ts'
-import { stateHandlers } from './state.ts'
-import { updateHandlers } from './updates.ts'
+import type { LedgerSocket } from './http/ledger-sockets.ts'
+import { openActiveContracts, stateHandlers } from './state.ts'
+import type { OpenStream } from './update-stream.ts'
+import { openUpdates, updateHandlers } from './updates.ts'
 import { ledgerUserHandlers, ofDefaultProvider } from './users/handlers.ts'
 import { partyHandlers } from './users/parties.ts'
 
@@ -14,4 +20,20 @@ export function ledgerHandlers(context: LedgerApiDeps): LedgerHandlers {
     ...ofDefaultProvider({ ...ledgerUserHandlers(context), ...partyHandlers(context) }),
     ...updateHandlers(context),
   }
+}
+
+export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket[] {
+  const { reads } = context
+  const openers: Openers<'/v2/', (request: never, caller: Caller) => Promise<OpenStream>> = {
+    streamUpdates: openUpdates(reads),
+    streamCompletions: openCompletions(context),
+    streamActiveContracts: openActiveContracts(reads),
+  }
+  return Object.entries(openers).map(([id, open]) => ({
+    ...socketRoutes[id as keyof typeof openers],
+    async open({ request, caller, signal }) {
+      const elements = await open(request, caller)
+      return elements(reads.guard.watch(caller, signal))
+    },
+  }))
 }

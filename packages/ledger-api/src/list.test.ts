@@ -2,7 +2,7 @@
 import { fromUtf8 } from '@quorumscan/base'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { type ListOptions, listOf } from './list.ts'
+import { listOf } from './list.ts'
 
 const { signal } = new AbortController()
 
@@ -21,7 +21,7 @@ async function* counting(
 
 const read = async (
   stream: AsyncGenerator<readonly string[]>,
-  options: Partial<ListOptions> = {},
+  options: Partial<Parameters<typeof listOf>[1]> = {},
 ): Promise<number[]> => {
   const all = { limit: undefined, idleMs: null, clock: createManualClock(), signal, ...options }
   return JSON.parse(fromUtf8(await listOf(() => stream, all)))

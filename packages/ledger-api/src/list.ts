@@ -13,14 +13,6 @@ const LIST_IDLE_MS = 500
 /** Longer than the time limit of a request, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 
-export type ListOptions = {
-  /** Of the query; ignored above the maximum. */
-  readonly limit: number | bigint | undefined
-  /** Null: until the stream ends. */
-  readonly idleMs: number | bigint | null
-  readonly clock: Clock
-}
-
 /**
  * A JSON array of the elements, as bytes. An error of the stream is an error of the whole.
  *
@@ -29,7 +21,14 @@ export type ListOptions = {
  */
 export async function listOf(
   open: (signal: AbortSignal) => AsyncIterator<readonly string[]>,
-  options: ListOptions & { readonly signal: AbortSignal },
+  options: {
+    /** Of the query; ignored above the maximum. */
+    readonly limit: number | bigint | undefined
+    /** Null: until the stream ends. */
+    readonly idleMs: number | bigint | null
+    readonly clock: Clock
+    readonly signal: AbortSignal
+  },
 ): Promise<Uint8Array> {
   const { clock, signal } = options
   const wanted = Math.min(Number(options.limit ?? Infinity), LIST_ELEMENTS_MAX + 1)

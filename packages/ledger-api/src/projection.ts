@@ -18,12 +18,13 @@ import {
   type EventFilter,
   MATCHES,
   type TemplateFlags,
+  type TransactionView,
+  type UpdateView,
   WITH_BLOB,
   WITH_VIEW,
-} from './event-filter.ts'
+} from './formats.ts'
 import { formatInstant } from './instants.ts'
 import { participantIdOf } from './participant-id.ts'
-import type { TransactionView, UpdateView } from './update-format.ts'
 
 /** The element of a stream for an update, as JSON; null if the stream does not show it. */
 export type Projection = (update: StoredUpdate) => string | null

@@ -1,14 +1,13 @@
 /** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
+
+import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
-import { type Offset, partyParticipant } from '@quorumscan/model'
-import {
-  activeContractsPage,
-  checkActiveContracts,
-  contractEvents,
-  openActiveContracts,
-} from './active-contracts.ts'
+import { contractBlob, templateOf, templates, toLfJson } from '@quorumscan/ledger'
+import { type Contract, type ContractId, type Offset, partyParticipant } from '@quorumscan/model'
+import type { UpdateRange } from '@quorumscan/replica'
+import type { Reader } from './callers.ts'
 import {
   denied,
   invalidArgument,
@@ -16,13 +15,21 @@ import {
   requiredContractId,
   shown,
 } from './commands/grammar.ts'
-import type { LedgerApiDeps } from './dependencies.ts'
-import { readEventFormat } from './event-filter.ts'
+import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
+import {
+  assertMayReadEvents,
+  combineEventFormats,
+  type EventFilter,
+  MATCHES,
+  readEventFormat,
+  WITH_BLOB,
+} from './formats.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
-import { assertMayReadEvents } from './update-format.ts'
-import { afterLedgerEnd, nonPositiveOffset } from './update-request.ts'
+import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
+import { type Elements, type OpenStream, readPortion } from './update-stream.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './updates.ts'
 
 /** Contracts of a page, as upstream. */
 const PAGE_DEFAULT = 100
@@ -124,4 +131,179 @@ function readToken(token: string): { readonly at: Offset; readonly after: string
   if (at === undefined || after === undefined)
     throw invalidArgument('page_token was not issued by this participant')
   return { at: Number(at), after }
+}
+
+type ActiveContractsRequest = BodyOf<(typeof ledgerRoutes)['getActiveContracts']>
+
+type ActiveContractsQuery = { readonly at: Offset; readonly filter: EventFilter }
+
+export const openActiveContracts =
+  (reads: LedgerReads) =>
+  async (request: ActiveContractsRequest, caller: Reader): Promise<OpenStream> => {
+    const query = await checkActiveContracts(reads, request, caller)
+    return (signal) => activeContracts(reads, query, signal)
+  }
+
+/** @throws {LedgerError} In the order of updates: format, rights, offset, names in the format, pruning. */
+export async function checkActiveContracts(
+  reads: LedgerReads,
+  request: ActiveContractsRequest,
+  caller: Reader,
+): Promise<ActiveContractsQuery> {
+  const format = combineEventFormats(request)
+  assertMayReadEvents(caller, format)
+  const { activeAtOffset } = request
+  const end = reads.feed.end().offset
+  if (activeAtOffset < 0) throw negativeOffset('active_at_offset', activeAtOffset)
+  if (activeAtOffset > end) throw afterLedgerEnd('active_at_offset', activeAtOffset, end)
+  const at = Number(activeAtOffset)
+  const filter = readEventFormat(format)
+  await assertNotPruned(reads, { after: at, upTo: end })
+  return { at, filter }
+}
+
+/** JSON of each contract once, in no order. */
+async function* activeContracts(
+  reads: LedgerReads,
+  { at, filter }: ActiveContractsQuery,
+  signal: AbortSignal,
+): Elements {
+  const shown = new Set<ContractId>()
+  const elementsOf = (contracts: readonly Contract[]): string[] =>
+    contracts.flatMap((contract) => {
+      if (contract.offset > at || shown.has(contract.contractId)) return []
+      const element = contractJson(contract, filter, reads.synchronizerId)
+      if (element === null) return []
+      shown.add(contract.contractId)
+      return [element]
+    })
+  let position = at
+  for (const phase of ['before', 'walk', 'after'] as const) {
+    const source =
+      phase === 'walk'
+        ? walk(reads, filter)
+        : archivedContracts(reads, { after: position, upTo: reads.feed.end().offset, order: 'asc' })
+    if (phase === 'before') position = reads.feed.end().offset
+    for await (const contracts of source) {
+      signal.throwIfAborted()
+      const elements = elementsOf(contracts)
+      if (elements.length > 0) yield elements
+    }
+  }
+}
+
+/**
+ * The contracts with the lowest ids after a given one, sorted by id: JSON of each. A page reads all contracts that match
+ * and keeps at most twice its size.
+ */
+export async function activeContractsPage(
+  reads: LedgerReads,
+  query: ActiveContractsQuery,
+  page: { readonly after: string; readonly limit: number; readonly signal: AbortSignal },
+): Promise<readonly (readonly [id: ContractId, json: string])[]> {
+  let kept: [ContractId, string][] = []
+  for await (const elements of activeContracts(reads, query, page.signal)) {
+    for (const json of elements) {
+      const id = CONTRACT_ID.exec(json)?.[1] ?? ''
+      if (id > page.after) kept.push([id, json])
+    }
+    if (kept.length > 2 * page.limit)
+      kept = kept.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, page.limit)
+  }
+  return kept.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, page.limit)
+}
+
+/** The first in an element is that of its contract. */
+const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
+
+/** A superset of the contracts that match: by the indexes of the parties, or all contracts. */
+async function* walk(
+  { replica, operator }: LedgerReads,
+  { anyParty, byParty }: EventFilter,
+): AsyncGenerator<readonly Contract[]> {
+  if (anyParty !== null || byParty.has(operator)) {
+    yield* replica.walkContracts(null)
+    return
+  }
+  for (const [party, flags] of byParty)
+    for (const [index, { entity }] of templates.entries())
+      if (((flags[index] ?? 0) & MATCHES) !== 0)
+        yield* replica.walkContracts(`party:${entity}:${party}`)
+}
+
+/** Contracts from before a range that updates of the range archived. */
+async function* archivedContracts(
+  { feed, replica }: LedgerReads,
+  range: UpdateRange,
+): AsyncGenerator<readonly Contract[]> {
+  let rest: UpdateRange | null = range.after < range.upTo ? range : null
+  while (rest !== null) {
+    const portion = await readPortion(feed, rest)
+    yield Array.from(portion.updates).flatMap((update) => replica.history.archivedContracts(update))
+    rest = portion.rest
+  }
+}
+
+/** An element of the answer; null if no party of the filter may see it. */
+function contractJson(contract: Contract, filter: EventFilter, synchronizerId: string) {
+  const createdEvent = createdEventOf(contract, filter)
+  if (createdEvent === null) return null
+  const active = `{"createdEvent":${createdEvent},"synchronizerId":${JSON.stringify(synchronizerId)},"reassignmentCounter":0}`
+  // The workflow belongs to the update, which may have been pruned.
+  return `{"workflowId":"","contractEntry":{"JsActiveContract":${active}},"streamContinuationToken":""}`
+}
+
+/** JSON of a contract, also of one whose update was pruned; null if no party of the filter may see it. */
+function createdEventOf(contract: Contract, filter: EventFilter): string | null {
+  const { type } = templateOf(contract)
+  const template = templates.indexOf(templateOf(contract))
+  const stakeholders = [...contract.signatories, ...contract.observers]
+  let flags = filter.anyParty?.[template] ?? 0
+  for (const party of stakeholders) flags |= filter.byParty.get(party)?.[template] ?? 0
+  if ((flags & MATCHES) === 0) return null
+  const witnesses = stakeholders.filter(
+    (party) => filter.anyParty !== null || filter.byParty.has(party),
+  )
+  const hasBlob = (flags & WITH_BLOB) !== 0
+  return createdEventJson(eventJson({ ...contract, template }), {
+    template,
+    payload: JSON.stringify(toLfJson(type.descriptor, contract.payload)),
+    blob: hasBlob ? Buffer.from(contractBlob(contract)).toString('base64') : '',
+    flags,
+    witnesses: JSON.stringify(witnesses),
+    signatories: JSON.stringify(contract.signatories),
+    observers: JSON.stringify(contract.observers),
+    createdAt: contract.createdAt,
+    isDelta: true,
+  })
+}
+
+/**
+ * The events of one contract, as its stakeholders see them (docs/upstream.md §L5.2): JSON of the answer; null if the
+ * contract is unknown or pruned, or no party of the filter has a stake in it. The update that archived a contract holds it
+ * completely. So it is found until that update is pruned, even if the update that created it was pruned before.
+ */
+export async function contractEvents(
+  { replica, synchronizerId }: LedgerReads,
+  id: ContractId,
+  filter: EventFilter,
+): Promise<string | null> {
+  const place = `"synchronizerId":${JSON.stringify(synchronizerId)}}`
+  const shown = (created: string | null, archived: string | null) =>
+    created &&
+    `{"created":{"createdEvent":${created},${place},"archived":${archived && `{"archivedEvent":${archived},${place}`}}`
+  // In this order, so that the second read finds a contract that was archived after the first.
+  const [contract] = await replica.contracts([id])
+  if (contract) return shown(createdEventOf(contract, filter), null)
+  const update = await replica.history.archivalOf(id)
+  if (update === null) return null
+  const events = contractEventsJson(update, id, filter)
+  const eventOf = (name: string) => {
+    const start = `{"${name}":`
+    return events.find((json) => json.startsWith(start))?.slice(start.length, -1) ?? null
+  }
+  const earlier = replica.history.archivedContracts(update).find((one) => one.contractId === id)
+  // A contract that the same update created is shown from its event.
+  const created = earlier ? createdEventOf(earlier, filter) : eventOf('CreatedEvent')
+  return shown(created, eventOf('ArchivedEvent'))
 }

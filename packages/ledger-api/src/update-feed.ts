@@ -2,7 +2,7 @@
  * Updates as the replica applies them, for any number of streams. One listener wakes all streams and keeps the newest
  * updates in memory, so that streams at the ledger end read nothing from Redis.
  */
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Offset } from '@quorumscan/model'
 import type { Replica, StoredUpdate, UpdateHistory, UpdateRange } from '@quorumscan/replica'
 
 /** Stored bytes of updates kept in memory. Decoded updates take some four times as much. */
@@ -16,14 +16,14 @@ type Source = Pick<Replica, 'head' | 'onHistory'> & {
 
 export function createUpdateFeed(replica: Source) {
   /** The ledger end. */
-  let end: { readonly offset: Offset; readonly recordTime: Micros } = replica.head()
+  let end: LogPosition = replica.head()
   // Every update after `recentAfter` up to the end, oldest first.
   let recent: StoredUpdate[] = []
   let recentAfter = end.offset
   let recentBytes = 0
   let lastUpdate = end.offset
-  const moved = createBell()
-  const updated = createBell()
+  const endChange = createNotifier()
+  const updateChange = createNotifier()
 
   const stop = replica.onHistory((step) => {
     const previousUpdate = lastUpdate
@@ -48,8 +48,8 @@ export function createUpdateFeed(replica: Source) {
       recentAfter = oldest.offset
     }
     if (dropped > 0) recent = recent.slice(dropped)
-    moved.ring()
-    if (lastUpdate > previousUpdate) updated.ring()
+    endChange.notify()
+    if (lastUpdate > previousUpdate) updateChange.notify()
   })
 
   return {
@@ -62,38 +62,33 @@ export function createUpdateFeed(replica: Source) {
       const updates = recent.filter(({ offset }) => offset > after && offset <= upTo)
       return { kind: 'updates', updates, rest: null } as const
     },
-    /** Resolves once the ledger end is after the offset; rejects with the signal's reason. */
+    /** Resolves once the ledger end is after the offset; never, if the signal aborts before. */
     async waitForEntry(offset: Offset, signal: AbortSignal): Promise<void> {
-      if (end.offset <= offset) await moved.wait(signal)
+      if (end.offset <= offset) await endChange.next(signal)
     },
     /** The offset of the newest update, at most `end`: checkpoints and entries without effect are not updates. */
     lastUpdate: () => lastUpdate,
-    /** Resolves once an update exists after the offset; rejects with the signal's reason. */
+    /** Resolves once an update exists after the offset; never, if the signal aborts before. */
     async waitForUpdate(offset: Offset, signal: AbortSignal): Promise<void> {
-      if (lastUpdate <= offset) await updated.wait(signal)
+      if (lastUpdate <= offset) await updateChange.next(signal)
     },
     close: stop,
   }
 }
 
-function createBell() {
+/** Wakes any number of streams in time proportional to their number, unlike `EventEmitter`. */
+function createNotifier() {
   const waiting = new Set<() => void>()
   return {
-    ring(): void {
-      for (const end of [...waiting]) end()
+    notify(): void {
+      for (const resolve of waiting) resolve()
+      waiting.clear()
     },
-    /** Resolves at the next ring; rejects with the signal's reason. */
-    wait: (signal: AbortSignal) =>
-      new Promise<void>((resolve, reject) => {
-        const end = () => {
-          waiting.delete(end)
-          signal.removeEventListener('abort', end)
-          if (signal.aborted) reject(signal.reason)
-          else resolve()
-        }
-        waiting.add(end)
-        signal.addEventListener('abort', end)
-        if (signal.aborted) end()
+    /** Resolves at the next call of `notify`; never, if the signal aborts before. */
+    next: (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        if (!signal.aborted) waiting.add(resolve)
+        signal.addEventListener('abort', () => waiting.delete(resolve), { once: true })
       }),
   }
 }

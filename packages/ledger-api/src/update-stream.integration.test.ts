@@ -17,7 +17,7 @@ import {
 } from './testing/plain-projection.ts'
 import { startUpdateServer } from './testing/update-server.ts'
 import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
-import { openUpdates, type UpdatesDeps } from './update-request.ts'
+import { openUpdates, type UpdatesDeps } from './updates.ts'
 
 const seed = process.env['SEED'] ?? '7'
 const isLong = process.env['LONG'] !== undefined

@@ -63,7 +63,7 @@ export async function* boundedUpdates(
 }
 
 /** The progress of a stream. The record time is null while it is not known. */
-export type Position = { readonly offset: Offset; readonly recordTime: Micros | null }
+export type StreamProgress = { readonly offset: Offset; readonly recordTime: Micros | null }
 
 /** Updates after an offset until the signal aborts, with checkpoints. */
 export function endlessUpdates(
@@ -76,10 +76,10 @@ export function endlessUpdates(
   return endless(deps, after, {
     member: 'update',
     signal,
-    async *read(position) {
+    async *read(progress) {
       const end = feed.end()
-      if (position.offset >= end.offset) return position.recordTime === null ? end : position
-      const range = { after: position.offset, upTo: end.offset, order: 'asc' } as const
+      if (progress.offset >= end.offset) return progress.recordTime === null ? end : progress
+      const range = { after: progress.offset, upTo: end.offset, order: 'asc' } as const
       const { updates, rest } = await readPortion(feed, range)
       signal.throwIfAborted()
       const last = yield* projected(updates, project)
@@ -99,8 +99,8 @@ export async function* endless(
     /** The member of an element that holds the update or the completion. */
     readonly member: 'update' | 'completionResponse'
     readonly signal: AbortSignal
-    /** Yields the elements after the position and returns the new position. */
-    read(position: Position): AsyncGenerator<readonly string[], Position, undefined>
+    /** Yields the elements after this offset and returns the new progress. */
+    read(progress: StreamProgress): AsyncGenerator<readonly string[], StreamProgress, undefined>
     /** How long entries take until they can be read. Default: none. */
     readonly settleMs?: number
   },
@@ -109,11 +109,11 @@ export async function* endless(
   const { member, signal, settleMs } = stream
   let checkpointMs = clock.monotonicMs() + FIRST_CHECKPOINT_MS
   let reported: Offset | null = null
-  let position: Position = { offset: after, recordTime: null }
+  let progress: StreamProgress = { offset: after, recordTime: null }
   for (;;) {
     signal.throwIfAborted()
-    position = yield* stream.read(position)
-    const { offset, recordTime } = position
+    progress = yield* stream.read(progress)
+    const { offset, recordTime } = progress
     const nowMs = clock.monotonicMs()
     if (nowMs >= checkpointMs && recordTime !== null) {
       checkpointMs = nowMs + CHECKPOINT_INTERVAL_MS

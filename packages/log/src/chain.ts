@@ -1,13 +1,10 @@
 /** How groups follow each other. Pure. */
-import type { Micros, Offset } from '@quorumscan/model'
-import type { RawGroup } from './connection.ts'
-import { idOf } from './connection.ts'
+import type { LogPosition } from '@quorumscan/model'
+import { idOf, type RawGroup } from './connection.ts'
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 
 /** The end of the part of the log that was verified. */
-export type ChainEnd = {
-  readonly offset: Offset
-  readonly recordTime: Micros
+export type ChainEnd = LogPosition & {
   /** Of the last group, or of the genesis. */
   readonly hash: string
   /** Null at offset 0. */

@@ -18,7 +18,7 @@ export * from './judge-entry.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { LogConfigError, LogUnavailableError } from './log-errors.ts'
 export { measureLogRoom, watchLogRoom } from './log-room.ts'
-export type { OrderedLog, TrimBound } from './ordered-log.ts'
+export type { OrderedLog } from './ordered-log.ts'
 export { createLogReader } from './reader.ts'
 export {
   createGroupKeeper,

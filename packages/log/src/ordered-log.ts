@@ -1,13 +1,10 @@
 /** The ordering driver as the rest of the process uses it: one writer, or an ordering member. */
 
 import type { ScanError } from '@quorumscan/errors'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition } from '@quorumscan/model'
 import type { OrderingReport } from '@quorumscan/runtime'
 import type { Evidence } from '@quorumscan/verifier'
 import type { LogStart } from './connection.ts'
-
-/** Up to where a log may be trimmed. */
-export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }
 
 export type OrderedLog = AsyncDisposable & {
   /**
@@ -17,9 +14,9 @@ export type OrderedLog = AsyncDisposable & {
    */
   append(bytes: Uint8Array): Promise<void>
   /** Newest entry that followers can have. */
-  head(): { readonly offset: Offset; readonly recordTime: Micros }
+  head(): LogPosition
   /** Deletes the groups that end before. Returns where the log begins then; null: with the genesis. */
-  trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null>
+  trim(before: LogPosition, signal: AbortSignal): Promise<LogStart | null>
   /**
    * Answers what another member asks of the engine, both signed (`cometbft/state-sync`).
    *

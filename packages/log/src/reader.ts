@@ -8,10 +8,10 @@ import { isScanError, ScanError } from '@quorumscan/errors'
 import type { LogEntry, LogSource, Ordering } from '@quorumscan/ledger'
 import { type ChainEnd, chainEndOf, chainStart, extendChain, openRawGroup } from './chain.ts'
 import { idOf } from './connection.ts'
-import { FOLLOW_START, type FollowEvent, stepFollow } from './follow-step.ts'
 import { createFrameDecoder, type Frame } from './frame.ts'
 import { type LogGenesis, LogGroupError, type SignedGroup } from './group.ts'
 import { LogForkError, LogUnavailableError } from './log-errors.ts'
+import { FOLLOW_START, type FollowEvent, stepFollow } from './reconnect.ts'
 
 type FollowRequest = Parameters<Ordering['follow']>[0]
 

@@ -2,6 +2,7 @@
  * The newest groups of the log, as they were signed, in a follower's own Redis. A damaged log is refilled from
  * them. They follow from the log, so a follower may lose them.
  */
+import type { LogPosition } from '@quorumscan/model'
 import { endConnection, execute, openRedis, type RedisAddress } from '@quorumscan/redis'
 import { fieldsOf } from './connection.ts'
 import { decodeGroup, LogGroupError, type SignedGroup } from './group.ts'
@@ -86,9 +87,7 @@ export async function readRecentGroups(options: {
  *
  * @throws {LogUnavailableError} If its Redis cannot be read.
  */
-export async function readKeptEnd(
-  address: RedisAddress,
-): Promise<{ readonly offset: number; readonly recordTime: number } | null> {
+export async function readKeptEnd(address: RedisAddress): Promise<LogPosition | null> {
   return await reading(address, async (redis) => {
     const [newest] = await redis.xrevrangeBuffer(KEY, '+', '-', 'COUNT', 1)
     const [, bytes = EMPTY, , signature = EMPTY] = newest?.[1] ?? []

@@ -6,10 +6,10 @@
 import { sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
-import type { LogStart } from './connection.ts'
 import {
   idOf,
   type LogConnection,
+  type LogStart,
   lastOffsetOf,
   openLogConnection,
   type RawGroup,

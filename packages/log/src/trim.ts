@@ -1,10 +1,15 @@
 /** Trimming: deletes the groups at the beginning of the log that a snapshot has made unnecessary. */
 
 import { sha256, toHex } from '@quorumscan/base'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
-import type { LogStart } from './connection.ts'
-import { type LogConnection, lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
+import {
+  type LogConnection,
+  type LogStart,
+  lastOffsetOf,
+  openLogConnection,
+  type RawGroup,
+} from './connection.ts'
 import { decodeGroup } from './group.ts'
 
 /** Deleted by one command: some milliseconds of Redis. */
@@ -19,7 +24,7 @@ const OFFSETS_PER_TRIM = 10_000
  */
 export async function trimLog(options: {
   readonly redis: RedisAddress
-  readonly before: { readonly offset: Offset; readonly recordTime: Micros }
+  readonly before: LogPosition
   readonly signal: AbortSignal
 }): Promise<LogStart | null> {
   using connection = await openLogConnection(options.redis, options)
@@ -38,7 +43,7 @@ export async function trimLog(options: {
 async function lastBefore(
   connection: LogConnection,
   start: Offset,
-  before: { readonly offset: Offset; readonly recordTime: Micros },
+  before: LogPosition,
 ): Promise<LogStart | null> {
   let found: LogStart | null = null
   let low = start + 1

@@ -1,7 +1,7 @@
 /** Whether the whole log is what the synchronizer signed: every group, from the genesis to the end. */
 
 import type { Clock } from '@quorumscan/base'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import { openRawGroup } from './chain.ts'
 import { lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
@@ -30,9 +30,7 @@ export type VerifyLogOptions = {
 const GROUPS_PER_READ = 8
 
 /** The position of a walk over the log. */
-export type Walk = {
-  readonly offset: Offset
-  readonly recordTime: Micros
+export type Walk = LogPosition & {
   /** Of the group before; null where that is damaged, so that nothing can be compared with it. */
   readonly hash: string | null
 }

@@ -1,7 +1,7 @@
 /** A whole log, read out of its Redis and written into an empty one: for backups. */
 
-import type { Offset } from '@quorumscan/model'
-import { type ChainEnd, chainStart, extendChain, openRawGroup } from './chain.ts'
+import type { LogPosition, Offset } from '@quorumscan/model'
+import { chainStart, extendChain, openRawGroup } from './chain.ts'
 import { idOf, openLogConnection, type RawGroup } from './connection.ts'
 import { LogGroupError, openGroup, type SignedGroup } from './group.ts'
 import { describeDamage, type VerifyLogOptions, walkLog } from './verify.ts'
@@ -51,7 +51,7 @@ export async function writeWholeLog(
   { redis, genesis, signal }: Options,
   groups: AsyncIterable<ProvenGroup>,
   more: Iterable<ProvenGroup & Pick<SignedGroup, 'firstOffset'>>,
-): Promise<Pick<ChainEnd, 'offset' | 'recordTime'>> {
+): Promise<LogPosition> {
   using connection = await openLogConnection(redis, { signal })
   if ((await connection.newest()) !== null)
     throw new LogGroupError('position', 'this Redis has a log already')

@@ -2,9 +2,8 @@
 
 import type { Deduplication } from './command.ts'
 import type { ContractId, DamlValue, TemplateId } from './contract.ts'
-import type { Offset } from './offset.ts'
+import type { LogPosition, Offset } from './offset.ts'
 import type { PartyId } from './party.ts'
-import type { Micros } from './time.ts'
 
 export type CreatedEvent = {
   readonly kind: 'created'
@@ -79,9 +78,7 @@ export type EntryResult =
   | { readonly kind: 'accepted'; readonly completion: Completion; readonly update: Update }
 
 /** What became of one submission, where it stands in the log. */
-export type CompletionRecord = {
-  readonly offset: Offset
-  readonly recordTime: Micros
+export type CompletionRecord = LogPosition & {
   /** SHA-256 of the entry's bytes, hex: the submitter knows its own entry by it. */
   readonly entryHash: string
   readonly completion: Completion

@@ -362,13 +362,13 @@ describe('large histories', () => {
     await apply(genesis.recordTime + 601_000_000, [row(2, 0)])
     await apply(genesis.recordTime + 601_000_002, [])
     expect(mirror.head.horizon).toBe(2)
-    const moment = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
+    const position = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
     const read = async () => {
       const page = { after: null, limit: 10, order: 'asc' } as const
       const mine = { ...page, party: testParty('alice') }
       return [
-        texts(await readActivities(connection, page, moment, genesis)),
-        texts(await readActivities(connection, mine, moment, genesis)),
+        texts(await readActivities(connection, page, position, genesis)),
+        texts(await readActivities(connection, mine, position, genesis)),
       ]
     }
     const before = await read()
@@ -409,10 +409,10 @@ describe('large histories', () => {
     await apply(genesis.recordTime + 1, many)
     await apply(genesis.recordTime + 601_000_000, [row(2, 1_000) as unknown as NoticeRow])
     await apply(genesis.recordTime + 601_000_002, [])
-    const moment = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
+    const position = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
     const mine = { after: null, limit: 10, order: 'asc', party: testParty('alice') } as const
     const read = async () =>
-      (await readActivities(connection, mine, moment, genesis)).map(({ eventId }) => eventId)
+      (await readActivities(connection, mine, position, genesis)).map(({ eventId }) => eventId)
     const kept = [formatEventId(2, 0), formatEventId(2, 1_000)]
     for (const [outcome, notices, times] of [
       ['more', 51, 2],
@@ -435,9 +435,9 @@ describe('large histories', () => {
     await apply(genesis.recordTime + 1, [row(1, 0)])
     await apply(genesis.recordTime + 700_000_000, [])
     expect(mirror.head.horizon).toBe(2)
-    const at = async (moment: { offset: number; recordTime: number }) => {
+    const at = async (position: { offset: number; recordTime: number }) => {
       const page = { after: null, limit: 1, order: 'asc' } as const
-      return await readActivities(connection, page, moment, genesis)
+      return await readActivities(connection, page, position, genesis)
     }
     const early = { offset: 1, recordTime: genesis.recordTime + 1 }
     await expect(at(early)).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
@@ -464,7 +464,7 @@ describe('large histories', () => {
     const rows = Array.from({ length: 250 }, (_, index) => row(1, index, 45_000))
     const huge = row(1, 250, ACTIVITY_PAGE_BYTES_MAX)
     await apply(genesis.recordTime + 1, [...rows, huge])
-    const moment = { offset: 1, recordTime: genesis.recordTime + 1 }
+    const position = { offset: 1, recordTime: genesis.recordTime + 1 }
     for (const way of ['asc', 'desc'] as const) {
       const ids: string[] = []
       const sizes: number[] = []
@@ -473,7 +473,7 @@ describe('large histories', () => {
         const found: readonly ActivityBody[] = await readActivities(
           connection,
           page,
-          moment,
+          position,
           genesis,
         )
         const last = found.at(-1)

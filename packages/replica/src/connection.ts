@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { decodeSpan } from './storage/head.ts'
-import { readHeadBytes } from './storage/moment.ts'
+import { readHeadBytes } from './storage/head-reads.ts'
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
 export async function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {

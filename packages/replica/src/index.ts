@@ -1,7 +1,8 @@
 export { readStoredOffset } from './connection.ts'
 export { RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
+export { completionOf } from './reads/completions.ts'
 export type { DocumentEntity } from './reads/lookups.ts'
-export type { Pinned } from './reads/moments.ts'
+export type { Pinned } from './reads/pins.ts'
 export type {
   HistoryStep,
   UpdateHistory,
@@ -9,7 +10,7 @@ export type {
   UpdateRange,
 } from './reads/update-reads.ts'
 export { openReplica, type Replica } from './replica.ts'
-export { measureProtocol, measureReplica } from './replica-metrics.ts'
+export { measureReplica } from './replica-metrics.ts'
 export { stateDiverged } from './state-tree/state-follower.ts'
 export type { StateReads } from './state-tree/state-service.ts'
 export { deleteReplica } from './storage/delete-replica.ts'

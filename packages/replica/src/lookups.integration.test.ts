@@ -131,21 +131,21 @@ describe('lookups at an offset', () => {
           for (const changes of batches) {
             const steps = grow(history, mirror, changes)
             expect(await writeSteps(redis, mirror, { steps, layout, signal })).toBe('written')
-            const momentAt = (offset: number) => {
-              const moment = mirror.timeline.at(offset)
-              if (moment === undefined) throw new Error(`no instant at ${offset}`)
+            const positionAt = (offset: number) => {
+              const position = mirror.timeline.at(offset)
+              if (position === undefined) throw new Error(`no timeline entry at ${offset}`)
               const visible = history.oracle.filter(
                 ({ from, to, expires }) =>
-                  from <= offset && offset < to && expires > moment.recordTime,
+                  from <= offset && offset < to && expires > position.recordTime,
               )
-              return { moment, visible }
+              return { position, visible }
             }
             // The cache must be right also while ingest has written and not reported yet.
             for (const isTold of [false, true]) {
               if (isTold) remembering.moveTo(mirror.head.offset, touchedVersions(steps).names)
               for (let offset = mirror.head.offset; offset >= mirror.head.horizon; offset--) {
-                const { moment, visible } = momentAt(offset)
-                const named = await readNames(remembering, [...NAMES, 'dso.ns', '', '\0'], moment)
+                const { position, visible } = positionAt(offset)
+                const named = await readNames(remembering, [...NAMES, 'dso.ns', '', '\0'], position)
                 expect(named.map(ownerIn)).toEqual([
                   ...NAMES.map(
                     (name) => visible.find((entry) => entry.name === name)?.user ?? null,
@@ -158,17 +158,17 @@ describe('lookups at an offset', () => {
             }
             if (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
             for (let offset = mirror.head.horizon; offset <= mirror.head.offset; offset++) {
-              const { moment, visible } = momentAt(offset)
+              const { position, visible } = positionAt(offset)
               const owned = PARTIES.map((user) =>
                 visible.flatMap((entry) => (entry.user === user ? [entry.name] : [])).sort(),
               )
-              const byParty = await readParties(redis, PARTIES, moment)
+              const byParty = await readParties(redis, PARTIES, position)
               expect(byParty.map(nameIn)).toEqual(owned.map((names) => names[0] ?? null))
               for (const [index, party] of PARTIES.entries()) {
                 const page = { party, after: null, limit: 2 }
-                const first = await readNamesOfParty(redis, page, moment)
+                const first = await readNamesOfParty(redis, page, position)
                 const after = first.at(-1)?.name ?? null
-                const rest = await readNamesOfParty(redis, { ...page, after, limit: 9 }, moment)
+                const rest = await readNamesOfParty(redis, { ...page, after, limit: 9 }, position)
                 expect([...first, ...(after === null ? [] : rest)].map(({ name }) => name)).toEqual(
                   owned[index],
                 )
@@ -179,9 +179,9 @@ describe('lookups at an offset', () => {
                   .filter((name) => name.startsWith(prefix))
                   .sort()
                 const page = { prefix, after: null, limit: 3 }
-                const first = await readPrefix(redis, page, moment)
+                const first = await readPrefix(redis, page, position)
                 const after = first.at(-1)?.name ?? null
-                const rest = await readPrefix(redis, { ...page, after, limit: 20 }, moment)
+                const rest = await readPrefix(redis, { ...page, after, limit: 20 }, position)
                 expect([...first, ...(after === null ? [] : rest)].map(({ name }) => name)).toEqual(
                   expected,
                 )
@@ -236,20 +236,20 @@ describe('lookups at an offset', () => {
       Number(/cmdstat_hmget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
     const countBefore = await commandCount()
     const read = createNameReader(redis)
-    const moment = { offset: mirror.head.offset, recordTime }
+    const position = { offset: mirror.head.offset, recordTime }
     const asked = [...names, 'unknown.unverified.ns', ...names].map((name) => [name, name])
-    const found = await Promise.all(asked.map((pair) => readNames(read, pair, moment)))
+    const found = await Promise.all(asked.map((pair) => readNames(read, pair, position)))
     const heard = found.map((bodies) => bodies.map(nameIn))
     const owned = asked.map((pair) => pair.map((name) => (name.startsWith('n-') ? name : null)))
     expect(heard).toEqual(owned)
     // 512 names each, the second half in the seats of the first where it still is open.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
-    expect((await readNames(read, ['n-1.unverified.ns'], moment)).map(nameIn)).toEqual([names[1]])
+    expect((await readNames(read, ['n-1.unverified.ns'], position)).map(nameIn)).toEqual([names[1]])
     // Nothing is cached before ingest has reported its head. Then values are cached, and the oldest is evicted.
     const small = createNameReader(redis, { cacheBytesMax: 100_000 })
     const countOf = async (asked: readonly string[]) => {
       const countOfBefore = await commandCount()
-      await readNames(small, asked, moment)
+      await readNames(small, asked, position)
       return (await commandCount()) - countOfBefore
     }
     expect([await countOf(names.slice(0, 9)), await countOf(names.slice(0, 9))]).toEqual([1, 1])
@@ -262,7 +262,7 @@ describe('lookups at an offset', () => {
     // Those of a page would drive out the others.
     for (const count of [1, 1]) {
       const countOfBefore = await commandCount()
-      await readVersions(small, names.slice(100, 109), moment, 'fetchOfPage')
+      await readVersions(small, names.slice(100, 109), position, 'fetchOfPage')
       expect((await commandCount()) - countOfBefore).toBe(count)
     }
     expect(await countOf(names.slice(0, 9))).toBe(0)
@@ -285,7 +285,7 @@ describe('lookups at an offset', () => {
     reader.moveTo(mirror.head.offset, null)
     const name = 'a.unverified.ns'
     const before = mirror.timeline.at(mirror.head.offset)
-    if (before === undefined) throw new Error('no instant')
+    if (before === undefined) throw new Error('not in the timeline')
     const early = readNames(reader, [name], before)
     // Of the same connection, so that the early read was answered when this is.
     await setImmediate()
@@ -356,17 +356,19 @@ describe('lookups at an offset', () => {
     go({}, 601 * SECOND)
     for (const step of steps) await writeSteps(redis, mirror, { steps: [step], layout, signal })
     while (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
-    const moment = mirror.timeline.at(mirror.head.offset)
-    if (moment === undefined) throw new Error('no instant')
+    const position = mirror.timeline.at(mirror.head.offset)
+    if (position === undefined) throw new Error('not in the timeline')
 
     const lookups = {
       name: async () =>
-        (await readNames(createNameReader(redis), [name, 'n-7.unverified.ns'], moment)).map(nameIn),
+        (await readNames(createNameReader(redis), [name, 'n-7.unverified.ns'], position)).map(
+          nameIn,
+        ),
       prefix: async () =>
-        (await readPrefix(redis, { prefix: 'n-', after: null, limit: 100 }, moment)).map(
+        (await readPrefix(redis, { prefix: 'n-', after: null, limit: 100 }, position)).map(
           (found) => found.name,
         ),
-      parties: async () => (await readParties(redis, [bob], moment)).map(nameIn),
+      parties: async () => (await readParties(redis, [bob], position)).map(nameIn),
     }
     const expected = {
       name: [name, null],
@@ -401,14 +403,14 @@ describe('lookups at an offset', () => {
     }
     await write(step(DEAD_MEMBERS_MAX, 1, 'd'))
     const bearable = await write(step(1, 60 * SECOND, 'e'))
-    if (bearable === undefined) throw new Error('no instant')
+    if (bearable === undefined) throw new Error('not in the timeline')
     expect((await readParties(redis, [user], bearable)).map(nameIn)).toEqual([
       'e00000.unverified.ns',
     ])
     const page = { prefix: 'd0', after: null, limit: 10 }
     expect(await readPrefix(redis, page, bearable)).toEqual([])
     const beyond = await write(step(2, 0, 'd1'))
-    if (beyond === undefined) throw new Error('no instant')
+    if (beyond === undefined) throw new Error('not in the timeline')
     await expect(readPrefix(redis, { ...page, prefix: '' }, beyond)).rejects.toMatchObject({
       code: 'OVERLOADED',
     })
@@ -418,7 +420,7 @@ describe('lookups at an offset', () => {
   it('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
     const mirror = await freshMirror()
     const at = mirror.timeline.at(0)
-    if (at === undefined) throw new Error('no instant')
+    if (at === undefined) throw new Error('not in the timeline')
     await expect(
       readNames(createNameReader(redis), NAMES, { ...at, offset: 1 }),
     ).rejects.toMatchObject({

@@ -1,16 +1,16 @@
 /** Metrics of a replica, and of the protocol in force. */
 import type { Clock } from '@quorumscan/base'
+import { NEWEST_RULES, readProtocol } from '@quorumscan/ledger'
 import type { Metrics } from '@quorumscan/runtime'
 import type { Replica } from './replica.ts'
 
 const MICROS_PER_SECOND = 1_000_000
 
-/** The head of a replica, and how fast it applies the log. */
-export function measureReplica(
-  metrics: Metrics,
-  replica: Pick<Replica, 'head' | 'state' | 'onApplied'>,
-  clock: Clock,
-): void {
+/**
+ * The head of a replica, how fast it applies the log, and the versions of the protocol: in force, next, and the newest
+ * that the software knows.
+ */
+export function measureReplica(metrics: Metrics, replica: Replica, clock: Clock): void {
   let appliedCount = 0
   replica.onApplied(() => {
     appliedCount++
@@ -35,27 +35,16 @@ export function measureReplica(
     help: 'Entries of the log applied since the start of the process.',
     read: () => [[[], appliedCount]],
   })
-}
-
-/** The version of the protocol in force, the next one, and the newest that the software knows. */
-export function measureProtocol(
-  metrics: Metrics,
-  read: () => Promise<{
-    readonly version: number
-    readonly next: { readonly version: number } | null
-  }>,
-  newestKnown: number,
-): void {
   metrics.sampled('gauge', {
     name: 'protocol_version',
     help: 'Versions of the protocol: the one that is held, the next that was voted for, the newest that the software knows.',
     labels: ['version'],
     read: async () => {
-      const { version, next } = await read()
+      const { version, next } = await readProtocol(replica)
       return [
         [['held'], version],
         [['next'], next?.version ?? version],
-        [['known'], newestKnown],
+        [['known'], NEWEST_RULES.version],
       ]
     },
   })

@@ -23,9 +23,9 @@ import type { InterpretedEntry } from './ingest/step.ts'
 import type { Mirror } from './ingest/store.ts'
 import type { Store } from './reads/contracts.ts'
 import { createLookups } from './reads/lookups.ts'
-import { createMoments } from './reads/moments.ts'
 import { createNameReader } from './reads/name-reader.ts'
 import { createNewestReads } from './reads/newest-reads.ts'
+import { createPins } from './reads/pins.ts'
 import { createUpdateHistory, type HistoryStep } from './reads/update-reads.ts'
 import { createSnapshotMaker } from './snapshot/maker.ts'
 import { scrub } from './state-tree/scrub.ts'
@@ -114,14 +114,14 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
   const nameReader = createNameReader(redis, { onRead: follower.compareNames })
   const head = () => mirror.head
   const proofs = createStateService({ redis, genesis, nameReader, follower, head })
-  const moments = createMoments(() => mirror, clock)
+  const pins = createPins(() => mirror, clock)
 
   /** The instant of an offset, for answers from the stored state. */
   const trusted = (offset: Offset) => {
     const diverged = proofs.diverged()
     // No answer is better than one that may be wrong: failures do not vote (Rule 8).
     if (diverged !== null) throw stateDiverged(diverged)
-    return moments.instant(offset)
+    return pins.at(offset)
   }
 
   const moveTo = (moved: Mirror, entries: readonly InterpretedEntry[]): void => {
@@ -129,7 +129,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
     // Without entries the state was loaded again.
     const isReloaded = entries.length === 0
     nameReader.moveTo(moved.head.offset, isReloaded ? null : touchedVersions(entries).names)
-    moments.wake()
+    pins.wake()
     proofs.onWritten()
     if (historyListeners.size > 0) {
       const { offset, recordTime } = moved.head
@@ -187,8 +187,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
     proofs,
     lookups: createLookups({ store, genesis, nameReader, trusted }),
     history: createUpdateHistory(store),
-    pin: moments.pin,
-    pinNow: moments.pinNow,
+    pin: pins.pin,
+    pinNow: pins.pinNow,
     /**
      * Applies the log until the signal aborts, or until ingest must stop: then reads continue, and `standstill` returns
      * the reason.

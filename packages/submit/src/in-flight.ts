@@ -5,7 +5,7 @@
 import { backoffMs, type Clock, type Random, within } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Micros } from '@quorumscan/model'
 
 /** One attempt: the synchronizer answers within a few fsyncs, or is down. */
 const OFFER_MS_MAX = 5000
@@ -28,7 +28,7 @@ type InFlightEntry = {
   readonly notAfter: Micros
   onApplied(entry: AppliedEntry): void
   /** The entry has no effect, and never will: every offset up to here was seen, and later ones are too late. */
-  onExpired(at: { readonly offset: Offset; readonly recordTime: Micros }): void
+  onExpired(at: LogPosition): void
   /** The synchronizer refused it for good. An earlier attempt may have succeeded. */
   onRefused(error: unknown): void
   /** Ends the attempts. */

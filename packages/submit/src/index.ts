@@ -1,4 +1,3 @@
-export { type Commander, type CommandInput, createCommander } from './commander.ts'
 export { createInFlight, type InFlight } from './in-flight.ts'
 export {
   type Participant,
@@ -6,4 +5,11 @@ export {
   type SignedSubmission,
   signSubmission,
 } from './submission.ts'
-export { createSubmitter, type SubmitResult, type Submitter } from './submitter.ts'
+export {
+  type Commander,
+  type CommandInput,
+  createCommander,
+  createSubmitter,
+  type SubmitResult,
+  type Submitter,
+} from './submitter.ts'

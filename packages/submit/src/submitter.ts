@@ -2,21 +2,23 @@
  * Submits commands and waits for the outcome in this process: signs them once, submits the same bytes to the log
  * until they are durable, and waits until this participant's own replica has applied them.
  */
-import { anySignal, type Clock, unreachable } from '@quorumscan/base'
+
+import { anySignal, type Clock, type Random, randomHex, unreachable } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
-import type { Micros, Update } from '@quorumscan/model'
+import type { Deduplication, LogPosition, Micros, Update } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { createInFlight, type OfferAttempt } from './in-flight.ts'
 import {
   type Participant,
+  rehearse,
   type SignedSubmission,
   type SubmitInput,
   signSubmission,
   submissionBody,
 } from './submission.ts'
 
-export type SubmitResult = Pick<AppliedEntry, 'offset' | 'recordTime'> & { readonly update: Update }
+export type SubmitResult = LogPosition & { readonly update: Update }
 
 export type Submitter = ReturnType<typeof createSubmitter>
 
@@ -136,4 +138,66 @@ function expired(): ScanError {
     'SUBMISSION_EXPIRED',
     'the submission did not get into the log in time; it has no effect',
   )
+}
+
+/** Log, checkpoints and apply take well under a second; more means that something is down. */
+const SUBMIT_TIMEOUT_MS = 15_000
+
+export type CommandInput = Omit<SubmitInput, 'deduplication'>
+
+export type Commander = ReturnType<typeof createCommander>
+
+export function createCommander(deps: {
+  readonly ledger: Ledger
+  readonly submitter: Submitter
+  readonly genesisHash: string
+  /** Public key of the participant, hex. */
+  readonly participant: string
+  /** How far back a command id counts, as long as the ledger allows (D-29). */
+  readonly deduplicationMicros: Micros
+  readonly clock: Clock
+  readonly random: Random
+  /** @throws {ScanError} NOT_READY while the replica lags. */
+  readonly assertLive: () => void
+}) {
+  const deduplication: Deduplication = { kind: 'duration', micros: deps.deduplicationMicros }
+  const withId = (input: CommandInput) => ({
+    ...input,
+    commandId: input.commandId ?? randomHex(deps.random, 16),
+  })
+
+  const refusalOf = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
+    deps.assertLive()
+    const body = submissionBody({ ...command, deduplication }, deps.random)
+    const rehearsed = await rehearse(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
+    return rehearsed.kind === 'accepted'
+      ? null
+      : new ScanError(errorCodeOf(rehearsed.code), rehearsed.message)
+  }
+
+  return {
+    /**
+     * The error with which the ledger would refuse the commands if they were the next entry; null for none. The commands
+     * do not get into the log.
+     *
+     * @throws {ScanError} NOT_READY while the replica catches up.
+     */
+    rehearse: (input: CommandInput) => refusalOf(withId(input)),
+    /**
+     * The update that the commands made, once the validator's own replica has applied them.
+     *
+     * @throws {ScanError} NOT_READY while the replica catches up; the code of the refusal; SUBMISSION_UNKNOWN
+     *   if the outcome was not seen in time.
+     */
+    async submit(input: CommandInput, signal: AbortSignal): Promise<Update> {
+      const command = withId(input)
+      const refusal = await refusalOf(command)
+      if (refusal !== null) throw refusal
+      const { update } = await deps.submitter.submit(
+        { ...command, deduplication },
+        { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+      )
+      return update
+    },
+  }
 }

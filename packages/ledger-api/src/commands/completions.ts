@@ -9,11 +9,10 @@ import type { Replica } from '@quorumscan/replica'
 import type { Reader } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
-import { afterLedgerEnd, assertNotPruned, negativeOffset } from '../update-request.ts'
 import { endless, type OpenStream } from '../update-stream.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset } from '../updates.ts'
+import { completionError, OK, statusOf } from './completion-status.ts'
 import { denied, missingField, shown } from './grammar.ts'
-import { completionError } from './refusals.ts'
-import { OK, statusOf } from './rpc-status.ts'
 
 /** Completions read at once: some 300 KiB. */
 const PORTION = 500

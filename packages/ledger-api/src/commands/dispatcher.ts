@@ -5,8 +5,15 @@
 import { anySignal, type Clock } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
-import type { CompletionRecord, EntryResult, Micros, Offset, Submission } from '@quorumscan/model'
-import type { Replica } from '@quorumscan/replica'
+import {
+  type CompletionRecord,
+  type LogPosition,
+  type Micros,
+  type Offset,
+  participantOfKey,
+  type Submission,
+} from '@quorumscan/model'
+import { completionOf, type Replica } from '@quorumscan/replica'
 import { createInFlight, type InFlight, type Participant, signSubmission } from '@quorumscan/submit'
 import { type Outbox, PENDING_MAX, type PendingSubmission } from '@quorumscan/users'
 
@@ -30,8 +37,6 @@ type DispatcherDeps = Participant & {
   readonly onProblem: (error: unknown) => void
 }
 
-type LogPosition = Pick<AppliedEntry, 'offset' | 'recordTime'>
-
 type Item = {
   readonly pending: PendingSubmission
   readonly resolve: (record: CompletionRecord) => void
@@ -43,6 +48,7 @@ type Item = {
 /** Owns the pending submissions of one process, in memory and in the store. */
 export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps
+  readonly #participant: string
   readonly #inFlight: InFlight
   readonly #items = new Map<string, Item>()
   /** Writes to the store in progress, by entry hash. */
@@ -71,6 +77,7 @@ export class Dispatcher implements AsyncDisposable {
 
   private constructor(deps: DispatcherDeps, settled: Offset) {
     this.#deps = deps
+    this.#participant = participantOfKey(deps.keyPair.publicKey)
     this.#inFlight = createInFlight({ ...deps, waitsForRoom: true })
     this.#settled = settled
     this.#stopListening = deps.ledger.onApplied((entry) => this.#onApplied(entry))
@@ -159,9 +166,8 @@ export class Dispatcher implements AsyncDisposable {
       bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
       signal: anySignal([this.#closing.signal, over.signal]),
       onApplied: (applied: AppliedEntry) => {
-        const { result } = applied
-        if (result.kind === 'accepted' || result.kind === 'rejected')
-          this.#end(item, recordOf(applied, result, pending), false)
+        const record = completionOf(applied, this.#participant)
+        if (record !== undefined) this.#end(item, record, false)
       },
       onExpired: (at: LogPosition) => this.#end(item, expiredAt(pending, at), true),
       // After a permanent refusal it waits for its `notAfter`: only the log can show that it has no effect.
@@ -215,18 +221,6 @@ function signOrRefuse(...input: Parameters<typeof signSubmission>) {
     if (!(error instanceof RangeError)) throw error
     throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
   }
-}
-
-function recordOf(
-  { offset, recordTime, entryHash }: AppliedEntry,
-  result: Extract<EntryResult, { completion: unknown }>,
-  { completion }: PendingSubmission,
-): CompletionRecord {
-  const base = { offset, recordTime, entryHash, completion }
-  if (result.kind === 'accepted')
-    return { ...base, outcome: { kind: 'accepted', updateId: result.update.updateId } }
-  const { completion: _, ...outcome } = result
-  return { ...base, outcome }
 }
 
 function expiredAt(

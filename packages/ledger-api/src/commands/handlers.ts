@@ -5,13 +5,18 @@ import type { CompletionRecord } from '@quorumscan/model'
 import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
 import type { Caller } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
-import type { EventFilter, UpdateFormat } from '../event-filter.ts'
+import {
+  assertMayRead,
+  type EventFilter,
+  readUpdateFormat,
+  type TransactionView,
+  type UpdateFormat,
+} from '../formats.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
 import { listHandler } from '../list.ts'
 import { transactionJson } from '../projection.ts'
-import { assertMayRead, readUpdateFormat, type TransactionView } from '../update-format.ts'
+import { completionError } from './completion-status.ts'
 import { openCompletions } from './completions.ts'
-import { completionError } from './refusals.ts'
 import { checkRequest } from './request.ts'
 import { submit } from './submission.ts'
 

@@ -15,7 +15,7 @@ import {
 import { rehearse } from '@quorumscan/submit'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { ReadCommand } from './commands.ts'
-import { refusalOf } from './refusals.ts'
+import { refusalOf } from './completion-status.ts'
 import type { CheckedRequest } from './request.ts'
 
 type SubmissionDeps = Pick<

@@ -8,8 +8,7 @@ import type { Caller } from '../callers.ts'
 import { createLedgerReads } from '../dependencies.ts'
 import { ledgerSocketDialect } from '../http/ledger-sockets.ts'
 import { mountLedger } from '../http/mount.ts'
-import { openUpdates } from '../update-request.ts'
-import { updateHandlers } from '../updates.ts'
+import { openUpdates, updateHandlers } from '../updates.ts'
 import type { MemoryHistory } from './memory-history.ts'
 
 export type UpdateServer = AsyncDisposable & {

@@ -1,5 +1,11 @@
 /** Users and their rights on the ledger interface (D-28, D-32). */
-import { type LedgerUser, type LedgerUserInput, USERS_PAGE_MAX } from '@quorumscan/api'
+
+import {
+  type LedgerRight,
+  type LedgerUser,
+  type LedgerUserInput,
+  USERS_PAGE_MAX,
+} from '@quorumscan/api'
 import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
@@ -16,7 +22,6 @@ import {
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
-import { nextPageToken, readPage, readRight, toLedgerRight } from './wire.ts'
 
 /** UTF-8 bytes of all annotations of one user: as upstream's 256 kB, but a record is read at every request. */
 const ANNOTATIONS_BYTES_MAX = 16 * 1024
@@ -199,4 +204,51 @@ export function ofDefaultProvider<H extends object>(handlers: H): H {
   ])
   // Object.entries loses the keys that the type states.
   return Object.fromEntries(checked) as H
+}
+
+const WITHOUT_PARTY = ['CanReadAsAnyParty', 'ParticipantAdmin', 'CanExecuteAsAnyParty'] as const
+
+/** @throws {LedgerError} INVALID_ARGUMENT for a right that does not exist here. */
+export function readRight({ kind }: LedgerRight): Right {
+  if ('CanActAs' in kind) return { kind: 'CanActAs', party: readParty(kind.CanActAs) }
+  if ('CanReadAs' in kind) return { kind: 'CanReadAs', party: readParty(kind.CanReadAs) }
+  const plain = WITHOUT_PARTY.find((name) => name in kind)
+  if (plain !== undefined) return { kind: plain }
+  if ('Empty' in kind) throw missingField('rights.kind')
+  // D-32: neither interactive submission nor further identity providers exist.
+  throw invalidArgument(`this participant has no right ${Object.keys(kind)[0]}`)
+}
+
+function readParty({ value: { party } }: { readonly value: { readonly party: string } }): string {
+  if (party === '') throw missingField('party')
+  if (!isPartyId(party)) throw invalidArgument(`${shown(party)} is no party of this network`)
+  return party
+}
+
+export function toLedgerRight(right: Right): LedgerRight {
+  const value = 'party' in right ? { party: right.party } : {}
+  // A variant has the name of the kind.
+  return { kind: { [right.kind]: { value } } } as LedgerRight
+}
+
+/** The token is the last one of the page before. @throws {LedgerError} INVALID_ARGUMENT. */
+export function readPage(
+  query: { readonly pageSize?: number; readonly pageToken?: string },
+  options: { readonly sizeMax: number; readonly isToken: (text: string) => boolean },
+): { readonly after: string; readonly limit: number } {
+  const { pageSize = 0, pageToken = '' } = query
+  if (pageSize < 0 || pageSize > options.sizeMax)
+    throw invalidArgument(`page_size lies between 0 and ${options.sizeMax}.`)
+  const after = Buffer.from(pageToken, 'base64url').toString('utf8')
+  if (pageToken !== '' && !options.isToken(after))
+    throw invalidArgument('page_token was not issued by this participant.')
+  return { after, limit: pageSize === 0 ? options.sizeMax : pageSize }
+}
+
+/** '' where the page was the last one. */
+export function nextPageToken(
+  page: readonly string[],
+  { limit }: { readonly limit: number },
+): string {
+  return page.length < limit ? '' : Buffer.from(page.at(-1) ?? '').toString('base64url')
 }

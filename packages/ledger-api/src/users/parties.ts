@@ -21,8 +21,7 @@ import {
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
-import { readAnnotations } from './handlers.ts'
-import { nextPageToken, readPage } from './wire.ts'
+import { nextPageToken, readAnnotations, readPage } from './handlers.ts'
 
 export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties' | 'packages'> {
   const { store, registration } = context

@@ -34,7 +34,7 @@ export async function cleanUpActivities(
 ): Promise<'done' | 'more' | 'fenced'> {
   const { genesis, held, signal } = options
   const horizon = mirror.timeline.at(mirror.head.horizon)
-  assert(horizon !== undefined, 'the horizon has an instant')
+  assert(horizon !== undefined, 'the horizon is in the timeline')
   const until = goneUntil(genesis, Math.min(horizon.recordTime, held ?? horizon.recordTime))
   if (until === null) return 'done'
   const times = KEYS.activityTimes

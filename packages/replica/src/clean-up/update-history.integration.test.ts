@@ -1,7 +1,7 @@
 import { type EntryResult, partyParticipant } from '@quorumscan/model'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { PRUNED_FIELD } from '../ingest/plan-updates.ts'
+import { PRUNED_FIELD } from '../ingest/plan-histories.ts'
 import { openReplica, type Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'

@@ -4,10 +4,10 @@ import type { Contract, ContractId } from '@quorumscan/model'
 import type { CommandSink } from '../storage/commands.ts'
 import {
   contractIdBytes,
-  type Place,
-  placeBytes,
-  placeOfId,
-  placeOfKey,
+  type Interned,
+  internContractId,
+  internedBytes,
+  internKey,
 } from '../storage/intern.ts'
 import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -30,16 +30,16 @@ export function putContract(
   bytes: Uint8Array,
   { commands, layout }: Target,
 ): void {
-  const place = placeOfId(filed.contract.contractId)
-  commands.add('HSET', contractsKey(place.bucket), place.rest, bytes)
-  for (const { key, member } of indexMembers(filed, place)) commands.add('ZADD', key, 0, member)
+  const interned = internContractId(filed.contract.contractId)
+  commands.add('HSET', contractsKey(interned.bucket), interned.rest, bytes)
+  for (const { key, member } of indexMembers(filed, interned)) commands.add('ZADD', key, 0, member)
   for (const { key, at, id } of dueMembers(filed, layout)) commands.add('ZADD', key, at, id)
 }
 
 function takeOut(filed: FiledContract, { commands, layout }: Target): void {
-  const place = placeOfId(filed.contract.contractId)
-  commands.add('HDEL', contractsKey(place.bucket), place.rest)
-  for (const { key, member } of indexMembers(filed, place)) commands.add('ZREM', key, member)
+  const interned = internContractId(filed.contract.contractId)
+  commands.add('HDEL', contractsKey(interned.bucket), interned.rest)
+  for (const { key, member } of indexMembers(filed, interned)) commands.add('ZREM', key, member)
   for (const { key, id } of dueMembers(filed, layout)) commands.add('ZREM', key, id)
 }
 
@@ -59,10 +59,10 @@ function filed(contract: Contract): FiledContract {
   return { contract, keys: keysOf(contract), due: dueOf(contract) }
 }
 
-function indexMembers({ keys }: FiledContract, place: Place) {
-  const id = placeBytes(place)
+function indexMembers({ keys }: FiledContract, interned: Interned) {
+  const id = internedBytes(interned)
   return keys.map((key) => {
-    const { bucket, rest } = placeOfKey(key)
+    const { bucket, rest } = internKey(key)
     return { key: indexKey(bucket), member: Buffer.concat([rest, id]) }
   })
 }

@@ -7,10 +7,9 @@ import { type CommandSink, createGatheredCommands } from '../storage/commands.ts
 import type { StateMark, StoredHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import { encodeInstant, type Timeline } from '../storage/timeline.ts'
-import { planActivities } from './plan-activities.ts'
+import { encodeTimelineEntry, type Timeline } from '../storage/timeline.ts'
 import { planContracts } from './plan-contracts.ts'
-import { planUpdates } from './plan-updates.ts'
+import { planActivities, planUpdates } from './plan-histories.ts'
 import { planVersions, type StoredVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
@@ -62,9 +61,9 @@ export function planBatch(input: {
   const first = timeline.first()
   for (const [index, step] of steps.entries()) {
     endedCount += endedCounts[index] ?? 0
-    const instant = { ...step, endedCount }
-    timeline.append(instant)
-    commands.add('RPUSH', KEYS.at, encodeInstant(instant))
+    const entry = { ...step, endedCount }
+    timeline.append(entry)
+    commands.add('RPUSH', KEYS.at, encodeTimelineEntry(entry))
   }
   const horizon = timeline.horizonAt({ ...last, endedCount })
   if (horizon > first) commands.addWhole('LTRIM', KEYS.at, horizon - first, -1)

@@ -10,11 +10,11 @@ import { isConnectionError, untilReady } from '../connection.ts'
 import { readFrontier } from '../storage/activity-tiles.ts'
 import type { GatheredCommands } from '../storage/commands.ts'
 import { decodeHead, encodeHead, type StateMark, type StoredHead } from '../storage/head.ts'
+import { readHeadBytes } from '../storage/head-reads.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import { readHeadBytes } from '../storage/moment.ts'
 import { writeBatch } from '../storage/scripts.ts'
-import { createTimeline, decodeInstant, type Timeline } from '../storage/timeline.ts'
+import { createTimeline, decodeTimelineEntry, type Timeline } from '../storage/timeline.ts'
 import { decodeVersions, type Version } from '../storage/versions.ts'
 import { planBatch } from './plan.ts'
 import { type StoredVersions, touchedVersions } from './plan-versions.ts'
@@ -48,7 +48,7 @@ export async function loadMirror(redis: Redis): Promise<Mirror | null> {
       const stop = Math.min(start + LOAD_PORTION, count) - 1
       const members = await redis.lrangeBuffer(KEYS.at, start, stop)
       for (const [index, member] of members.entries())
-        timeline.append(decodeInstant(head.horizon + start + index, member))
+        timeline.append(decodeTimelineEntry(head.horizon + start + index, member))
     }
     const activities = await readFrontier(redis, head.activityCount)
     const after = await readHeadBytes(redis)

@@ -7,7 +7,7 @@
  */
 import { assert, utf8 } from '@quorumscan/base'
 import { type HistoryStep, isNoticeId } from '@quorumscan/ledger'
-import type { Micros, PartyId } from '@quorumscan/model'
+import type { LogPosition, Micros, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
@@ -22,10 +22,9 @@ import {
   type StoredActivity,
 } from '../storage/activity-member.ts'
 import { type Argument, toRedis } from '../storage/commands.ts'
+import { readWithHead } from '../storage/head-reads.ts'
 import { type Bounds, lexBound, tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { readAtOnce } from '../storage/moment.ts'
-import type { Moment } from '../storage/versions.ts'
 import { assertReadable } from './reads.ts'
 
 export type ActivityPage = {
@@ -62,20 +61,20 @@ export function goneUntil(genesis: Genesis, recordTime: Micros): Micros | null {
 export async function readActivities(
   redis: Redis,
   page: ActivityPage,
-  moment: Moment,
+  position: LogPosition,
   genesis: Genesis,
 ): Promise<StoredActivity[]> {
-  const first = await firstVisible(redis, moment, genesis)
+  const first = await firstVisible(redis, position, genesis)
   if (first === null) return []
   const key = page.party === undefined ? 'activities' : 'activityParties'
   const prefix = page.party === undefined ? new Uint8Array(0) : tagOf(page.party)
-  let bounds = boundsOfPage(prefix, page, { first, last: moment.offset })
+  let bounds = boundsOfPage(prefix, page, { first, last: position.offset })
   const found: StoredActivity[] = []
   let bytes = 0
   while (found.length < page.limit) {
     const count = Math.min(page.limit - found.length, PORTION)
     const walk = { bounds, count, order: page.order }
-    const rows = await readRows(redis, key, { walk, moment })
+    const rows = await readRows(redis, key, { walk, position })
     for (const row of rows) {
       bytes += row.body.byteLength
       if (bytes > ACTIVITY_PAGE_BYTES_MAX && found.length > 0) return found
@@ -94,13 +93,13 @@ export async function readActivities(
 /** The oldest offset whose rows are visible, as in event ids; null if no row can be. */
 async function firstVisible(
   redis: Redis,
-  moment: Moment,
+  position: LogPosition,
   genesis: Genesis,
 ): Promise<string | null> {
-  const until = goneUntil(genesis, moment.recordTime)
+  const until = goneUntil(genesis, position.recordTime)
   if (until === null) return offsetText(0)
   const range = [`(${until}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
-  const [members] = await readTogether(redis, [[KEYS.activityTimes, ...range]], moment)
+  const [members] = await readTogether(redis, [[KEYS.activityTimes, ...range]], position)
   return members?.[0]?.toString('latin1') ?? null
 }
 
@@ -110,16 +109,16 @@ export async function readNeighbours(
   page: Pick<ActivityPage, 'order'>,
   found: {
     readonly rows: readonly StoredActivity[]
-    readonly moment: Moment
+    readonly position: LogPosition
     readonly genesis: Genesis
   },
 ): Promise<{ readonly before: StoredActivity | null; readonly after: StoredActivity | null }> {
-  const { rows, moment, genesis } = found
-  const end = offsetText(moment.offset + 1)
+  const { rows, position, genesis } = found
+  const end = offsetText(position.offset + 1)
   const ids = rows.map(({ eventId }) => eventId).sort()
   // An empty page lies at an end of the history: at the moment, or before the visible rows.
   const isAtBeginning = rows.length === 0 && page.order === 'desc'
-  const edge = (isAtBeginning ? await firstVisible(redis, moment, genesis) : null) ?? end
+  const edge = (isAtBeginning ? await firstVisible(redis, position, genesis) : null) ?? end
   const all = new Uint8Array(0)
   const [first = edge] = ids
   const last = ids.at(-1)
@@ -132,7 +131,7 @@ export async function readNeighbours(
       rangeOf('activities', { bounds: toFirst, count: 1, order: 'desc' }),
       rangeOf('activities', { bounds: fromLast, count: 1, order: 'asc' }),
     ],
-    moment,
+    position,
   )
   const [left = null, right = null] = neighbours.map(([row]) =>
     row === undefined ? null : decodeActivity(row),
@@ -166,9 +165,9 @@ type Walk = {
 async function readRows(
   redis: Redis,
   key: 'activities' | 'activityParties',
-  { walk, moment }: { readonly walk: Walk; readonly moment: Moment },
+  { walk, position }: { readonly walk: Walk; readonly position: LogPosition },
 ): Promise<StoredActivity[]> {
-  const [members = []] = await readTogether(redis, [rangeOf(key, walk)], moment)
+  const [members = []] = await readTogether(redis, [rangeOf(key, walk)], position)
   if (key === 'activities') return members.map(decodeActivity)
   if (members.length === 0) return []
   const ranges = members.map((member) => {
@@ -176,7 +175,7 @@ async function readRows(
     const row = { bounds: boundsOfRow(eventId), count: 1, order: 'asc' } as const
     return rangeOf(isNoticeId(eventId) ? 'notices' : 'activities', row)
   })
-  return (await readTogether(redis, ranges, moment)).map(([row]) => {
+  return (await readTogether(redis, ranges, position)).map(([row]) => {
     assert(row !== undefined, 'a visible row exists as long as its offset can be read')
     return decodeActivity(row)
   })
@@ -193,12 +192,12 @@ function rangeOf(key: 'activities' | 'notices' | 'activityParties', walk: Walk):
 async function readTogether(
   redis: Redis,
   ranges: readonly (readonly Argument[])[],
-  moment: Moment,
+  position: LogPosition,
 ): Promise<Buffer[][]> {
-  const reading = readAtOnce<Buffer[][]>(redis, (transaction) => {
+  const reading = readWithHead<Buffer[][]>(redis, (transaction) => {
     for (const range of ranges) transaction.callBuffer('ZRANGE', range.map(toRedis))
   })
   const { head, replies } = await reach(reading)
-  assertReadable(head, moment)
+  assertReadable(head, position)
   return replies
 }

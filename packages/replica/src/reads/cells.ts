@@ -5,7 +5,7 @@ import type { ContractId } from '@quorumscan/model'
 import { decodeChange } from '../ingest/plan.ts'
 import { toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
-import { readMoment, type Store } from './contracts.ts'
+import { readActiveContracts, type Store } from './contracts.ts'
 
 /** The requested cells, and the contracts under requested index keys. */
 export async function fetchCells(store: Store, keys: readonly CellKey[]): Promise<LoadedCell[]> {
@@ -19,7 +19,7 @@ export async function fetchCells(store: Store, keys: readonly CellKey[]): Promis
 
 async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCell[]> {
   if (asked.contract.length + asked.index.length === 0) return []
-  const { byId, byKey } = await readMoment(store, {
+  const { byId, byKey } = await readActiveContracts(store, {
     ids: asked.contract,
     keys: asked.index.map((key) => ({ key, count: -1 })),
   })

@@ -1,16 +1,20 @@
 /** Reads contracts by id or by index key, and walks over them. Decoded contracts show which id and keys they have. */
+
+import { bytesEqual } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
 import { keysOf } from '@quorumscan/ledger'
-import type { Contract, ContractId } from '@quorumscan/model'
+import type { Contract, ContractId, LogPosition } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
+import { decodeHead } from '../storage/head.ts'
 import {
   BUCKETS,
+  internedBytes,
+  internKey,
+  internText,
   lexBound,
   membersWith,
-  placeBytes,
-  placeOfKey,
-  placeOfText,
 } from '../storage/intern.ts'
 import { contractsKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -34,7 +38,7 @@ type KeyReply = {
 }
 
 /** Atomically: the head's bytes and contracts in the requested order; null for an id without an active contract. */
-export async function readMoment(
+export async function readActiveContracts(
   { redis, layout }: Store,
   query: { readonly ids?: readonly ContractId[]; readonly keys?: readonly KeyRange[] },
 ) {
@@ -56,12 +60,12 @@ export async function readMoment(
 
 // A text that is no contract id is read as an empty id, which no contract has.
 function shortId(id: ContractId): Uint8Array {
-  const place = placeOfText(id)
-  return place === undefined ? new Uint8Array(0) : placeBytes(place)
+  const interned = internText(id)
+  return interned === undefined ? new Uint8Array(0) : internedBytes(interned)
 }
 
 function rangeOf({ key, count, after }: KeyRange) {
-  const { bucket, rest } = placeOfKey(key)
+  const { bucket, rest } = internKey(key)
   const { min, max } = membersWith(rest)
   return {
     key: indexKey(bucket),
@@ -98,7 +102,7 @@ export async function* walkContractsByKey(
   let rest = limit
   do {
     const range = { key, count: Math.min(rest, PORTION), after }
-    const [reply] = (await reach(readMoment(store, { keys: [range] }))).byKey
+    const [reply] = (await reach(readActiveContracts(store, { keys: [range] }))).byKey
     const contracts = reply?.contracts ?? []
     rest -= contracts.length
     yield contracts
@@ -118,4 +122,71 @@ export async function* walkContracts({
     const replies = (await reach(execute(pipeline))) as Buffer[][]
     yield replies.flat().map((bytes) => layout.codec.decode(bytes))
   }
+}
+
+/** Contracts of a key in one script: some 4 ms of Redis. */
+const JOINED_PORTION = 2_000
+/** A read of more than a portion starts again when the head moves. The head moves every 10 ms at most. */
+const ATTEMPTS_MAX = 10
+
+/** At the head with which they were read. */
+export type JoinedContracts = LogPosition & {
+  /** One list for each key, in the order asked, each in byte order of the contract ids. */
+  readonly contracts: readonly (readonly Contract[])[]
+}
+
+type Bounds = {
+  /** Contracts of each key at most. */
+  readonly limit: number
+  /** Contracts of each key in one script; what all of them fit in is read at once. */
+  readonly portion?: number
+}
+
+/** @throws {ScanError} OVERLOADED if a key has more than a portion and the head moved during each attempt. */
+export async function readJoinedContracts(
+  store: Store,
+  keys: readonly string[],
+  { limit, portion = JOINED_PORTION }: Bounds,
+): Promise<JoinedContracts> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const found = await readAll(store, keys, { limit, portion })
+    if (found !== null) return found
+  }
+  throw new ScanError('OVERLOADED', 'The ledger moves on faster than so many contracts are read.', {
+    retryAfterSeconds: 1,
+  })
+}
+
+/** Null if the head moved between two portions. Every batch changes its bytes. */
+async function readAll(
+  store: Store,
+  keys: readonly string[],
+  { limit, portion }: Required<Bounds>,
+): Promise<JoinedContracts | null> {
+  const lists = keys.map((key) => ({
+    key,
+    contracts: [] as Contract[],
+    after: undefined as Uint8Array | undefined,
+  }))
+  /** The lists that are not read to the end. */
+  let open = lists
+  let head: Buffer | null = null
+  while (open.length > 0) {
+    const ranges = open.map(({ key, contracts, after }) => {
+      const count = Math.min(portion, limit - contracts.length)
+      return { key, count, after }
+    })
+    const reply = await reach(readActiveContracts(store, { keys: ranges }))
+    if (head !== null && reply.head !== null && !bytesEqual(head, reply.head)) return null
+    head = reply.head
+    for (const [index, list] of open.entries()) {
+      const part = reply.byKey[index]
+      list.contracts.push(...(part?.contracts ?? []))
+      list.after = part?.next
+    }
+    open = open.filter(({ after, contracts }) => after !== undefined && contracts.length < limit)
+  }
+  if (head === null) throw new ScanError('NOT_READY', 'The replica is empty.')
+  const { offset, recordTime } = decodeHead(head)
+  return { offset, recordTime, contracts: lists.map(({ contracts }) => contracts) }
 }

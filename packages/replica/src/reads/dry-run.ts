@@ -6,7 +6,7 @@ import type { EntryResult, Submission } from '@quorumscan/model'
 import { canonicalJson, type Genesis, type Json } from '@quorumscan/verifier'
 import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'
-import { readHeadBytes } from '../storage/moment.ts'
+import { readHeadBytes } from '../storage/head-reads.ts'
 import { fetchCells } from './cells.ts'
 import type { Store } from './contracts.ts'
 
@@ -22,9 +22,9 @@ export async function dryRun(
   options: Options,
 ): Promise<EntryResult> {
   for (let attempt = 1; ; attempt++) {
-    const { isOneMoment, result } = await rehearse(store, submission, options)
+    const { isConsistent, result } = await rehearse(store, submission, options)
     const isLast = attempt === DRY_RUN_ATTEMPTS
-    if (result !== null && (isOneMoment || isLast)) return result
+    if (result !== null && (isConsistent || isLast)) return result
     if (isLast)
       throw new ScanError('OVERLOADED', 'The ledger moves on faster than a command is tried.', {
         retryAfterSeconds: 1,
@@ -33,7 +33,7 @@ export async function dryRun(
 }
 
 /**
- * `isOneMoment` is false where the head moved between two fetches, `result` null where cells of two moments contradict
+ * `isConsistent` is false where the head moved between two fetches, `result` null where cells of two moments contradict
  * each other.
  */
 async function rehearse(store: Store, submission: Submission, options: Options) {
@@ -49,7 +49,7 @@ async function rehearse(store: Store, submission: Submission, options: Options) 
   const decoded = { kind: 'submission', submission, entryHash } as const
   const view = new WorkingState()
   // Every write changes the bytes of the head.
-  const isOneMoment = async () => {
+  const isConsistent = async () => {
     const end = await reach(readHeadBytes(store.redis))
     return end !== null && bytesEqual(end, begin)
   }
@@ -57,13 +57,13 @@ async function rehearse(store: Store, submission: Submission, options: Options) 
     for (;;) {
       const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
       if (interpretation.kind === 'done')
-        return { isOneMoment: await isOneMoment(), result: interpretation.result }
+        return { isConsistent: await isConsistent(), result: interpretation.result }
       if (interpretation.kind === 'unknown version') throw unknownVersion(interpretation.version)
       view.load(await reach(fetchCells(store, interpretation.keys)))
     }
   } catch (error) {
     // Interpretation trusts its cells to agree with each other.
-    if (!(error instanceof AssertionError) || (await isOneMoment())) throw error
-    return { isOneMoment: false, result: null }
+    if (!(error instanceof AssertionError) || (await isConsistent())) throw error
+    return { isConsistent: false, result: null }
   }
 }

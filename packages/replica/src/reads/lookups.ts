@@ -3,7 +3,7 @@ import { assert } from '@quorumscan/base'
 import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import { syntheticEntries } from '../ingest/plan-versions.ts'
-import type { Instant } from '../storage/timeline.ts'
+import type { TimelineEntry } from '../storage/timeline.ts'
 import { type ActivityBody, type ActivityPage, readActivities } from './activity-reads.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
@@ -23,7 +23,7 @@ export function createLookups(context: {
   readonly store: Store
   readonly genesis: Genesis
   readonly nameReader: NameReader
-  readonly trusted: (offset: Offset) => Instant
+  readonly trusted: (offset: Offset) => TimelineEntry
 }) {
   const { store, genesis, nameReader, trusted } = context
   const { redis } = store
@@ -41,9 +41,9 @@ export function createLookups(context: {
     },
     /** The entry that represents each party: its synthetic one, else its lowest live name (D-12). */
     async lookupParties(parties: readonly PartyId[], offset: Offset): Promise<Bodies> {
-      const moment = trusted(offset)
+      const position = trusted(offset)
       const others = parties.filter((party) => !syntheticBodies.has(party))
-      const found = await readParties(redis, others, moment)
+      const found = await readParties(redis, others, position)
       let next = 0
       return parties.map((party) => syntheticBodies.get(party) ?? found[next++] ?? null)
     },

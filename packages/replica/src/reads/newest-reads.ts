@@ -9,9 +9,14 @@ import { contractIdOf } from '../storage/intern.ts'
 import { dueKey, KEYS } from '../storage/keys.ts'
 import { fetchCells } from './cells.ts'
 import { readCompletions } from './completions.ts'
-import { readMoment, type Store, walkContracts, walkContractsByKey } from './contracts.ts'
+import {
+  readActiveContracts,
+  readJoinedContracts,
+  type Store,
+  walkContracts,
+  walkContractsByKey,
+} from './contracts.ts'
 import { dryRun } from './dry-run.ts'
-import { readJoinedContracts } from './joined-reads.ts'
 
 /** Contracts of one key that are read by default. */
 const CONTRACTS_BY_KEY_MAX = 10_000
@@ -31,7 +36,8 @@ export function createNewestReads(context: {
   const { store, genesis, genesisHash, clock, recordTime } = context
   const { redis, layout } = store
   return {
-    contracts: async (ids: readonly ContractId[]) => (await reach(readMoment(store, { ids }))).byId,
+    contracts: async (ids: readonly ContractId[]) =>
+      (await reach(readActiveContracts(store, { ids }))).byId,
     async contractsByKey(key: string, { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) {
       const found: Contract[] = []
       for await (const contracts of walkContractsByKey(store, key, limit)) found.push(...contracts)

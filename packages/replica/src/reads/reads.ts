@@ -1,16 +1,16 @@
 /** Reads of names and documents at a readable offset. Each command returns the data together with the head. */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Contract, PartyId } from '@quorumscan/model'
+import type { Contract, LogPosition, PartyId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
+import { readWithHead } from '../storage/head-reads.ts'
 import { type Bounds, lexBound, membersWith, tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { readAtOnce } from '../storage/moment.ts'
 import { NAME_STARTS, type NameOrder, type RangeReply, readRanges } from '../storage/scripts.ts'
-import { activeVersions, findVisible, type Moment } from '../storage/versions.ts'
+import { activeVersions, findVisible } from '../storage/versions.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
 
@@ -28,10 +28,10 @@ const FIRST_PORTION = 4
 export async function readNames(
   reader: NameReader,
   names: readonly string[],
-  moment: Moment,
+  position: LogPosition,
 ): Promise<(Uint8Array | null)[]> {
-  const values = await readVersions(reader, names, moment)
-  return values.map((value) => (value === null ? null : findVisible(value, moment)))
+  const values = await readVersions(reader, names, position)
+  return values.map((value) => (value === null ? null : findVisible(value, position)))
 }
 
 /**
@@ -42,14 +42,14 @@ export async function readNames(
 export async function readVersions(
   reader: NameReader,
   names: readonly string[],
-  moment: Moment,
+  position: LogPosition,
   how: 'fetch' | 'fetchOfPage' = 'fetch',
 ): Promise<(Buffer | null)[]> {
-  const values = names.map((name) => reader.known(name, moment.offset))
+  const values = names.map((name) => reader.known(name, position.offset))
   const missing = names.filter((_, index) => values[index] === undefined)
   if (missing.length > 0) {
     const { head, byName } = await reach(reader[how](missing))
-    assertReadable(head, moment)
+    assertReadable(head, position)
     for (const [index, name] of names.entries()) values[index] ??= byName.get(name) ?? null
   }
   return values.map((value) => value ?? null)
@@ -59,24 +59,24 @@ export async function readVersions(
 export async function readParties(
   redis: Redis,
   parties: readonly PartyId[],
-  moment: Moment,
+  position: LogPosition,
 ): Promise<(Uint8Array | null)[]> {
   if (parties.length === 0) return []
   const ranges = parties.map((party) => ({ ...rangeOfParty(party, null), count: FIRST_PORTION }))
   const { head, replies } = await reach(readRanges(redis, 'parties', ranges))
-  assertReadable(head, moment)
+  assertReadable(head, position)
   const budget = { dead: DEAD_MEMBERS_MAX }
   const answers: (Uint8Array | null)[] = []
   for (const [index, party] of parties.entries()) {
     const reply = replies[index] as RangeReply
-    const visible = visibleOf(reply, 'parties', moment).filter(isOwnedBy(party))
+    const visible = visibleOf(reply, 'parties', position).filter(isOwnedBy(party))
     budget.dead -= reply.members.length - visible.length
     const last = reply.members.at(-1)
     let [first] = visible
     if (first === undefined && last !== undefined && reply.members.length === FIRST_PORTION) {
       const range = { min: lexBound('(', last), max: rangeOfParty(party, null).max }
       const walk = { by: 'parties', range, limit: 1, accept: isOwnedBy(party) } as const
-      first = (await collect(redis, walk, moment, budget))[0]
+      first = (await collect(redis, walk, position, budget))[0]
     }
     answers.push(first?.body ?? null)
   }
@@ -89,41 +89,41 @@ type Page = { readonly after: string | null; readonly limit: number }
 export async function readPrefix(
   redis: Redis,
   { prefix, after, limit }: Page & { readonly prefix: string },
-  moment: Moment,
+  position: LogPosition,
 ): Promise<NamedBody[]> {
   const start = utf8(prefix)
   const bounds = prefix === '' ? { min: utf8('-'), max: utf8('+') } : membersWith(start)
   const range = { ...bounds, min: laterOf(bounds.min, start, after) }
-  return await collect(redis, { by: 'lex', range, limit, accept: () => true }, moment)
+  return await collect(redis, { by: 'lex', range, limit, accept: () => true }, position)
 }
 
 /** Visible entries of the party, in byte order of the names, after a name. */
 export async function readNamesOfParty(
   redis: Redis,
   { party, after, limit }: Page & { readonly party: PartyId },
-  moment: Moment,
+  position: LogPosition,
 ): Promise<NamedBody[]> {
   const range = rangeOfParty(party, after)
-  return await collect(redis, { by: 'parties', range, limit, accept: isOwnedBy(party) }, moment)
+  return await collect(redis, { by: 'parties', range, limit, accept: isOwnedBy(party) }, position)
 }
 
 /** The contracts of the entity that are active at the moment, the newest first. */
 export async function readDocuments(
   { redis, layout }: Store,
   entity: string,
-  moment: Moment,
+  position: LogPosition,
 ): Promise<readonly Contract[]> {
-  const reading = readAtOnce<[Buffer | null]>(redis, (transaction) =>
+  const reading = readWithHead<[Buffer | null]>(redis, (transaction) =>
     transaction.hgetBuffer(KEYS.documents, entity),
   )
   const { head, replies } = await reach(reading)
-  assertReadable(head, moment)
-  return activeVersions(replies[0], moment.offset).map(({ body }) => layout.codec.decode(body))
+  assertReadable(head, position)
+  return activeVersions(replies[0], position.offset).map(({ body }) => layout.codec.decode(body))
 }
 
 /** Versions of all documents, by entity, with the head of their moment. */
 export async function readAllDocuments(redis: Redis) {
-  const { head, replies } = await readAtOnce<[Record<string, Buffer>]>(redis, (transaction) =>
+  const { head, replies } = await readWithHead<[Record<string, Buffer>]>(redis, (transaction) =>
     transaction.hgetallBuffer(KEYS.documents),
   )
   return { head, documents: replies[0] }
@@ -149,7 +149,7 @@ async function collect(
     readonly limit: number
     readonly accept: (entry: NamedBody) => boolean
   },
-  moment: Moment,
+  position: LogPosition,
   budget = { dead: DEAD_MEMBERS_MAX },
 ): Promise<NamedBody[]> {
   const found: NamedBody[] = []
@@ -158,9 +158,9 @@ async function collect(
   while (found.length < walk.limit) {
     const ranges = [{ min, max: walk.range.max, count }]
     const { head, replies } = await reach(readRanges(redis, walk.by, ranges))
-    assertReadable(head, moment)
+    assertReadable(head, position)
     const reply = replies[0] as RangeReply
-    const visible = visibleOf(reply, walk.by, moment).filter(walk.accept)
+    const visible = visibleOf(reply, walk.by, position).filter(walk.accept)
     found.push(...visible)
     budget.dead -= reply.members.length - visible.length
     if (budget.dead < 0)
@@ -176,10 +176,10 @@ async function collect(
   return found.slice(0, walk.limit)
 }
 
-function visibleOf(reply: RangeReply, by: NameOrder, moment: Moment): NamedBody[] {
+function visibleOf(reply: RangeReply, by: NameOrder, position: LogPosition): NamedBody[] {
   return reply.members.flatMap((member, index) => {
     const value = reply.values[index]
-    const body = value === null || value === undefined ? null : findVisible(value, moment)
+    const body = value === null || value === undefined ? null : findVisible(value, position)
     return body === null ? [] : [{ name: member.toString('utf8', NAME_STARTS[by]), body }]
   })
 }
@@ -202,11 +202,11 @@ function laterOf(min: Uint8Array, prefix: Uint8Array, after: string | null): Uin
 }
 
 /** The data belongs to a head that has reached the offset, and nothing of the offset was cleaned up. */
-export function assertReadable(head: Buffer | null | undefined, moment: Moment): void {
-  if (head === null || head === undefined) throw offsetNotReached(moment.offset)
+export function assertReadable(head: Buffer | null | undefined, position: LogPosition): void {
+  if (head === null || head === undefined) throw offsetNotReached(position.offset)
   const { offset, horizon } = decodeSpan(head)
-  if (offset < moment.offset) throw offsetNotReached(moment.offset)
-  if (horizon > moment.offset) throw offsetPruned(moment.offset)
+  if (offset < position.offset) throw offsetNotReached(position.offset)
+  if (horizon > position.offset) throw offsetPruned(position.offset)
 }
 
 export function offsetNotReached(offset: number): ScanError {

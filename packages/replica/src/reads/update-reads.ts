@@ -4,11 +4,11 @@
  * shows that the range was applied, and with the offset up to which the history was pruned.
  */
 import { ScanError } from '@quorumscan/errors'
-import type { Contract, ContractId, Micros, Offset } from '@quorumscan/model'
+import type { Contract, ContractId, LogPosition, Offset } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
-import { PRUNED_FIELD, UPDATE_TAG_BYTES, updateTag } from '../ingest/plan-updates.ts'
+import { PRUNED_FIELD, UPDATE_TAG_BYTES, updateTag } from '../ingest/plan-histories.ts'
 import { decodeHead } from '../storage/head.ts'
 import { membersWith } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
@@ -46,7 +46,7 @@ export type UpdatePortion =
 export type HistoryStep = {
   /** The head before; null if the state was loaded again: then updates may be missing in between. */
   readonly after: Offset | null
-  readonly head: { readonly offset: Offset; readonly recordTime: Micros }
+  readonly head: LogPosition
   readonly updates: readonly StoredUpdate[]
 }
 

@@ -3,25 +3,26 @@
  * offset of their creation, and `Since` has what was archived meanwhile. Portions are small, so that neither Redis nor
  * this process delays other requests.
  */
+
 import { ByteWriter, toHex } from '@quorumscan/base'
-import type { ChangeRecord } from '@quorumscan/ledger'
-import type { Micros } from '@quorumscan/model'
+import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
+import type { Micros, Offset, PartyId } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
+import type { Step } from '../ingest/step.ts'
 import { goneUntil } from '../reads/activity-reads.ts'
 import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
 import { readAllDocuments } from '../reads/reads.ts'
-import { decodeActivity, offsetText, placeInTree } from '../storage/activity-member.ts'
+import { decodeActivity, offsetText, treeIndexOf } from '../storage/activity-member.ts'
 import { readTilesBefore } from '../storage/activity-tiles.ts'
 import { decodeSpan } from '../storage/head.ts'
-import { BUCKETS, lexBound } from '../storage/intern.ts'
+import { readHeadBytes } from '../storage/head-reads.ts'
+import { BUCKETS, internContractId, lexBound } from '../storage/intern.ts'
 import { contractsKey, KEYS } from '../storage/keys.ts'
-import { readHeadBytes } from '../storage/moment.ts'
 import { activeVersions } from '../storage/versions.ts'
 import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
-import type { Since } from './since.ts'
 
 /** Members of a set, or rows of the history, per command: 1 ms of Redis. */
 const PORTION = 1_000
@@ -196,7 +197,7 @@ async function* activities({ store, head, genesis }: Context): Records {
   for await (const members of byMember(redis, KEYS.activities, { min, max }, ROWS)) {
     const [first] = members
     if (isFirst && first !== undefined) {
-      const tiles = await readTilesBefore(redis, placeInTree(decodeActivity(first)))
+      const tiles = await readTilesBefore(redis, treeIndexOf(decodeActivity(first)))
       yield tiles.map((tile) => ({ kind: 'tile', ...tile }))
     }
     isFirst = false
@@ -247,3 +248,50 @@ async function* byScore(redis: Redis, key: string, above: Micros): AsyncGenerato
     last = end
   }
 }
+
+/** The most changes to remember, about 1 KiB each. A snapshot that takes longer is abandoned. */
+const REMEMBERED_MAX = 200_000
+
+export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
+  const archivedByBucket = new Map<string, Map<string, Uint8Array>>()
+  const replaced = new Map<string, ChangeRecord>()
+  const seen = new Set<string>()
+  const allocated = new Set<PartyId>()
+  let remembered = 0
+
+  return {
+    /** False if there are too many changes. */
+    add({ delta, replacedChange }: Step): boolean {
+      for (const contract of delta.archived) {
+        if (contract.offset > offset) continue
+        const { bucket, rest } = internContractId(contract.contractId)
+        const archived = archivedByBucket.get(bucket) ?? new Map<string, Uint8Array>()
+        archivedByBucket.set(bucket, archived)
+        archived.set(toHex(rest), codec.encode(contract))
+        remembered++
+      }
+      const id = delta.change?.id
+      if (id !== undefined && replacedChange != null && replacedChange.offset <= offset) {
+        replaced.set(id, replacedChange)
+        remembered++
+      }
+      if (delta.seen !== null) seen.add(delta.seen.id)
+      for (const party of delta.allocated) allocated.add(party)
+      remembered += 1 + delta.allocated.length
+      return remembered <= REMEMBERED_MAX
+    },
+    /** Archived contracts of a bucket: rest of the id in hex -> stored form. Returns each contract once. */
+    takeArchived(bucket: string): ReadonlyMap<string, Uint8Array> {
+      const archived = archivedByBucket.get(bucket) ?? new Map()
+      archivedByBucket.delete(bucket)
+      return archived
+    },
+    /** Change records that were replaced, by the id of the change in hex. */
+    replacedChanges: (): ReadonlyMap<string, ChangeRecord> => replaced,
+    /** @param id - Of an entry, hex. */
+    isSeen: (id: string) => seen.has(id),
+    isAllocated: (party: PartyId) => allocated.has(party),
+  }
+}
+
+export type Since = ReturnType<typeof createSince>

@@ -2,27 +2,48 @@
  * Writes a snapshot into an empty Redis. The head is written last, so that a part of a snapshot is no replica. It is
  * written only if the state tree of the loaded records has the root that the snapshot names.
  */
+
 import { setImmediate } from 'node:timers/promises'
+import { sha256 } from '@quorumscan/base'
 import type { OfferedSnapshot } from '@quorumscan/ledger'
-import type { ContractId } from '@quorumscan/model'
+import type { Contract, ContractId } from '@quorumscan/model'
+import { append, EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import type { GenesisContext } from '../ingest/genesis.ts'
 import { putChange } from '../ingest/plan.ts'
-import { planSyntheticEntries, syntheticEntries } from '../ingest/plan-versions.ts'
-import { type WriteOutcome, writeFenced } from '../ingest/store.ts'
+import { putContract } from '../ingest/plan-contracts.ts'
+import { putRow } from '../ingest/plan-histories.ts'
+import {
+  beginEntry,
+  documentVersion,
+  planSyntheticEntries,
+  putNames,
+  putVersions,
+  syntheticEntries,
+  versionFieldOf,
+} from '../ingest/plan-versions.ts'
+import { readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { createStateKeeper, type StateKeeper } from '../state-tree/state-keeper.ts'
+import { decodeActivity, leafHashOf, treeIndexOf } from '../storage/activity-member.ts'
+import {
+  putTiles,
+  putTilesBefore,
+  readFrontier,
+  type TileBefore,
+  type WholeSubtree,
+} from '../storage/activity-tiles.ts'
 import { createGatheredCommands } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
-import { encodeInstant } from '../storage/timeline.ts'
-import { createActivityLoader } from './load-activities.ts'
-import { createContractLoader } from './load-contracts.ts'
+import type { Layout } from '../storage/layout.ts'
+import { encodeTimelineEntry } from '../storage/timeline.ts'
+import type { Version } from '../storage/versions.ts'
 import {
   createRecordReader,
   SnapshotError,
   type SnapshotHead,
   type SnapshotRecord,
 } from './records.ts'
-import { createWriteBehind } from './write-behind.ts'
+import { createWriteBehind, type WriteBehind } from './write-behind.ts'
 
 /** Records that are loaded at once, about 20 ms of work. Then requests are served. */
 const STRETCH_RECORDS = 1_000
@@ -85,22 +106,22 @@ export async function loadSnapshot(
     }
   reader.end()
   if (!isOver) throw new SnapshotError('it lacks its end')
-  const place = await flush()
+  const loaded = await flush()
   contracts.loadDocuments(documentIds)
   await writes.drain()
-  const { stateRoot, offset, endedCount } = place
+  const { stateRoot, offset, endedCount } = loaded
   keeper.setActivities(activities.frontier())
-  keeper.keep(place)
-  keeper.moveTo(place)
+  keeper.keep(loaded)
+  keeper.moveTo(loaded)
   const found = keeper.kept()[0]?.point.stateRoot
   const activityCount = activities.frontier().size
-  if (found !== stateRoot || activityCount !== place.activityCount)
+  if (found !== stateRoot || activityCount !== loaded.activityCount)
     throw new SnapshotError(`it has the state root ${found}, not ${stateRoot}, which it names`)
   const commands = createGatheredCommands()
   planSyntheticEntries(commands, synthetic)
-  commands.add('RPUSH', KEYS.at, encodeInstant(place))
+  commands.add('RPUSH', KEYS.at, encodeTimelineEntry(loaded))
   const stored = {
-    ...place,
+    ...loaded,
     dueHash: layout.dueHash,
     horizon: offset,
     cleanedCount: endedCount,
@@ -130,4 +151,95 @@ function headOf(
     head.genesisHash === offered.genesisHash
   if (isOffered) return head
   throw new SnapshotError('it is of another offset, or of another network, than it was offered as')
+}
+
+export function createContractLoader(context: {
+  readonly redis: Redis
+  readonly writes: WriteBehind
+  readonly layout: Layout
+  readonly keeper: Pick<StateKeeper, 'add' | 'setDocuments'>
+}) {
+  const { redis, writes, layout, keeper } = context
+  const names = new Set<string>()
+  const documents = new Map<
+    ContractId,
+    { readonly contract: Contract; readonly body: Uint8Array }
+  >()
+
+  return {
+    async load(all: readonly Uint8Array[]): Promise<void> {
+      const begun: Contract[] = []
+      /** Names with an entry that has expired, and the one that followed it. */
+      const again: string[] = []
+      for (const body of all) {
+        const filed = layout.codec.decodeFiled(body)
+        const { contract } = filed
+        putContract(filed, body, { commands: writes, layout })
+        const found = versionFieldOf(contract)
+        if (found?.kind === 'documents') documents.set(contract.contractId, { contract, body })
+        if (found?.kind !== 'names') continue
+        begun.push(contract)
+        if (names.has(found.field)) again.push(found.field)
+      }
+      if (again.length > 0) await writes.drain()
+      const versions = await readVersions(redis, 'names', again)
+      const entries = begun.map((contract) => beginEntry(versions, contract))
+      for (const entry of entries) {
+        names.add(entry.name)
+        keeper.add(entry)
+      }
+      putNames(writes, versions, entries)
+    },
+    /** After all contracts are loaded: those in force of the templates that lookups read, by entity, newest first. */
+    loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
+      const contracts = new Map<string, readonly Contract[]>()
+      const versions = new Map<string, readonly Version[]>()
+      for (const [entity, ids] of idsByEntity) {
+        const found = ids.flatMap((id) => documents.get(id) ?? [])
+        if (found.length < ids.length) throw new SnapshotError(`it lacks a contract of ${entity}`)
+        contracts.set(
+          entity,
+          found.map(({ contract }) => contract),
+        )
+        versions.set(
+          entity,
+          found.map(({ contract, body }) => documentVersion(contract, body)),
+        )
+      }
+      keeper.setDocuments(contracts)
+      putVersions(writes, 'documents', versions)
+    },
+  }
+}
+
+export function createActivityLoader(redis: Redis, writes: WriteBehind) {
+  const tiles: TileBefore[] = []
+  let frontier: Frontier | null = null
+
+  const frontierBefore = async (row: number): Promise<Frontier> => {
+    putTilesBefore(writes, tiles, row)
+    await writes.drain()
+    return await readFrontier(redis, row)
+  }
+
+  return {
+    /** Takes each tile before the first row. */
+    takeTile(tile: TileBefore): void {
+      tiles.push(tile)
+    },
+    async load(members: readonly Uint8Array[]): Promise<void> {
+      const whole: WholeSubtree[] = []
+      for (const member of members) {
+        const row = decodeActivity(member)
+        frontier ??= await frontierBefore(treeIndexOf(row))
+        frontier = append(frontier, leafHashOf(row), sha256, (subtree, hash) =>
+          whole.push({ subtree, hash }),
+        )
+        putRow(writes, 'activities', member, row)
+      }
+      putTiles(writes, whole)
+    },
+    /** The tree of the rows that were loaded. */
+    frontier: (): Frontier => frontier ?? EMPTY_FRONTIER,
+  }
 }

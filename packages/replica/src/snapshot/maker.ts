@@ -11,8 +11,7 @@ import type { Mirror } from '../ingest/store.ts'
 import type { Store } from '../reads/contracts.ts'
 import { isSnapshotOffset } from '../state-tree/signed-offsets.ts'
 import type { StateKeeper } from '../state-tree/state-keeper.ts'
-import { describeState } from './describe-state.ts'
-import { createSince, type Since } from './since.ts'
+import { createSince, describeState, type Since } from './describe-state.ts'
 
 /** A replica that lags more takes no snapshot: while it catches up, other members take them. */
 const LAG_MICROS_MAX = 600_000_000
@@ -47,15 +46,15 @@ export function createSnapshotMaker(context: {
     const { step, since, abandoned } = own
     const { offset, recordTime, historyHash, entryHash } = step
     const kept = keeper.kept().findLast(({ point }) => point.offset === offset)
-    const instant = mirror.timeline.at(offset)
-    if (kept === undefined || instant === undefined) {
+    const found = mirror.timeline.at(offset)
+    if (kept === undefined || found === undefined) {
       abandon('its state is not kept any more')
       return
     }
     own.isBegun = true
     const { stateRoot } = kept.point
     const activityCount = kept.activities.size
-    const head = { ...instant, genesisHash, entryHash, stateRoot, activityCount }
+    const head = { ...found, genesisHash, entryHash, stateRoot, activityCount }
     const { signal } = abandoned
     take(
       { offset, recordTime, historyHash },

@@ -41,8 +41,8 @@ export async function loadState(
   // Below the horizon, versions that ended may be deleted.
   const isComparable = markedAt >= head.horizon
   const at = isComparable ? markedAt : head.offset
-  const place = timeline.at(at)
-  assert(place !== undefined, 'every offset from the horizon to the head has its instant')
+  const point = timeline.at(at)
+  assert(point !== undefined, 'every offset from the horizon to the head is in the timeline')
   const keeper = createStateKeeper(context.genesis)
   const changes: { readonly change: 'add' | 'remove'; readonly entry: EntryFacts }[] = []
   const take = (version: Version): void => {
@@ -81,7 +81,7 @@ export async function loadState(
     keeper.setDocuments(documentsAt(at))
     keeper.setActivities(activities)
     if (isComparable) {
-      keeper.keep(place)
+      keeper.keep(point)
       const found = keeper.kept()[0]?.point.stateRoot
       if (found !== root)
         throw new StateUnusable(

@@ -15,7 +15,7 @@ import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { type ActivityPage, readActivities, readNeighbours } from '../reads/activity-reads.ts'
 import { assertReadable } from '../reads/reads.ts'
-import { placeInTree, type StoredActivity } from '../storage/activity-member.ts'
+import { type StoredActivity, treeIndexOf } from '../storage/activity-member.ts'
 import { readTiles } from '../storage/activity-tiles.ts'
 import { type StateFollower, stateDiverged } from './state-follower.ts'
 import type { KeptState } from './state-keeper.ts'
@@ -54,8 +54,8 @@ async function readRun(
 ): Promise<VerifiedRun> {
   const found = await readActivities(redis, page, point, genesis)
   const rows = page.order === 'asc' ? found : found.reverse()
-  const { before, after } = await readNeighbours(redis, page, { rows, moment: point, genesis })
-  const first = rows[0] === undefined ? placeAfter(before) : placeInTree(rows[0])
+  const { before, after } = await readNeighbours(redis, page, { rows, position: point, genesis })
+  const first = rows[0] === undefined ? placeAfter(before) : treeIndexOf(rows[0])
   const shown = [
     ...(before === null ? [] : [neighbour(before)]),
     ...rows.map(showRow),
@@ -81,7 +81,7 @@ async function readRun(
 }
 
 function placeAfter(before: StoredActivity | null): number {
-  return before === null ? 0 : placeInTree(before) + 1
+  return before === null ? 0 : treeIndexOf(before) + 1
 }
 
 function showRow({ eventId, recordTime, body }: StoredActivity): ShownRow {

@@ -8,14 +8,16 @@ import {
   type KeyRange,
   type Leaf,
   type ProvenRange,
-  type Pruned,
   provenLeaves,
   prune,
   type TreeReader,
   visibleLeaves,
 } from '@quorumscan/verifier/state-tree'
+import type { NameReader } from '../reads/name-reader.ts'
+import { readVersions } from '../reads/reads.ts'
 import { decodeVersions } from '../storage/versions.ts'
 import type { StoredLeaf } from './leaf-store.ts'
+import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
 import type { KeptState, StateKeeper } from './state-keeper.ts'
 
 /** Expired leaves in a range. Each takes 200 bytes of the answer. */
@@ -24,38 +26,44 @@ export const EXPIRED_LEAVES_MAX = 10_000
 /** Leaves whose values are read at a stretch, then other reads get their turn: 2 ms. */
 const STRETCH_LEAVES = 64
 
-/** The tree's part for a range, before the values are read. */
-export type PrunedRange = {
-  readonly pruned: Pruned | null
-  readonly leaves: readonly StoredLeaf[]
-}
-
-/** @throws {ScanError} OVERLOADED where more than `EXPIRED_LEAVES_MAX` have expired. */
-export function pruneRange(keeper: StateKeeper, kept: KeptState, range: KeyRange): PrunedRange {
+/**
+ * The tree's part for a range, before the values are read.
+ *
+ * @throws {ScanError} OVERLOADED where more than `EXPIRED_LEAVES_MAX` have expired.
+ */
+export function pruneRange(keeper: StateKeeper, kept: KeptState, range: KeyRange) {
   if (kept.root === null) return { pruned: null, leaves: [] }
   const at = kept.point.recordTime
   const pruned = prune(countingExpired(keeper.tree, at), kept.root, { ...range, at })
-  return { pruned, leaves: visibleLeaves(pruned) }
+  const leaves: readonly StoredLeaf[] = visibleLeaves(pruned)
+  return { pruned, leaves }
 }
 
 /**
- * The leaves of the range with their values, or the name whose stored value does not belong to its leaf.
+ * The leaves of the range with their values, and the proof of them.
  *
- * @param readVersions - Gives the stored versions of each name.
+ * @throws {ScanError} As `pruneRange` and all reads; STATE_DIVERGED if a stored value does not belong to its leaf.
  */
-export async function showRange(
-  { pruned, leaves }: PrunedRange,
-  readVersions: (names: readonly string[]) => Promise<readonly (Uint8Array | null)[]>,
-): Promise<ProvenRange | { readonly differs: string }> {
+export async function proveRange(
+  { nameReader, follower }: { readonly nameReader: NameReader; readonly follower: StateFollower },
+  { keeper, kept }: { readonly keeper: StateKeeper; readonly kept: KeptState },
+  range: KeyRange,
+): Promise<ProvenRange> {
+  const { pruned, leaves } = pruneRange(keeper, kept, range)
+  const how = leaves.length === 1 ? 'fetch' : 'fetchOfPage'
   const values = new Map<Leaf, string>()
   for (const leaf of leaves) if (leaf.value !== undefined) values.set(leaf, leaf.value)
   const unread = leaves.filter((leaf) => leaf.value === undefined)
   for (let first = 0; first < unread.length; first += STRETCH_LEAVES) {
     const stretch = unread.slice(first, first + STRETCH_LEAVES)
-    const versions = await readVersions(stretch.map(nameOf))
+    const versions = await readVersions(nameReader, stretch.map(nameOf), kept.point, how)
     for (const [index, leaf] of stretch.entries()) {
       const body = bodyOf(leaf, versions[index])
-      if (body === undefined) return { differs: nameOf(leaf) }
+      if (body === undefined) {
+        const divergence = { offset: kept.point.offset, what: differs(nameOf(leaf)) }
+        follower.diverge(divergence)
+        throw stateDiverged(divergence)
+      }
       values.set(leaf, fromUtf8(body))
     }
   }
@@ -65,10 +73,7 @@ export async function showRange(
 }
 
 /** The stored body that has the hash of the leaf. */
-export function bodyOf(
-  leaf: Leaf,
-  versions: Uint8Array | null | undefined,
-): Uint8Array | undefined {
+function bodyOf(leaf: Leaf, versions: Uint8Array | null | undefined): Uint8Array | undefined {
   try {
     return decodeVersions(versions ?? new Uint8Array(0)).find(({ body }) =>
       bytesEqual(sha256(body), leaf.valueHash),

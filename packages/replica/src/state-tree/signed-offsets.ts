@@ -2,7 +2,7 @@
  * Offsets at which members sign the root of the state, and those at which they sign a snapshot. Both follow from the log
  * alone, so that all members sign at the same offsets.
  */
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Micros } from '@quorumscan/model'
 
 /** The greatest distance in record time between two certifiable offsets while entries arrive. */
 const CERTIFIABLE_MICROS = 200_000
@@ -13,8 +13,6 @@ const SNAPSHOT_MICROS = 3_600_000_000
 /** The greatest distance in offsets: some twenty seconds of replay. */
 const SNAPSHOT_OFFSETS = 16_384
 
-type Entry = { readonly offset: Offset; readonly recordTime: Micros }
-
 /**
  * Offset 0, each checkpoint, each multiple of `CERTIFIABLE_OFFSETS`, and each offset that is the first in its interval
  * of record time.
@@ -22,7 +20,7 @@ type Entry = { readonly offset: Offset; readonly recordTime: Micros }
  * @param previous - Record time of the offset before.
  */
 export function isCertifiable(
-  { offset, recordTime, isCheckpoint }: Entry & { readonly isCheckpoint: boolean },
+  { offset, recordTime, isCheckpoint }: LogPosition & { readonly isCheckpoint: boolean },
   previous: Micros,
 ): boolean {
   return (
@@ -38,7 +36,7 @@ export function isCertifiable(
  *
  * @param previous - Record time of the offset before.
  */
-export function isSnapshotOffset({ offset, recordTime }: Entry, previous: Micros): boolean {
+export function isSnapshotOffset({ offset, recordTime }: LogPosition, previous: Micros): boolean {
   if (isFirstOf(SNAPSHOT_MICROS, recordTime, previous) || offset % SNAPSHOT_OFFSETS === 0)
     return true
   const isPowerOfTwo = (offset & (offset - 1)) === 0

@@ -154,9 +154,9 @@ export function stateDiverged(divergence: StateDivergence, cause?: unknown): Sca
 
 /** The tree may be ahead of the head. Its kept states show whether it has the same history. */
 function isOfHistory(keeper: StateKeeper, { head, timeline }: Mirror): boolean {
-  const place = keeper.place()
-  if (place.offset <= head.offset)
-    return place.offset === head.offset && place.historyHash === head.historyHash
+  const applied = keeper.appliedUpTo()
+  if (applied.offset <= head.offset)
+    return applied.offset === head.offset && applied.historyHash === head.historyHash
   const newest = keeper.kept().findLast(({ point }) => point.offset <= head.offset)
   return (
     newest !== undefined &&

@@ -62,7 +62,7 @@ export function createStateKeeper(
   let activities = EMPTY_FRONTIER
   /** The activities that the tree has. */
   let committed: Frontier | null = null
-  let place: HistoryPoint = { offset: -1, recordTime: 0, historyHash: '' }
+  let applied: HistoryPoint = { offset: -1, recordTime: 0, historyHash: '' }
 
   const addLeaf = (id: number): void => {
     if (!tree.add(id)) throw new StateMismatch('two entries have one key')
@@ -130,7 +130,7 @@ export function createStateKeeper(
 
   const assertSameHistory = ({ offset, historyHash }: HistoryPoint): void => {
     const known =
-      offset === place.offset ? place : kept.find(({ point }) => point.offset === offset)?.point
+      offset === applied.offset ? applied : kept.find(({ point }) => point.offset === offset)?.point
     if (known !== undefined && known.historyHash !== historyHash)
       throw new OtherHistory(`the log has another history at ${offset} than the state`)
   }
@@ -138,7 +138,7 @@ export function createStateKeeper(
   putConstant(membersLeaf(genesis))
   return {
     /** Up to where entries were applied; before the genesis at first. */
-    place: () => place,
+    appliedUpTo: () => applied,
     /** Kept states, oldest first. */
     kept: (): readonly KeptState[] => kept,
     /** Removes and returns new points up to an offset, oldest first, also of states that are not kept any more. */
@@ -155,17 +155,17 @@ export function createStateKeeper(
      */
     apply(step: Step, isCheckpoint: boolean): void {
       const { offset, recordTime, historyHash, delta, activities: rows = [] } = step
-      if (offset <= place.offset) {
+      if (offset <= applied.offset) {
         assertSameHistory({ offset, recordTime, historyHash })
         return
       }
-      assert(offset === place.offset + 1, 'entries are applied without gaps')
+      assert(offset === applied.offset + 1, 'entries are applied without gaps')
       for (const contract of delta.archived) change(contract, false)
       for (const contract of delta.created) change(contract, true)
       for (const { leafHash } of rows) activities = append(activities, leafHash, sha256)
-      const before = place.recordTime
-      place = { offset, recordTime, historyHash }
-      if (isCertifiable({ offset, recordTime, isCheckpoint }, before)) keep(place)
+      const before = applied.recordTime
+      applied = { offset, recordTime, historyHash }
+      if (isCertifiable({ offset, recordTime, isCheckpoint }, before)) keep(applied)
     },
     add,
     remove,
@@ -181,7 +181,7 @@ export function createStateKeeper(
     keep,
     /** The log is followed from here. */
     moveTo(at: HistoryPoint): void {
-      place = at
+      applied = at
     },
     /** Reads the trees of `kept`. */
     tree,

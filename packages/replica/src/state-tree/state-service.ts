@@ -16,11 +16,11 @@ import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { NameReader } from '../reads/name-reader.ts'
-import { offsetNotReached, offsetPruned, readVersions } from '../reads/reads.ts'
+import { offsetNotReached, offsetPruned } from '../reads/reads.ts'
 import type { StoredHead } from '../storage/head.ts'
 import { proveActivities } from './prove-activities.ts'
-import { pruneRange, showRange } from './prove-range.ts'
-import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
+import { proveRange } from './prove-range.ts'
+import { type StateFollower, stateDiverged } from './state-follower.ts'
 import type { KeptState, StateKeeper } from './state-keeper.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
@@ -36,7 +36,7 @@ export function createStateService(context: {
   /** Of the stored replica. */
   readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
 }) {
-  const { nameReader, follower, head } = context
+  const { follower, head } = context
   const listeners = new Set<(point: StatePoint) => void>()
   /** The newest offset that was reported to listeners. */
   let reportedUpTo: Offset = -1
@@ -63,23 +63,10 @@ export function createStateService(context: {
   }
 
   type Asked = ReturnType<typeof keptAt> & { readonly range: KeyRange; readonly id: string }
-  const prove = async ({ id, keeper, kept, range }: Asked): Promise<ProvenRange> => {
-    const pruned = pruneRange(keeper, kept, range)
-    const shown = await showRange(pruned, (names) =>
-      readVersions(
-        nameReader,
-        names,
-        kept.point,
-        pruned.leaves.length === 1 ? 'fetch' : 'fetchOfPage',
-      ),
-    )
-    if ('proof' in shown) {
-      provenByRange.set(id, shown)
-      return shown
-    }
-    const divergence = { offset: kept.point.offset, what: differs(shown.differs) }
-    follower.diverge(divergence)
-    throw stateDiverged(divergence)
+  const prove = async ({ id, range, ...state }: Asked): Promise<ProvenRange> => {
+    const proven = await proveRange(context, state, range)
+    provenByRange.set(id, proven)
+    return proven
   }
   /** Requests that arrive at the same time share the proof of a page. */
   const proveOnce = singleFlight(prove, ({ id }) => id)

@@ -75,7 +75,7 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
   assert(member[EVENT_ID_BYTES] === 0, 'a zero byte ends the event id')
   const reader = new ByteReader(member, EVENT_ID_BYTES + 1)
   const recordTime = reader.unsigned()
-  const place = reader.unsigned()
+  const indexPlusOne = reader.unsigned()
   const count = reader.unsigned()
   const tags = Array.from({ length: count }, () => reader.raw(TAG_BYTES))
   const step = HISTORY_STEPS[reader.unsigned()]
@@ -85,14 +85,14 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
     tags,
     step,
     recordTime,
-    index: place === 0 ? null : place - 1,
+    index: indexPlusOne === 0 ? null : indexPlusOne - 1,
     body: reader.rest(),
   }
 }
 
 /** The index of a row, which is no notice. */
-export function placeInTree({ index }: StoredActivity): number {
-  assert(index !== null, 'a row of the history has its place in the tree')
+export function treeIndexOf({ index }: StoredActivity): number {
+  assert(index !== null, 'a row of the history has its index in the tree')
   return index
 }
 

@@ -14,8 +14,8 @@ import {
 } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import type { CommandSink } from './commands.ts'
+import { readWithHead } from './head-reads.ts'
 import { activityTileKey } from './keys.ts'
-import { readAtOnce } from './moment.ts'
 
 /** Levels of the tree that a tile spans: it has 2^8 hashes. */
 const TILE_LEVELS = 8
@@ -65,7 +65,7 @@ export function dropTiles(
 /** The hashes of whole subtrees, all of one moment. */
 export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Promise<Tiles> {
   const keys = [...new Set(subtrees.map((subtree) => spanOf(subtree).key))]
-  const { head, replies: tiles } = await readAtOnce<(Buffer | null)[]>(redis, (transaction) => {
+  const { head, replies: tiles } = await readWithHead<(Buffer | null)[]>(redis, (transaction) => {
     for (const key of keys) transaction.getBuffer(key)
   })
   const tileByKey = new Map(keys.map((key, index) => [key, tiles[index] ?? null]))

@@ -9,28 +9,12 @@ const COMMAND_ARGUMENTS_MAX = 1_000
 /** Approximate memory of an argument in addition to its bytes. */
 const ARGUMENT_BYTES = 32
 
-/** Receives the commands of a plan. Commands of one key run in the order in which their first members were added. */
-export type CommandSink = {
-  /** Only for commands that take any number of members, such as HSET. Members of one key are sent together, in order. */
-  add(name: string, key: string, ...member: Argument[]): void
-  /** For all other commands. */
-  addWhole(name: string, key: string, ...args: Argument[]): void
-}
-
-export type GatheredCommands = CommandSink & {
-  /** The approximate memory of the commands. */
-  bytes(): number
-  /** Removes and returns all commands, in the order in which their first members were added. */
-  take(): Command[]
-}
-
-type OpenCommand = [name: string, key: string, ...args: Argument[]]
-
 /**
  * Commands gathered by key. Contracts and their index are in thousands of small keys, where one command for each member
  * takes longer than the rest of the work.
  */
-export function createGatheredCommands(): GatheredCommands {
+export function createGatheredCommands() {
+  type OpenCommand = [name: string, key: string, ...args: Argument[]]
   const openByName = new Map<string, Map<string, OpenCommand>>()
   let commands: Command[] = []
   let bytes = 0
@@ -48,7 +32,8 @@ export function createGatheredCommands(): GatheredCommands {
   }
 
   return {
-    add(name, key, ...member) {
+    /** Only for commands that take any number of members, such as HSET. Members of one key are sent together, in order. */
+    add(name: string, key: string, ...member: Argument[]): void {
       let openByKey = openByName.get(name)
       if (openByKey === undefined) {
         openByKey = new Map()
@@ -61,9 +46,13 @@ export function createGatheredCommands(): GatheredCommands {
       }
       extend(command, member)
     },
-    addWhole: (name, key, ...args) => extend(open(name, key), args),
+    /** For all other commands. */
+    addWhole: (name: string, key: string, ...args: Argument[]): void =>
+      extend(open(name, key), args),
+    /** The approximate memory of the commands. */
     bytes: () => bytes,
-    take() {
+    /** Removes and returns all commands, in the order in which their first members were added. */
+    take(): Command[] {
       const taken = commands
       commands = []
       openByName.clear()
@@ -72,6 +61,10 @@ export function createGatheredCommands(): GatheredCommands {
     },
   }
 }
+
+export type GatheredCommands = ReturnType<typeof createGatheredCommands>
+/** Receives the commands of a plan. Commands of one key run in the order in which their first members were added. */
+export type CommandSink = Pick<GatheredCommands, 'add' | 'addWhole'>
 
 /** The same bytes as ioredis takes them. */
 export function toRedis(value: Argument): string | number | Buffer {

@@ -33,8 +33,11 @@ export type StateMark = {
 
 /** Changes with the layout of any value. A replica of another layout is rebuilt. */
 const LAYOUT = 8
-const HASHES = 5
-const NUMBERS_BYTES = 8 * 8
+/** In the order in which they are stored; the root and three more numbers follow. */
+const HASH_NAMES = ['genesisHash', 'historyHash', 'entryHash', 'dueHash'] as const
+const NUMBER_NAMES = ['offset', 'recordTime', 'horizon', 'endedCount', 'cleanedCount'] as const
+const HASHES = HASH_NAMES.length + 1
+const NUMBERS_BYTES = 8 * (NUMBER_NAMES.length + 3)
 const HEAD_BYTES = 1 + HASHES * 32 + NUMBERS_BYTES
 /** In place of a root that is null; that of the empty tree, which no state has. */
 const NO_ROOT = '0'.repeat(64)
@@ -54,26 +57,11 @@ export class ReplicaStateError extends Error {
 export function encodeHead(head: StoredHead): Uint8Array {
   const numbers = new DataView(new ArrayBuffer(NUMBERS_BYTES))
   const { state } = head
-  const fields = [
-    head.offset,
-    head.recordTime,
-    head.horizon,
-    head.endedCount,
-    head.cleanedCount,
-    state.offset,
-    head.activityCount,
-    state.activityCount,
-  ]
+  const counts = [state.offset, head.activityCount, state.activityCount]
+  const fields = [...NUMBER_NAMES.map((name) => head[name]), ...counts]
   for (const [index, value] of fields.entries()) numbers.setBigUint64(index * 8, BigInt(value))
-  return concatBytes([
-    Uint8Array.of(LAYOUT),
-    fromHex(head.genesisHash),
-    fromHex(head.historyHash),
-    fromHex(head.entryHash),
-    fromHex(head.dueHash),
-    fromHex(state.root ?? NO_ROOT),
-    new Uint8Array(numbers.buffer),
-  ])
+  const hashes = [...HASH_NAMES.map((name) => head[name]), state.root ?? NO_ROOT].map(fromHex)
+  return concatBytes([Uint8Array.of(LAYOUT), ...hashes, new Uint8Array(numbers.buffer)])
 }
 
 /** @throws {ReplicaStateError} If other software wrote it. */

@@ -30,27 +30,27 @@ export function tagOf(party: string): Uint8Array {
 }
 
 /** Where something lies: in which bucket, and by which bytes within it. */
-export type Place = { readonly bucket: string; readonly rest: Uint8Array }
+export type Interned = { readonly bucket: string; readonly rest: Uint8Array }
 
-export function placeOfKey(indexKey: string): Place {
-  return placeOf(Buffer.from(sha256Hex(indexKey), 'hex'), INDEX_TAG_BYTES)
+export function internKey(indexKey: string): Interned {
+  return internHash(Buffer.from(sha256Hex(indexKey), 'hex'), INDEX_TAG_BYTES)
 }
 
 /** Undefined if the text is no contract id, so that nothing can be found under it. */
-export function placeOfText(id: string): Place | undefined {
-  return CONTRACT_ID.test(id) ? placeOfId(id) : undefined
+export function internText(id: string): Interned | undefined {
+  return CONTRACT_ID.test(id) ? internContractId(id) : undefined
 }
 
-export function placeOfId(id: ContractId): Place {
-  return placeOf(contractIdBytes(id), ID_REST_BYTES)
+export function internContractId(id: ContractId): Interned {
+  return internHash(contractIdBytes(id), ID_REST_BYTES)
 }
 
 /** The bytes of a place in one: the short form. */
-export function placeBytes({ bucket, rest }: Place): Uint8Array {
+export function internedBytes({ bucket, rest }: Interned): Uint8Array {
   return concatBytes([utf8(bucket), rest])
 }
 
-function placeOf(hash: Uint8Array, restBytes: number): Place {
+function internHash(hash: Uint8Array, restBytes: number): Interned {
   const [first = 0, second = 0] = hash
   const high = ALPHABET[first >> 2] ?? ''
   const low = ALPHABET[((first & 3) << 4) | (second >> 4)] ?? ''

@@ -14,20 +14,20 @@ export const HORIZON_ENDED_MAX = 200_000
 export const HORIZON_OFFSETS_MAX = 1_000_000
 
 /** `endedCount`: versions that ended at or before the offset. */
-export type Instant = HistoryPoint & { readonly endedCount: number }
+export type TimelineEntry = HistoryPoint & { readonly endedCount: number }
 
-export const INSTANT_BYTES = 48
+export const TIMELINE_ENTRY_BYTES = 48
 
 /** A member of `at`. Its offset is its position in the list. */
-export function encodeInstant(instant: Instant): Uint8Array {
+export function encodeTimelineEntry(entry: TimelineEntry): Uint8Array {
   const numbers = new DataView(new ArrayBuffer(16))
-  numbers.setBigUint64(0, BigInt(instant.recordTime))
-  numbers.setBigUint64(8, BigInt(instant.endedCount))
-  return concatBytes([new Uint8Array(numbers.buffer), fromHex(instant.historyHash)])
+  numbers.setBigUint64(0, BigInt(entry.recordTime))
+  numbers.setBigUint64(8, BigInt(entry.endedCount))
+  return concatBytes([new Uint8Array(numbers.buffer), fromHex(entry.historyHash)])
 }
 
-export function decodeInstant(offset: Offset, bytes: Uint8Array): Instant {
-  assert(bytes.byteLength === INSTANT_BYTES, 'a member of `at` has 48 bytes')
+export function decodeTimelineEntry(offset: Offset, bytes: Uint8Array): TimelineEntry {
+  assert(bytes.byteLength === TIMELINE_ENTRY_BYTES, 'a member of `at` has 48 bytes')
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, 16)
   return {
     offset,
@@ -40,26 +40,29 @@ export function decodeInstant(offset: Offset, bytes: Uint8Array): Instant {
 /** Starts empty; the first instant appended is the oldest. */
 export function createTimeline() {
   // Packed, because a million instants as objects would take half a gigabyte.
-  let records = new Uint8Array(64 * INSTANT_BYTES)
+  let records = new Uint8Array(64 * TIMELINE_ENTRY_BYTES)
   let firstOffset = 0
   let start = 0
   let count = 0
   // Most reads are at the offset of the one before, and decoding costs more than looking up a name.
-  let last: Instant | undefined
+  let last: TimelineEntry | undefined
 
-  const read = (offset: Offset): Instant | undefined => {
+  const read = (offset: Offset): TimelineEntry | undefined => {
     const index = offset - firstOffset
     if (!Number.isInteger(index) || index < 0 || index >= count) return undefined
     if (last?.offset === offset) return last
-    const position = (start + index) * INSTANT_BYTES
-    last = decodeInstant(offset, records.subarray(position, position + INSTANT_BYTES))
+    const position = (start + index) * TIMELINE_ENTRY_BYTES
+    last = decodeTimelineEntry(offset, records.subarray(position, position + TIMELINE_ENTRY_BYTES))
     return last
   }
 
   const makeRoom = () => {
-    if ((start + count + 1) * INSTANT_BYTES <= records.byteLength) return
-    const live = records.subarray(start * INSTANT_BYTES, (start + count) * INSTANT_BYTES)
-    const grown = new Uint8Array(Math.max(64, 2 * count) * INSTANT_BYTES)
+    if ((start + count + 1) * TIMELINE_ENTRY_BYTES <= records.byteLength) return
+    const live = records.subarray(
+      start * TIMELINE_ENTRY_BYTES,
+      (start + count) * TIMELINE_ENTRY_BYTES,
+    )
+    const grown = new Uint8Array(Math.max(64, 2 * count) * TIMELINE_ENTRY_BYTES)
     grown.set(live)
     records = grown
     start = 0
@@ -69,11 +72,11 @@ export function createTimeline() {
     /** undefined outside of horizon and head. */
     at: read,
     first: () => firstOffset,
-    append(instant: Instant): void {
-      if (count === 0) firstOffset = instant.offset
-      assert(instant.offset === firstOffset + count, 'instants are appended without gaps')
+    append(entry: TimelineEntry): void {
+      if (count === 0) firstOffset = entry.offset
+      assert(entry.offset === firstOffset + count, 'entries are appended without gaps')
       makeRoom()
-      records.set(encodeInstant(instant), (start + count) * INSTANT_BYTES)
+      records.set(encodeTimelineEntry(entry), (start + count) * TIMELINE_ENTRY_BYTES)
       count++
     },
     /** Forgets what lies below the offset. */
@@ -84,19 +87,19 @@ export function createTimeline() {
       count -= dropped
     },
     /** The horizon that belongs to a head: a function of genesis and log alone, wherever batches were cut. */
-    horizonAt(head: Instant): Offset {
-      const isReadable = (instant: Instant) =>
-        instant.recordTime >= head.recordTime - HORIZON_MICROS &&
-        head.endedCount - instant.endedCount <= HORIZON_ENDED_MAX &&
-        head.offset - instant.offset <= HORIZON_OFFSETS_MAX
+    horizonAt(head: TimelineEntry): Offset {
+      const isReadable = (entry: TimelineEntry) =>
+        entry.recordTime >= head.recordTime - HORIZON_MICROS &&
+        head.endedCount - entry.endedCount <= HORIZON_ENDED_MAX &&
+        head.offset - entry.offset <= HORIZON_OFFSETS_MAX
       // Readable offsets are a suffix: all three conditions only turn true with rising offsets.
       let low = firstOffset
       let high = head.offset
       while (low < high) {
         const middle = Math.floor((low + high) / 2)
-        const instant = read(middle)
-        assert(instant !== undefined, 'every offset up to the head has its instant')
-        if (isReadable(instant)) high = middle
+        const entry = read(middle)
+        assert(entry !== undefined, 'every offset up to the head has its timeline entry')
+        if (isReadable(entry)) high = middle
         else low = middle + 1
       }
       return low

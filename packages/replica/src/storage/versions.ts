@@ -3,7 +3,7 @@
  * A version is visible at N when from ≤ N < to and expires > T(N) (D-9).
  */
 import { ByteReader, ByteWriter, fromUtf8, utf8 } from '@quorumscan/base'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Micros, Offset } from '@quorumscan/model'
 
 export type Version = {
   readonly from: Offset
@@ -14,9 +14,6 @@ export type Version = {
   /** Bytes that are ready to be sent, or an encoded contract. */
   readonly body: Uint8Array
 }
-
-/** An offset with its record time: all that visibility depends on. */
-export type Moment = { readonly offset: Offset; readonly recordTime: Micros }
 
 export function encodeVersions(versions: readonly Version[]): Uint8Array {
   const writer = new ByteWriter()
@@ -36,13 +33,13 @@ export function decodeVersions(bytes: Uint8Array): Version[] {
   return versions
 }
 
-/** The body of the newest version visible at the moment, or null. A view into `bytes`. */
-export function findVisible(bytes: Uint8Array, moment: Moment): Uint8Array | null {
+/** The body of the newest version visible at the position, or null. A view into `bytes`. */
+export function findVisible(bytes: Uint8Array, position: LogPosition): Uint8Array | null {
   const reader = new ByteReader(bytes)
   while (!reader.isAtEnd()) {
     const version = readVersion(reader)
     const { expires, body } = version
-    if (isActiveAt(version, moment.offset) && (expires === null || expires > moment.recordTime))
+    if (isActiveAt(version, position.offset) && (expires === null || expires > position.recordTime))
       return body
   }
   return null

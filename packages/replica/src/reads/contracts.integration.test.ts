@@ -5,7 +5,7 @@ import { openReplica } from '../replica.ts'
 import { createLayout } from '../storage/layout.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
 import { growRandomLog } from '../testing/random-log.ts'
-import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
+import { type JoinedContracts, readJoinedContracts } from './contracts.ts'
 
 /** Reads joined while the log is applied one entry at a time; gives back what was read. */
 async function readMeanwhile(scenario: Scenario, keys: readonly string[], portion: number) {

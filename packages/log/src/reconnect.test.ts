@@ -1,6 +1,6 @@
 import { systemRandom } from '@quorumscan/base'
 import { expect, it } from 'vitest'
-import { FOLLOW_START, type FollowEvent, stepFollow } from './follow-step.ts'
+import { FOLLOW_START, type FollowEvent, stepFollow } from './reconnect.ts'
 
 const random = { ...systemRandom, fraction: () => 1 }
 

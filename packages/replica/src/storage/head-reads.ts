@@ -9,7 +9,7 @@ export function readHeadBytes(redis: Redis): Promise<Buffer | null> {
 }
 
 /** The replies to the commands that `build` adds, as Redis types them. */
-export async function readAtOnce<Replies extends unknown[]>(
+export async function readWithHead<Replies extends unknown[]>(
   redis: Redis,
   build: (transaction: ChainableCommander) => void,
 ): Promise<{ readonly head: Buffer | null; readonly replies: Replies }> {

@@ -4,7 +4,7 @@ import { ScanError } from '@quorumscan/errors'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import type { Mirror } from '../ingest/store.ts'
-import type { Instant } from '../storage/timeline.ts'
+import type { TimelineEntry } from '../storage/timeline.ts'
 import { offsetNotReached, offsetPruned } from './reads.ts'
 
 /** D-10: how long a read waits for an offset that is close ahead … */
@@ -17,12 +17,12 @@ const PIN_WAITERS_MAX = 10_000
 /** An offset that can be read. */
 export type Pinned = HistoryPoint
 
-export function createMoments(mirrorOf: () => Mirror, clock: Clock) {
+export function createPins(mirrorOf: () => Mirror, clock: Clock) {
   const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
   const headOffset = () => mirrorOf().head.offset
 
   /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */
-  const instant = (offset: Offset): Instant => {
+  const entryAt = (offset: Offset): TimelineEntry => {
     const { head, timeline } = mirrorOf()
     // The timeline runs ahead of the head while a write is on its way.
     if (offset > head.offset) throw offsetNotReached(offset)
@@ -58,7 +58,7 @@ export function createMoments(mirrorOf: () => Mirror, clock: Clock) {
     async pin(at: Offset | null, signal: AbortSignal): Promise<Pinned> {
       const offset = at ?? headOffset()
       if (offset > headOffset()) await waitFor(offset, signal)
-      return instant(offset)
+      return entryAt(offset)
     },
     /**
      * As `pin`, without waiting: null for an offset that is still ahead.
@@ -67,9 +67,9 @@ export function createMoments(mirrorOf: () => Mirror, clock: Clock) {
      */
     pinNow(at: Offset | null): Pinned | null {
       const offset = at ?? headOffset()
-      return offset > headOffset() ? null : instant(offset)
+      return offset > headOffset() ? null : entryAt(offset)
     },
-    instant,
+    at: entryAt,
     /** The head has moved: wakes the reads that wait for an offset up to it. */
     wake(): void {
       for (const waiter of waiters) if (waiter.offset <= headOffset()) waiter.wake()
