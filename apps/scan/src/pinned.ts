@@ -96,6 +96,6 @@ export function inEitherForm(certified: CertifiedAnswers) {
       // A POST has in its body what a GET has in its query.
       const { body } = request
       const asked = body == null ? request : withWaitOf(request, { query: body })
-      return certified.document(question(request), asked)
+      return certified.prove(question(request), asked).then(({ document }) => document)
     }
 }

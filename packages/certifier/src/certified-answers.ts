@@ -86,7 +86,7 @@ export function createCertifiedAnswers(context: {
     certifier.assertAgrees()
     const found = certifier.at(offset)
     if (found !== null) return found
-    throw new ScanError('OFFSET_PRUNED', `the state at offset ${offset} is not certified any more`)
+    throw new ScanError('OFFSET_PRUNED', `the state at offset ${offset} is no longer certified`)
   }
 
   /**
@@ -102,8 +102,8 @@ export function createCertifiedAnswers(context: {
     const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
     const shown = await show(question, found).catch((error) => {
-      // Record time has jumped, and no later state is certified yet. The caller named no offset: so it is no wrong one.
-      if (offset === null && isScanError(error, 'OFFSET_PRUNED')) throw noneKept(found, error)
+      // Record time has jumped, and no later state is certified yet. The caller named no offset, so its request is right.
+      if (offset === null && isScanError(error, 'OFFSET_PRUNED')) throw stateNotStored(found, error)
       throw error
     })
     return {
@@ -138,19 +138,13 @@ export function createCertifiedAnswers(context: {
     }
   }
 
-  return {
-    certificate,
-    prove,
-    /** The document of `prove` alone. */
-    document: async (question: AnyQuestion<unknown>, request: CertifiedHttpRequest) =>
-      (await prove(question, request)).document,
-  }
+  return { certificate, prove }
 }
 
-function noneKept({ offset }: Certificate, cause: unknown): ScanError {
+function stateNotStored({ offset }: Certificate, cause: unknown): ScanError {
   return new ScanError(
     'NO_CERTIFICATE',
-    `the newest certificate is of offset ${offset}, whose state is not kept any more`,
+    `the newest certificate is of offset ${offset}, whose state is no longer stored`,
     { retryAfterSeconds: 1, cause },
   )
 }

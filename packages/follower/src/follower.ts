@@ -87,7 +87,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
         ...options,
         redis,
         snapshots,
-        onProblem: (err) => logger.warn({ err }, 'the replica waits'),
+        onProblem: (err) => logger.warn({ err }, 'the replica cannot apply the log now'),
         rebuild: (deleteStored) =>
           options.rebuild(deleteStored, { client, clocks, redis, snapshots }),
       }),
@@ -120,7 +120,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       resources.opened(
         createGroupKeeper({
           redis,
-          onProblem: (err) => logger.warn({ err }, 'groups of the log are not kept'),
+          onProblem: (err) => logger.warn({ err }, 'the newest groups of the log could not be stored'),
         }),
       )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
@@ -130,7 +130,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       log,
       genesis: { ...genesis, hash: genesisHash },
       ...(groups && { keep: groups.keep }),
-      onProblem: (err) => logger.warn({ err }, 'the log'),
+      onProblem: (err) => logger.warn({ err }, 'the stream of the log failed; another one is opened'),
     })
     /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
     const assertLive = (): void => {

@@ -10,25 +10,25 @@ const four = { needed: 2, enough: 3 }
 const judge = (heads: number[], end: number, waitedMs = 0) =>
   judgeEnd({ heads, end, witnesses: four, waitedMs })
 
-describe('whether the log is as long as its followers know', () => {
-  it('is, when as many say so as cannot all be wrong', () => {
+describe('the length of the log', () => {
+  it('is confirmed when n − f nodes report no more than the log holds', () => {
     expect(judge([0, 0, 0], 0)).toEqual({ kind: 'whole' })
     expect(judge([10, 9, 0], 10)).toEqual({ kind: 'whole' })
   })
 
-  it('is not, when as many have applied more as cannot all be liars', () => {
+  it('is too short when f + 1 nodes have applied more', () => {
     expect(judge([120, 118], 0)).toEqual({ kind: 'shorter', count: 2, head: 118 })
     expect(judge([0, 0, 120, 118], 10, 60_000)).toMatchObject({ kind: 'shorter' })
   })
 
-  it('waits for more nodes for a while, and for ever while the only evidence is against it', () => {
+  it('waits 10 s for n − f nodes, then for f + 1, and longer while one node reports more', () => {
     expect(judge([0, 0], 0)).toEqual({ kind: 'wait' })
     expect(judge([0, 0], 0, 10_000)).toEqual({ kind: 'whole' })
     expect(judge([0], 0, 60_000)).toEqual({ kind: 'wait' })
     expect(judge([0, 120], 0, 60_000)).toEqual({ kind: 'wait' })
   })
 
-  it('is not stopped by one that claims too much', () => {
+  it('is confirmed although one node claims to have applied more', () => {
     expect(judge([0, 0, 0, 1_000_000], 0)).toEqual({ kind: 'whole' })
   })
 })
@@ -61,16 +61,16 @@ describe('the gate of the log', () => {
     }
   }
   const refusalOf = (looked: number | ScanError) => {
-    if (!isScanError(looked)) throw new Error('a record time was given')
+    if (!isScanError(looked)) throw new Error('the gate returned a record time')
     return { code: looked.code, message: looked.message }
   }
 
-  it('gives record times that rise', () => {
+  it('returns increasing record times', () => {
     const { look } = world(3)
     expect([look(0), look(1, START)]).toEqual([START, START + 1])
   })
 
-  it('names the clock and by how much it is off, and continues when it is right', () => {
+  it('refuses with CLOCK_OFF and the offset of the clock, and continues once the clock is right', () => {
     const { look, setAhead } = world(3)
     look(0)
     setAhead(30 * 86_400)
@@ -82,7 +82,7 @@ describe('the gate of the log', () => {
     expect(look(1)).toBe(START)
   })
 
-  it('gives the same record times, however often its refusal is read', () => {
+  it('returns the same record times however often `refusal` is called', () => {
     const { look, refusal, answer, setAhead } = world(3)
     expect(look(0)).toBe(START)
     answer(0)
@@ -97,7 +97,7 @@ describe('the gate of the log', () => {
     expect(refusalOf(later.look(0)).code).toBe('CLOCK_OFF')
   })
 
-  it('does not start a log again that its followers know to be longer', () => {
+  it('refuses with LOG_REGRESSED while the nodes have applied more than the log holds', () => {
     const { look } = world(3, 120)
     expect(refusalOf(look(0))).toEqual({
       code: 'LOG_REGRESSED',
@@ -106,7 +106,7 @@ describe('the gate of the log', () => {
     expect(look(120)).toBe(START)
   })
 
-  it('waits while too few answer', () => {
+  it('refuses with CLOCK_OFF or NOT_READY while too few nodes answer', () => {
     expect(refusalOf(world(1).look(0)).code).toBe('CLOCK_OFF')
     expect(refusalOf(world(2).look(0)).code).toBe('NOT_READY')
   })

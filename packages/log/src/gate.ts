@@ -1,11 +1,11 @@
 /**
- * Whether the synchronizer may write now: its clock is right, and its log is as long as its followers know it
- * to be. Checked before each group, so that replicas need not wait for entries.
+ * Decides whether the synchronizer may write now: its clock is right, and its log is as long as the nodes know it to be.
+ * The writer asks the gate before each group, so that no replica has to wait until an entry's record time is reached.
  */
 
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_TOLERANCE_MICROS,
   type ClockReading,
@@ -13,25 +13,22 @@ import {
   freshReadings,
   judgeClock,
 } from '@quorumscan/runtime'
-import type { ChainEnd } from './chain.ts'
 import { type Agreed, type ClockPause, stepRecordClock } from './record-clock.ts'
 
-/** The nodes that follow the log, and their readings. */
+/** The nodes that follow the log. They confirm its length and the synchronizer's clock. */
 export type Witnesses = {
-  /** f + 1: one of so many is honest. */
+  /** f + 1: of so many nodes at least one is honest. */
   readonly needed: number
-  /** n − f: so many answer when no more are faulty than is tolerated. */
+  /** n − f: so many nodes answer if no more are faulty than is tolerated. */
   readonly enough: number
-  /** The latest of each node. */
+  /** The latest reading of each node. */
   readings(): readonly ClockReading[]
 }
 
-type End = Pick<ChainEnd, 'offset' | 'recordTime'>
+/** How long the start waits for more nodes than it needs. A node answers within a second, or not at all. */
+const NODES_WAIT_MS = 10_000
 
-/** How long the start waits for more nodes than it needs. They answer within a second, or not at all. */
-const FOLLOWERS_WAIT_MS = 10_000
-
-/** @param options.witnesses - Null: the clock and the log are believed. */
+/** @param options.witnesses - Null: the gate trusts the clock and the log. */
 export function createLogGate(options: {
   readonly clock: Clock
   readonly witnesses: Witnesses | null
@@ -40,11 +37,11 @@ export function createLogGate(options: {
   const startedMs = clock.monotonicMs()
   let known = {
     agreed: null as Agreed,
-    /** Whether enough followers reported the log to be whole. */
+    /** Whether enough nodes have confirmed that the log is whole. */
     isEndKnown: witnesses === null,
   }
 
-  const look = (end: End) => {
+  const look = (end: LogPosition) => {
     const now = { wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() }
     const readings = freshReadings(witnesses?.readings() ?? [], now)
     const verdict =
@@ -63,21 +60,23 @@ export function createLogGate(options: {
       const judged = judgeEnd({ heads, end: end.offset, witnesses, waitedMs })
       if (judged.kind === 'shorter') return found(shorter(end.offset, judged))
       isEndKnown = judged.kind === 'whole'
-      if (step.pause === null && !isEndKnown) return found(unanswered(heads.length, witnesses))
+      if (step.pause === null && !isEndKnown) return found(unconfirmed(heads.length, witnesses))
     }
     if (step.pause === null) return found(step.recordTime)
-    return found(paused(step.pause, readings.length, witnesses))
+    const sentence = sentenceOf(step.pause, readings.length, witnesses?.needed ?? 0)
+    const details = { clock: step.pause }
+    return found(new ScanError('CLOCK_OFF', sentence, { details, retryAfterSeconds: 1 }))
   }
 
   return {
-    /** The record time of an entry that is appended now, or the reason why none may be written. */
-    next(end: End): Micros | ScanError {
+    /** The record time for an entry that is appended now, or the reason why the writer may append none. */
+    next(end: LogPosition): Micros | ScanError {
       const found = look(end)
       known = found.known
       return found.result
     },
-    /** Why none may be written now; null: one may. It does not influence `next`. */
-    refusal(end: End): ScanError | null {
+    /** Why the writer may append no entry now; null: it may. A call does not influence `next`. */
+    refusal(end: LogPosition): ScanError | null {
       const { result } = look(end)
       return result instanceof ScanError ? result : null
     },
@@ -85,11 +84,11 @@ export function createLogGate(options: {
 }
 
 /**
- * Whether the log is as long as its followers know it to be. A follower that reports a longer log may lie, or be the
- * only one that was not wiped: then so many must disagree that one of them is honest.
+ * Judges whether the log is as long as the nodes know it to be. A node that reports a longer log may lie, or may be the
+ * only node that was not wiped. So the log counts as shorter only if so many nodes report more that one of them is honest.
  */
 export function judgeEnd(options: {
-  /** What followers have applied. */
+  /** The offset up to which each node has applied the log. */
   readonly heads: readonly Offset[]
   readonly end: Offset
   readonly witnesses: Pick<Witnesses, 'needed' | 'enough'>
@@ -100,59 +99,52 @@ export function judgeEnd(options: {
   const { heads, end, waitedMs } = options
   const { needed, enough } = options.witnesses
   const longer = heads.filter((head) => head > end).sort((a, b) => b - a)
-  // What as many as are needed have applied.
+  // At least `needed` nodes have applied this offset.
   const head = longer[needed - 1]
   if (head !== undefined) return { kind: 'shorter', count: longer.length, head }
   const others = heads.length - longer.length
-  const isSettled = longer.length === 0 && waitedMs >= FOLLOWERS_WAIT_MS
+  const isSettled = longer.length === 0 && waitedMs >= NODES_WAIT_MS
   return { kind: others >= (isSettled ? needed : enough) ? 'whole' : 'wait' }
 }
 
 function shorter(end: Offset, judged: { count: number; head: Offset }): ScanError {
   return new ScanError(
     'LOG_REGRESSED',
-    `The log ends at offset ${end}, but ${judged.count} nodes have applied it up to ${judged.head} or further: ` +
-      'its directory was swapped, its end is lost, or another machine orders with its key: then stop one of the ' +
-      'two for good. Put back the directory that has its end, or let ' +
-      '`quorumscan log repair`, on a machine of its own `quorumscan restore --log`, refill it from what the nodes keep.',
+    `The log ends at offset ${end}, but ${judged.count} nodes have applied it up to offset ${judged.head} or further. ` +
+      'Its directory was replaced, its end was lost, or another machine orders with the same key. If another machine ' +
+      'orders, stop one of the two for good. Otherwise restore the directory that has the end, or run ' +
+      '`quorumscan log repair` (on a machine of its own `quorumscan restore --log`), which refills the log from the ' +
+      'groups that the nodes store.',
     { details: { offset: end, applied: judged.head } },
   )
 }
 
-function unanswered(count: number, witnesses: Witnesses): ScanError {
+function unconfirmed(count: number, witnesses: Witnesses): ScanError {
   return new ScanError(
     'NOT_READY',
-    `The log waits for ${witnesses.enough} nodes to say how far they have followed it; ${count} did.`,
+    `The log waits for ${witnesses.enough} nodes to report how far they have applied it; ${count} have reported.`,
     { details: { state: 'starting' }, retryAfterSeconds: 1 },
   )
 }
 
-function paused(pause: ClockPause, count: number, witnesses: Witnesses | null): ScanError {
-  return new ScanError('CLOCK_OFF', sentenceOf(pause, count, witnesses), {
-    details: { clock: pause },
-    retryAfterSeconds: 1,
-  })
-}
-
-function sentenceOf(pause: ClockPause, count: number, witnesses: Witnesses | null): string {
-  const needed = witnesses?.needed ?? 0
+function sentenceOf(pause: ClockPause, count: number, needed: number): string {
   const seconds = CLOCK_TOLERANCE_MICROS / 1_000_000
   switch (pause.kind) {
     case 'unconfirmed':
       return (
-        `The log waits until the clocks of ${needed} nodes agree with the synchronizer's within ${seconds} s; ` +
-        `${count} answered.`
+        `The log waits until the clocks of ${needed} nodes agree with the synchronizer's clock within ${seconds} s; ` +
+        `${count} nodes have answered.`
       )
     case 'off':
       return (
-        `The synchronizer's clock is ${describeOffset(pause.offsetMicros, 'the time')}: nothing is ordered until ` +
-        `${needed} nodes agree with it within ${seconds} s.`
+        `The synchronizer's clock is ${describeOffset(pause.offsetMicros, 'the time')}. Correct the clock: nothing is ` +
+        `ordered until ${needed} nodes agree with it within ${seconds} s.`
       )
     case 'log-ahead':
       return (
-        `The log's newest entry lies ${describeOffset(pause.byMicros, "the synchronizer's clock")}: ` +
-        'nothing is ordered until the clock reaches it, or `quorumscan log repair` cuts it off, which it can ' +
-        'while no node has applied it.'
+        `The newest entry of the log is ${describeOffset(pause.byMicros, "the synchronizer's clock")}. ` +
+        'Nothing is ordered until the clock reaches it. While no node has applied the entry, ' +
+        '`quorumscan log repair` can cut it off.'
       )
   }
 }

@@ -45,7 +45,7 @@ export function watchLogRoom(options: {
 export function measureLogRoom(metrics: Metrics, isFull: () => boolean | null): void {
   metrics.sampled('gauge', {
     name: 'log_full',
-    help: '1 while the synchronizer takes nothing because the disk of the log is full.',
+    help: '1 while the synchronizer accepts no entries because the disk of the log is full.',
     read: () => {
       const value = isFull()
       return value === null ? [] : [[[], value ? 1 : 0]]

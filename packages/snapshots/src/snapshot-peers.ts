@@ -39,7 +39,7 @@ export function createSnapshotPeers(options: {
   ): Promise<T | null> => {
     try {
       const found = use(await client.read(peer.url, { ...request, channel: 'bulk' }))
-      if (found === null) throw new Error(`${request.path} is not what was signed`)
+      if (found === null) throw new Error(`the response to ${request.path} is not what members signed`)
       return found
     } catch (error) {
       request.signal.throwIfAborted()

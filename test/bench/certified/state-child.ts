@@ -8,10 +8,10 @@ import { createSystemClock, fromUtf8, sha256, sha256Hex, toHex, utf8 } from '@qu
 import type { Ordering } from '@quorumscan/ledger'
 import { openReplica } from '@quorumscan/replica'
 import {
-  createStateKeeper,
+  createStateHistory,
   type EntryFields,
   fillNames,
-  type StateKeeper,
+  type StateHistory,
 } from '@quorumscan/replica/testing'
 import { createTestNetwork } from '@quorumscan/testkit'
 import { encodeStateStatement, type StatePoint } from '@quorumscan/verifier'
@@ -154,15 +154,15 @@ function rangeOf(name: string): KeyRange {
 }
 
 function update(): Updated {
-  const keeper = createStateKeeper(network.genesis)
+  const history = createStateHistory(network.genesis)
   const facts = (index: number, round: number) => ({
     ...entryOf(index),
     contractId: `00${sha256Hex(utf8(`${index} ${round}`))}`,
     body: utf8(`body ${index} ${round}`),
   })
-  for (let index = 0; index < nameCount; index++) keeper.add(facts(index, 0))
+  for (let index = 0; index < nameCount; index++) history.add(facts(index, 0))
   const rounds = new Map<number, number>()
-  const renew = (index: number, of: StateKeeper) => {
+  const renew = (index: number, of: StateHistory) => {
     const round = rounds.get(index) ?? 0
     rounds.set(index, round + 1)
     of.remove(facts(index, round))
@@ -171,14 +171,14 @@ function update(): Updated {
   let offset = 0
   const keep = () => {
     offset += 1
-    keeper.keep({ offset, recordTime: offset * STEP_MICROS, historyHash: '' })
+    history.commit({ offset, recordTime: offset * STEP_MICROS, historyHash: '' })
   }
   keep()
   const microsOf = (count: number, entries: number): number => {
     const startedAt = cpuMs()
     for (let each = 0; each < count; each++) {
       for (let entry = 0; entry < entries; entry++)
-        renew(((each * entries + entry) * 7_919) % nameCount, keeper)
+        renew(((each * entries + entry) * 7_919) % nameCount, history)
       keep()
     }
     const ms = cpuMs() - startedAt

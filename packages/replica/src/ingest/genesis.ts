@@ -4,7 +4,7 @@ import { genesisDelta } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
 import { EMPTY_FRONTIER } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
-import { createStateKeeper } from '../state-tree/state-keeper.ts'
+import { createStateHistory } from '../state-tree/state-history.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
 import { ReplicaStateError } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -75,10 +75,10 @@ export async function loadOrStart(
 
 /** Of the state at offset 0, hex. */
 function genesisRoot(genesis: Genesis, step: Step): string {
-  const keeper = createStateKeeper(genesis)
-  for (const entry of syntheticEntries(genesis)) keeper.add(entry)
-  keeper.apply(step, false)
-  const [first] = keeper.kept()
+  const history = createStateHistory(genesis)
+  for (const entry of syntheticEntries(genesis)) history.add(entry)
+  history.apply(step, false)
+  const [first] = history.recent()
   assert(first !== undefined, 'offset 0 is certifiable')
   return first.point.stateRoot
 }

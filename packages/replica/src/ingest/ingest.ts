@@ -149,7 +149,7 @@ async function followFromHead(
       const batch = { steps: entries, state, held, layout: context.layout, signal }
       if ((await writeSteps(redis, mirror, batch)) === 'fenced') return
       context.onMirror(mirror, entries)
-      context.maker?.written(mirror, context.state.keeper())
+      context.maker?.written(mirror, context.state.history())
       if (working.cellCount > CELLS_MAX) working.clear()
       if ((await keepClean(redis, mirror, { ...context, entries, held })) === 'fenced') return
       rest = rest.slice(entries.length)
@@ -166,8 +166,8 @@ async function startFromSnapshot(
   const found = (await context.snapshots?.find(head.offset, context.signal)) ?? null
   if (found === null) return false
   await deleteReplica(redis)
-  const { outcome, keeper } = await loadSnapshot(redis, found, context)
-  if (outcome === 'written') context.state.adopt(keeper)
+  const { outcome, history } = await loadSnapshot(redis, found, context)
+  if (outcome === 'written') context.state.adopt(history)
   return true
 }
 

@@ -23,7 +23,7 @@ import {
   versionFieldOf,
 } from '../ingest/plan-versions.ts'
 import { readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
-import { createStateKeeper, type StateKeeper } from '../state-tree/state-keeper.ts'
+import { createStateHistory, type StateHistory } from '../state-tree/state-history.ts'
 import { decodeActivity, leafHashOf, treeIndexOf } from '../storage/activity-member.ts'
 import {
   putTiles,
@@ -58,13 +58,13 @@ export async function loadSnapshot(
   redis: Redis,
   snapshot: OfferedSnapshot,
   context: GenesisContext & { readonly signal: AbortSignal },
-): Promise<{ readonly outcome: WriteOutcome; readonly keeper: StateKeeper }> {
+): Promise<{ readonly outcome: WriteOutcome; readonly history: StateHistory }> {
   const { genesis, genesisHash, layout, signal } = context
-  const keeper = createStateKeeper(genesis)
+  const history = createStateHistory(genesis)
   const synthetic = syntheticEntries(genesis)
-  for (const entry of synthetic) keeper.add(entry)
+  for (const entry of synthetic) history.add(entry)
   const writes = createWriteBehind(redis)
-  const contracts = createContractLoader({ redis, writes, layout, keeper })
+  const contracts = createContractLoader({ redis, writes, layout, history })
   const activities = createActivityLoader(redis, writes)
   const reader = createRecordReader()
   const documentIds = new Map<string, readonly ContractId[]>()
@@ -110,10 +110,10 @@ export async function loadSnapshot(
   contracts.loadDocuments(documentIds)
   await writes.drain()
   const { stateRoot, offset, endedCount } = loaded
-  keeper.setActivities(activities.frontier())
-  keeper.keep(loaded)
-  keeper.moveTo(loaded)
-  const found = keeper.kept()[0]?.point.stateRoot
+  history.setActivities(activities.frontier())
+  history.commit(loaded)
+  history.moveTo(loaded)
+  const found = history.recent()[0]?.point.stateRoot
   const activityCount = activities.frontier().size
   if (found !== stateRoot || activityCount !== loaded.activityCount)
     throw new SnapshotError(`it has the state root ${found}, not ${stateRoot}, which it names`)
@@ -128,7 +128,7 @@ export async function loadSnapshot(
     state: { offset, root: stateRoot, activityCount },
   }
   const outcome = await writeFenced(redis, null, { head: stored, commands, signal })
-  return { outcome, keeper }
+  return { outcome, history }
 }
 
 async function* piecesOf({ content }: OfferedSnapshot): AsyncGenerator<Uint8Array> {
@@ -157,9 +157,9 @@ export function createContractLoader(context: {
   readonly redis: Redis
   readonly writes: WriteBehind
   readonly layout: Layout
-  readonly keeper: Pick<StateKeeper, 'add' | 'setDocuments'>
+  readonly history: Pick<StateHistory, 'add' | 'setDocuments'>
 }) {
-  const { redis, writes, layout, keeper } = context
+  const { redis, writes, layout, history } = context
   const names = new Set<string>()
   const documents = new Map<
     ContractId,
@@ -186,7 +186,7 @@ export function createContractLoader(context: {
       const entries = begun.map((contract) => beginEntry(versions, contract))
       for (const entry of entries) {
         names.add(entry.name)
-        keeper.add(entry)
+        history.add(entry)
       }
       putNames(writes, versions, entries)
     },
@@ -206,7 +206,7 @@ export function createContractLoader(context: {
           found.map(({ contract, body }) => documentVersion(contract, body)),
         )
       }
-      keeper.setDocuments(contracts)
+      history.setDocuments(contracts)
       putVersions(writes, 'documents', versions)
     },
   }

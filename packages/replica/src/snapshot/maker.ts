@@ -10,7 +10,7 @@ import type { Step } from '../ingest/step.ts'
 import type { Mirror } from '../ingest/store.ts'
 import type { Store } from '../reads/contracts.ts'
 import { isSnapshotOffset } from '../state-tree/signed-offsets.ts'
-import type { StateKeeper } from '../state-tree/state-keeper.ts'
+import type { StateHistory } from '../state-tree/state-history.ts'
 import { createSince, describeState, type Since } from './describe-state.ts'
 
 /** A replica that lags more takes no snapshot: while it catches up, other members take them. */
@@ -42,18 +42,18 @@ export function createSnapshotMaker(context: {
     taking = null
   }
 
-  const begin = (own: Taking, mirror: Mirror, keeper: StateKeeper): void => {
+  const begin = (own: Taking, mirror: Mirror, history: StateHistory): void => {
     const { step, since, abandoned } = own
     const { offset, recordTime, historyHash, entryHash } = step
-    const kept = keeper.kept().findLast(({ point }) => point.offset === offset)
+    const recent = history.recent().findLast(({ point }) => point.offset === offset)
     const found = mirror.timeline.at(offset)
-    if (kept === undefined || found === undefined) {
-      abandon('its state is not kept any more')
+    if (recent === undefined || found === undefined) {
+      abandon('its state is no longer stored')
       return
     }
     own.isBegun = true
-    const { stateRoot } = kept.point
-    const activityCount = kept.activities.size
+    const { stateRoot } = recent.point
+    const activityCount = recent.activities.size
     const head = { ...found, genesisHash, entryHash, stateRoot, activityCount }
     const { signal } = abandoned
     take(
@@ -89,10 +89,10 @@ export function createSnapshotMaker(context: {
     /** Rows and records that existed at this record time may not be cleaned up; null while no snapshot is taken. */
     held: (): Micros | null => taking?.step.recordTime ?? null,
     /** Ingest calls this after it has written a batch. */
-    written(mirror: Mirror, keeper: StateKeeper | null): void {
+    written(mirror: Mirror, history: StateHistory | null): void {
       if (taking === null || taking.isBegun) return
-      if (keeper === null) abandon('the stored state differs from the log')
-      else begin(taking, mirror, keeper)
+      if (history === null) abandon('the stored state differs from the log')
+      else begin(taking, mirror, history)
     },
     /** Abandons the snapshot, because ingest loads the stored state again. */
     abandon: () => abandon('the stored state was replaced'),

@@ -11,16 +11,16 @@ import {
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { activeVersions } from '../storage/versions.ts'
-import type { KeptState, StateKeeper } from './state-keeper.ts'
+import type { RecentState, StateHistory } from './state-history.ts'
 import { documentLeaves } from './state-values.ts'
 
 /** Before every record time: all leaves of a range count as visible. */
 const BEFORE_ALL = -1
 
-/** The newest kept state with which data that was read at this head can be compared. */
-export function comparableState(keeper: StateKeeper, head: Uint8Array): KeptState | undefined {
+/** The newest recent state with which data that was read at this head can be compared. */
+export function comparableState(history: StateHistory, head: Uint8Array): RecentState | undefined {
   const { offset, horizon } = decodeSpan(head)
-  const newest = keeper.kept().findLast(({ point }) => point.offset <= offset)
+  const newest = history.recent().findLast(({ point }) => point.offset <= offset)
   return newest === undefined || newest.point.offset < horizon ? undefined : newest
 }
 
@@ -40,8 +40,8 @@ type Bounds = Pick<KeyRange, 'from' | 'to'>
 
 /** A name of the range whose versions differ from those of the state; undefined if all are equal. */
 export function differingName(
-  keeper: StateKeeper,
-  { point, root }: KeptState,
+  history: StateHistory,
+  { point, root }: RecentState,
   stored: {
     readonly range: Bounds
     /** The stored value of every name in the range. */
@@ -50,7 +50,7 @@ export function differingName(
 ): string | undefined {
   const nameByLeaf = new Map<string, string>()
   const all = { limit: Number.MAX_SAFE_INTEGER, at: BEFORE_ALL }
-  const { open, keyBelow } = keeper.tree
+  const { open, keyBelow } = history.tree
   const leavesAlone = { open, keyBelow, hash: () => '' }
   const pruned = root === null ? null : prune(leavesAlone, root, { ...stored.range, ...all })
   for (const { key, expiresAt, valueHash } of visibleLeaves(pruned)) {
@@ -66,8 +66,8 @@ export function differingName(
 
 /** Whether the documents lead to the values that the state has. */
 export function areDocumentsEqual(
-  keeper: StateKeeper,
-  { point, root }: KeptState,
+  history: StateHistory,
+  { point, root }: RecentState,
   stored: {
     readonly documents: Readonly<Record<string, Uint8Array>>
     readonly layout: Layout
@@ -82,7 +82,7 @@ export function areDocumentsEqual(
     ]),
   )
   return documentLeaves(documents, stored.genesis).every(({ key, value }) => {
-    const id = keeper.tree.find(root, keyOf(key))
-    return id !== undefined && bytesEqual(keeper.leafAt(id).valueHash, sha256(utf8(value)))
+    const id = history.tree.find(root, keyOf(key))
+    return id !== undefined && bytesEqual(history.leafAt(id).valueHash, sha256(utf8(value)))
   })
 }

@@ -11,7 +11,7 @@ import { parseEntryBody } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { activeVersions, decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'
-import { createStateKeeper, type StateKeeper } from './state-keeper.ts'
+import { createStateHistory, type StateHistory } from './state-history.ts'
 
 /** Names of one command: 300 µs of Redis, and some 20 ms of this process, which then lets others work. */
 const PORTION = 1_000
@@ -22,7 +22,7 @@ export class StateUnusable extends Error {
 }
 
 /**
- * The state at the head of the mirror. The state at the last certifiable offset is kept too, and its root is compared
+ * The state at the head of the mirror. The state at the last certifiable offset is stored too, and its root is compared
  * with the one that was written with the head, unless the horizon has passed that offset.
  *
  * Returns null where the stored replica changed meanwhile so that it has to be loaded again.
@@ -33,7 +33,7 @@ export async function loadState(
   redis: Redis,
   mirror: Mirror,
   context: { readonly genesis: Genesis; readonly layout: Layout },
-): Promise<StateKeeper | null> {
+): Promise<StateHistory | null> {
   const { head, timeline } = mirror
   const { offset: markedAt, root, activityCount } = head.state
   if (root === null)
@@ -43,13 +43,13 @@ export async function loadState(
   const at = isComparable ? markedAt : head.offset
   const point = timeline.at(at)
   assert(point !== undefined, 'every offset from the horizon to the head is in the timeline')
-  const keeper = createStateKeeper(context.genesis)
+  const history = createStateHistory(context.genesis)
   const changes: { readonly change: 'add' | 'remove'; readonly entry: EntryFacts }[] = []
   const take = (version: Version): void => {
     const [isBefore, isNow] = [isActiveAt(version, at), isActiveAt(version, head.offset)]
     if (!isBefore && !isNow) return
     const entry = { ...parseEntryBody(version.body), ...version, expiresAt: version.expires }
-    if (isBefore) keeper.add(entry)
+    if (isBefore) history.add(entry)
     if (isBefore !== isNow) changes.push({ change: isNow ? 'add' : 'remove', entry })
   }
   const isReadable = (stored: Buffer | null): boolean => {
@@ -78,22 +78,22 @@ export async function loadState(
           activeVersions(value, offset).map(({ body }) => context.layout.codec.decode(body)),
         ]),
       )
-    keeper.setDocuments(documentsAt(at))
-    keeper.setActivities(activities)
+    history.setDocuments(documentsAt(at))
+    history.setActivities(activities)
     if (isComparable) {
-      keeper.keep(point)
-      const found = keeper.kept()[0]?.point.stateRoot
+      history.commit(point)
+      const found = history.recent()[0]?.point.stateRoot
       if (found !== root)
         throw new StateUnusable(
           `What is stored has the state root ${found} at offset ${at}; the log made ${root}.`,
         )
     }
-    for (const { change, entry } of changes) keeper[change](entry)
-    keeper.setDocuments(documentsAt(head.offset))
-    keeper.setActivities(mirror.activities)
-    keeper.moveTo(head)
+    for (const { change, entry } of changes) history[change](entry)
+    history.setDocuments(documentsAt(head.offset))
+    history.setActivities(mirror.activities)
+    history.moveTo(head)
   })
-  return keeper
+  return history
 }
 
 /** Stored data that was changed by hand may be malformed: its decoders throw anything. */

@@ -1,4 +1,4 @@
-/** Proofs of pages of the activity history at a kept state, compared with its tree before they are returned. */
+/** Proves pages of the activity history at a recent state. Each row is compared with the tree before it is returned. */
 import { fromUtf8, sha256, toBase64, toHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Genesis } from '@quorumscan/verifier'
@@ -18,7 +18,7 @@ import { assertReadable } from '../reads/reads.ts'
 import { type StoredActivity, treeIndexOf } from '../storage/activity-member.ts'
 import { readTiles } from '../storage/activity-tiles.ts'
 import { type StateFollower, stateDiverged } from './state-follower.ts'
-import type { KeptState } from './state-keeper.ts'
+import type { RecentState } from './state-history.ts'
 
 type Stored = { readonly redis: Redis; readonly genesis: Genesis }
 type Page = Omit<ActivityPage, 'party'>
@@ -30,15 +30,15 @@ type Page = Omit<ActivityPage, 'party'>
  */
 export async function proveActivities(
   context: Stored & { readonly follower: StateFollower },
-  kept: KeptState,
+  recent: RecentState,
   page: Page,
 ): Promise<VerifiedRun> {
   try {
-    return await readRun(context, kept, page)
+    return await readRun(context, recent, page)
   } catch (error) {
     if (error instanceof ScanError) throw error
     const divergence = {
-      offset: kept.point.offset,
+      offset: recent.point.offset,
       what: `The activities ${page.order === 'asc' ? 'after' : 'before'} ${page.after ?? 'the first'} differ.`,
     }
     context.follower.diverge(divergence)
@@ -49,7 +49,7 @@ export async function proveActivities(
 /** @throws An error other than `ScanError` if the stored rows differ from the tree. */
 async function readRun(
   { redis, genesis }: Stored,
-  { point, activities: { size, peaks } }: KeptState,
+  { point, activities: { size, peaks } }: RecentState,
   page: Page,
 ): Promise<VerifiedRun> {
   const found = await readActivities(redis, page, point, genesis)

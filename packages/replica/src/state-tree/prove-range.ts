@@ -1,4 +1,4 @@
-/** Proofs of a range of a kept state, with values that were compared with their leaves. */
+/** Proves a range of a recent state. Each value is compared with its leaf. */
 import { bytesEqual, fromUtf8, sha256, utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
@@ -18,7 +18,7 @@ import { readVersions } from '../reads/reads.ts'
 import { decodeVersions } from '../storage/versions.ts'
 import type { StoredLeaf } from './leaf-store.ts'
 import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
-import type { KeptState, StateKeeper } from './state-keeper.ts'
+import type { RecentState, StateHistory } from './state-history.ts'
 
 /** Expired leaves in a range. Each takes 200 bytes of the answer. */
 export const EXPIRED_LEAVES_MAX = 10_000
@@ -31,10 +31,10 @@ const STRETCH_LEAVES = 64
  *
  * @throws {ScanError} OVERLOADED where more than `EXPIRED_LEAVES_MAX` have expired.
  */
-export function pruneRange(keeper: StateKeeper, kept: KeptState, range: KeyRange) {
-  if (kept.root === null) return { pruned: null, leaves: [] }
-  const at = kept.point.recordTime
-  const pruned = prune(countingExpired(keeper.tree, at), kept.root, { ...range, at })
+export function pruneRange(history: StateHistory, recent: RecentState, range: KeyRange) {
+  if (recent.root === null) return { pruned: null, leaves: [] }
+  const at = recent.point.recordTime
+  const pruned = prune(countingExpired(history.tree, at), recent.root, { ...range, at })
   const leaves: readonly StoredLeaf[] = visibleLeaves(pruned)
   return { pruned, leaves }
 }
@@ -46,21 +46,21 @@ export function pruneRange(keeper: StateKeeper, kept: KeptState, range: KeyRange
  */
 export async function proveRange(
   { nameReader, follower }: { readonly nameReader: NameReader; readonly follower: StateFollower },
-  { keeper, kept }: { readonly keeper: StateKeeper; readonly kept: KeptState },
+  { history, recent }: { readonly history: StateHistory; readonly recent: RecentState },
   range: KeyRange,
 ): Promise<ProvenRange> {
-  const { pruned, leaves } = pruneRange(keeper, kept, range)
+  const { pruned, leaves } = pruneRange(history, recent, range)
   const how = leaves.length === 1 ? 'fetch' : 'fetchOfPage'
   const values = new Map<Leaf, string>()
   for (const leaf of leaves) if (leaf.value !== undefined) values.set(leaf, leaf.value)
   const unread = leaves.filter((leaf) => leaf.value === undefined)
   for (let first = 0; first < unread.length; first += STRETCH_LEAVES) {
     const stretch = unread.slice(first, first + STRETCH_LEAVES)
-    const versions = await readVersions(nameReader, stretch.map(nameOf), kept.point, how)
+    const versions = await readVersions(nameReader, stretch.map(nameOf), recent.point, how)
     for (const [index, leaf] of stretch.entries()) {
       const body = bodyOf(leaf, versions[index])
       if (body === undefined) {
-        const divergence = { offset: kept.point.offset, what: differs(nameOf(leaf)) }
+        const divergence = { offset: recent.point.offset, what: differs(nameOf(leaf)) }
         follower.diverge(divergence)
         throw stateDiverged(divergence)
       }
@@ -90,7 +90,7 @@ function nameOf(leaf: Leaf): string {
   return (kind === 'n' ? rest[0] : rest[1]) ?? ''
 }
 
-function countingExpired(tree: StateKeeper['tree'], at: Micros): TreeReader<number> {
+function countingExpired(tree: StateHistory['tree'], at: Micros): TreeReader<number> {
   let expired = 0
   return {
     open(node) {

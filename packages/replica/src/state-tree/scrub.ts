@@ -61,7 +61,7 @@ function scrubOver(
   let waitMs = SCRUB_INTERVAL_MS
   const work = async () => {
     waitMs = SCRUB_INTERVAL_MS
-    if (follower.keeper() === null) return
+    if (follower.history() === null) return
     after = await portion(after)
     if (after === null) intervalMs = SCRUB_INTERVAL_MS
     waitMs = after === null ? SCRUB_PAUSE_MS : intervalMs
@@ -85,8 +85,8 @@ async function scrubNames(
 ): Promise<string | null> {
   const { head, names } = await readNamesAfter(redis, after, SCRUB_NAMES)
   const last = names.size < SCRUB_NAMES ? null : ([...names.keys()].at(-1) ?? null)
-  follower.compare(head, (keeper, kept) => {
-    const name = differingName(keeper, kept, { range: rangeOfNames(after, last), values: names })
+  follower.compare(head, (history, recent) => {
+    const name = differingName(history, recent, { range: rangeOfNames(after, last), values: names })
     return name === undefined ? null : differs(name)
   })
   return last
@@ -96,18 +96,18 @@ async function scrubNames(
 async function scrubActivities(context: Context, after: string | null): Promise<string | null> {
   const { redis, follower } = context
   const stored = await readHeadBytes(redis)
-  const keeper = follower.keeper()
-  const kept = keeper === null || stored === null ? undefined : comparableState(keeper, stored)
-  if (kept === undefined) return after
+  const history = follower.history()
+  const recent = history === null || stored === null ? undefined : comparableState(history, stored)
+  if (recent === undefined) return after
   const page = { after, limit: SCRUB_ROWS, order: 'asc' } as const
-  const { proven } = await proveActivities(context, kept, page)
+  const { proven } = await proveActivities(context, recent, page)
   return proven.rows.at(-1)?.eventId ?? null
 }
 
 async function scrubDocuments({ redis, follower, genesis, layout }: Context): Promise<void> {
   const { head, documents } = await readAllDocuments(redis)
-  follower.compare(head, (keeper, kept) =>
-    areDocumentsEqual(keeper, kept, { documents, layout, genesis })
+  follower.compare(head, (history, recent) =>
+    areDocumentsEqual(history, recent, { documents, layout, genesis })
       ? null
       : 'The rules or addresses of the network differ.',
   )

@@ -15,7 +15,7 @@ import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusable } from './load-state.ts'
-import { type KeptState, OtherHistory, type StateKeeper, StateMismatch } from './state-keeper.ts'
+import { type RecentState, OtherHistory, type StateHistory, StateMismatch } from './state-history.ts'
 
 /** A difference between the log and the stored state. */
 export type StateDivergence = {
@@ -33,12 +33,12 @@ export function createStateFollower(context: {
   readonly layout: Layout
   readonly onProblem: (error: Error) => void
 }) {
-  let keeper: StateKeeper | null = null
+  let history: StateHistory | null = null
   let diverged: StateDivergence | null = null
 
   /** Drops the tree: the stored state differs from the log. Every write marks the replica so until a wipe. */
   const diverge = (divergence: StateDivergence, cause?: unknown): void => {
-    keeper = null
+    history = null
     // Only the first divergence is reported. Later ones may be its consequence.
     if (diverged !== null) return
     diverged = divergence
@@ -46,18 +46,18 @@ export function createStateFollower(context: {
   }
 
   /**
-   * Compares data that was read together with a head with the newest kept state at that head. `difference` returns what
+   * Compares data that was read together with a head with the newest recent state at that head. `difference` returns what
    * differs. It throws if the data is malformed.
    */
   const compare = (
     head: Uint8Array | null | undefined,
-    difference: (keeper: StateKeeper, kept: KeptState) => string | null,
+    difference: (history: StateHistory, recent: RecentState) => string | null,
   ): void => {
-    const kept = keeper === null || head == null ? undefined : comparableState(keeper, head)
-    if (keeper === null || kept === undefined) return
-    const { offset } = kept.point
+    const recent = history === null || head == null ? undefined : comparableState(history, head)
+    if (history === null || recent === undefined) return
+    const { offset } = recent.point
     try {
-      const what = difference(keeper, kept)
+      const what = difference(history, recent)
       if (what !== null) diverge({ offset, what })
     } catch (error) {
       diverge({ offset, what: 'A part of it cannot be read.' }, error)
@@ -66,33 +66,33 @@ export function createStateFollower(context: {
 
   return {
     /** Null while the tree is being loaded, and after a divergence. */
-    keeper: (): StateKeeper | null => keeper,
+    history: (): StateHistory | null => history,
     diverged: (): StateDivergence | null => diverged,
     diverge,
     compare,
     /** As `compare`, for fields of the hash of names. */
     compareNames({ head, byName }: NameFields): void {
-      compare(head, (of, kept) => {
+      compare(head, (of, recent) => {
         for (const [name, value] of byName) {
           const stored = { range: rangeOfName(name), values: new Map([[name, value]]) }
-          if (differingName(of, kept, stored) !== undefined) return differs(name)
+          if (differingName(of, recent, stored) !== undefined) return differs(name)
         }
         return null
       })
     },
     /** Takes the tree of what is about to be stored. */
-    adopt(loaded: StateKeeper): void {
-      keeper = loaded
+    adopt(loaded: StateHistory): void {
+      history = loaded
       diverged = null
     },
     /** Loads the tree of the stored state, if need be. False if the stored state changed meanwhile: load it again. */
     async follow(redis: Redis, mirror: Mirror): Promise<boolean> {
-      if (keeper !== null && isOfHistory(keeper, mirror)) return true
-      keeper = null
+      if (history !== null && isOfHistory(history, mirror)) return true
+      history = null
       try {
-        keeper = await loadState(redis, mirror, context)
-        if (keeper !== null) diverged = null
-        return keeper !== null
+        history = await loadState(redis, mirror, context)
+        if (history !== null) diverged = null
+        return history !== null
       } catch (error) {
         if (!(error instanceof StateUnusable)) throw error
         diverge({ offset: mirror.head.state.offset, what: error.message }, error.cause)
@@ -108,8 +108,8 @@ export function createStateFollower(context: {
         let contracts = 0
         for (const entry of entries) {
           // A read may have found a divergence meanwhile.
-          if (keeper === null) break
-          keeper.apply(entry, entry.result.kind === 'checkpoint')
+          if (history === null) break
+          history.apply(entry, entry.result.kind === 'checkpoint')
           contracts += entry.delta.created.length + entry.delta.archived.length
           if (contracts < STRETCH_CONTRACTS) continue
           contracts = 0
@@ -117,15 +117,15 @@ export function createStateFollower(context: {
         }
       } catch (error) {
         if (error instanceof OtherHistory) {
-          keeper = null
+          history = null
           return null
         }
         if (!(error instanceof StateMismatch)) throw error
         diverge({ offset: head.state.offset, what: `In what is stored, ${error.message}.` }, error)
       }
-      if (keeper === null) return { ...head.state, root: null }
+      if (history === null) return { ...head.state, root: null }
       const last = entries.at(-1)?.offset ?? head.offset
-      const newest = keeper.kept().findLast(({ point }) => point.offset <= last)
+      const newest = history.recent().findLast(({ point }) => point.offset <= last)
       return newest === undefined
         ? head.state
         : {
@@ -152,12 +152,12 @@ export function stateDiverged(divergence: StateDivergence, cause?: unknown): Sca
   )
 }
 
-/** The tree may be ahead of the head. Its kept states show whether it has the same history. */
-function isOfHistory(keeper: StateKeeper, { head, timeline }: Mirror): boolean {
-  const applied = keeper.appliedUpTo()
+/** The tree may be ahead of the head. Its recent states show whether it has the same history. */
+function isOfHistory(history: StateHistory, { head, timeline }: Mirror): boolean {
+  const applied = history.appliedUpTo()
   if (applied.offset <= head.offset)
     return applied.offset === head.offset && applied.historyHash === head.historyHash
-  const newest = keeper.kept().findLast(({ point }) => point.offset <= head.offset)
+  const newest = history.recent().findLast(({ point }) => point.offset <= head.offset)
   return (
     newest !== undefined &&
     timeline.at(newest.point.offset)?.historyHash === newest.point.historyHash

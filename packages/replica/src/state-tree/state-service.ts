@@ -21,7 +21,7 @@ import type { StoredHead } from '../storage/head.ts'
 import { proveActivities } from './prove-activities.ts'
 import { proveRange } from './prove-range.ts'
 import { type StateFollower, stateDiverged } from './state-follower.ts'
-import type { KeptState, StateKeeper } from './state-keeper.ts'
+import type { RecentState, StateHistory } from './state-history.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
 const PROVEN_BYTES_MAX = 32 * 2 ** 20
@@ -50,19 +50,19 @@ export function createStateService(context: {
       leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
   })
 
-  const keptAt = (at: Offset): { readonly keeper: StateKeeper; readonly kept: KeptState } => {
+  const recentAt = (at: Offset): { readonly history: StateHistory; readonly recent: RecentState } => {
     const diverged = follower.diverged()
     if (diverged !== null) throw stateDiverged(diverged)
-    const keeper = follower.keeper()
-    if (keeper === null) throw new ScanError('NOT_READY', 'The state is being loaded.')
+    const history = follower.history()
+    if (history === null) throw new ScanError('NOT_READY', 'The state is being loaded.')
     const { offset, horizon } = head()
     if (at > offset) throw offsetNotReached(at)
-    const kept = keeper.kept().findLast(({ point }) => point.offset === at)
-    if (kept === undefined || at < horizon) throw offsetPruned(at)
-    return { keeper, kept }
+    const recent = history.recent().findLast(({ point }) => point.offset === at)
+    if (recent === undefined || at < horizon) throw offsetPruned(at)
+    return { history, recent }
   }
 
-  type Asked = ReturnType<typeof keptAt> & { readonly range: KeyRange; readonly id: string }
+  type Asked = ReturnType<typeof recentAt> & { readonly range: KeyRange; readonly id: string }
   const prove = async ({ id, range, ...state }: Asked): Promise<ProvenRange> => {
     const proven = await proveRange(context, state, range)
     provenByRange.set(id, proven)
@@ -72,29 +72,29 @@ export function createStateService(context: {
   const proveOnce = singleFlight(prove, ({ id }) => id)
 
   /**
-   * Ranges at a kept certifiable offset, in order, each with its proof. Every value is compared with its leaf before it
+   * Ranges at a recent certifiable offset, in order, each with its proof. Every value is compared with its leaf before it
    * is returned.
    *
-   * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
+   * @throws {ScanError} OFFSET_PRUNED where no state is stored at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
   const proveRanges = async (
     at: Offset,
     ranges: readonly KeyRange[],
   ): Promise<readonly ProvenRange[]> => {
-    const { keeper, kept } = keptAt(at)
+    const { history, recent } = recentAt(at)
     const proving = ranges.map((range) => {
-      const id = idOf(kept.point, range)
-      return provenByRange.get(id) ?? proveOnce({ id, range, keeper, kept })
+      const id = idOf(recent.point, range)
+      return provenByRange.get(id) ?? proveOnce({ id, range, history, recent })
     })
     return await Promise.all(proving)
   }
 
   return {
-    /** Kept certifiable offsets, oldest first: 60 s of record time, fewer where they take much memory. None while diverged. */
+    /** Recent certifiable offsets, oldest first: 60 s of record time, fewer where they take much memory. None while diverged. */
     statePoints(): readonly StatePoint[] {
       const { offset, horizon } = head()
-      const points = (follower.keeper()?.kept() ?? []).map(({ point }) => point)
+      const points = (follower.history()?.recent() ?? []).map(({ point }) => point)
       return points.filter((point) => point.offset >= horizon && point.offset <= offset)
     },
     /** Calls the listener with each new point once, in order, after its batch is written. */
@@ -104,7 +104,7 @@ export function createStateService(context: {
     },
     /** Ingest calls this after each write. */
     onWritten(): void {
-      for (const point of follower.keeper()?.takePoints(head().offset) ?? []) {
+      for (const point of follower.history()?.takePoints(head().offset) ?? []) {
         if (point.offset <= reportedUpTo) continue
         reportedUpTo = point.offset
         for (const listener of listeners) listener(point)
@@ -112,7 +112,7 @@ export function createStateService(context: {
     },
     proveRanges,
     /**
-     * A page of the activity history at a kept certifiable offset, with its proof. Every row is compared with the tree
+     * A page of the activity history at a recent certifiable offset, with its proof. Every row is compared with the tree
      * before it is returned.
      *
      * @throws {ScanError} As `proveRanges`.
@@ -121,10 +121,10 @@ export function createStateService(context: {
       at: Offset,
       { pageSize: limit, after, order }: ActivitiesPage,
     ): Promise<ProvenActivities> {
-      const { kept } = keptAt(at)
+      const { recent } = recentAt(at)
       const [state, run] = await Promise.all([
         proveRanges(at, [ACTIVITY_TREE]),
-        proveActivities(context, kept, { limit, after, order }),
+        proveActivities(context, recent, { limit, after, order }),
       ])
       const proof = joinActivitiesProof(
         run.text,

@@ -20,7 +20,7 @@ import { createMemoryOrdering, type MemoryOrdering } from '../testing/memory-ord
 import { type NaiveState, naiveStates } from '../testing/naive-state.ts'
 import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
 import { pruneRange } from './prove-range.ts'
-import { createStateKeeper, KEPT_MICROS } from './state-keeper.ts'
+import { createStateHistory, RECENT_MICROS } from './state-history.ts'
 
 let redis: TestRedis
 let client: ReturnType<TestRedis['connect']>
@@ -309,7 +309,7 @@ async function documentOf(entity: string): Promise<void> {
 }
 
 describe('proofs', () => {
-  it('are given at kept certifiable offsets only', async () => {
+  it('are returned at recent certifiable offsets only', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const points = run.replica.proofs.statePoints().map(({ offset }) => offset)
@@ -324,10 +324,10 @@ describe('proofs', () => {
     })
     const late = {
       offset: end.offset + 1,
-      recordTime: end.recordTime + KEPT_MICROS + 1,
+      recordTime: end.recordTime + RECENT_MICROS + 1,
       bytes: Buffer.of(),
     }
-    await run.clock.advance(KEPT_MICROS / 1_000)
+    await run.clock.advance(RECENT_MICROS / 1_000)
     run.ordering.push([late])
     await run.reach(late.offset)
     expect(run.replica.proofs.statePoints().map(({ offset }) => offset)).toEqual([late.offset])
@@ -347,7 +347,7 @@ describe('proofs', () => {
   })
 
   it('are refused where too many have expired on the way', () => {
-    const keeper = createStateKeeper(scenario.network.genesis)
+    const history = createStateHistory(scenario.network.genesis)
     const of = (index: number) => ({
       name: `${String(index).padStart(6, '0')}.unverified.ns`,
       contractId: `00${toHex(sha256(Buffer.from(String(index))))}`,
@@ -355,25 +355,25 @@ describe('proofs', () => {
       expiresAt: SECOND,
       body: Buffer.of(),
     })
-    for (let index = 0; index <= 10_001; index++) keeper.add(of(index))
+    for (let index = 0; index <= 10_001; index++) history.add(of(index))
     for (const last of [10_000, 10_001]) {
       const place = { offset: last, recordTime: SECOND, historyHash: '' }
-      keeper.keep(place)
+      history.commit(place)
     }
-    const [kept] = keeper.kept()
+    const [recent] = history.recent()
     const upTo = (index: number): KeyRange => ({
       from: bound('n\0'),
       to: bound(`n\0${of(index).name}`),
       limit: 1,
     })
-    expect(pruneRange(keeper, kept as never, upTo(9_998)).leaves).toEqual([])
-    expect(() => pruneRange(keeper, kept as never, upTo(10_001))).toThrow(/Too many names/)
+    expect(pruneRange(history, recent as never, upTo(9_998)).leaves).toEqual([])
+    expect(() => pruneRange(history, recent as never, upTo(10_001))).toThrow(/Too many names/)
   })
 })
 
 it('trees of the past take no more memory than they may', () => {
-  const keptBytesMax = 2 ** 20
-  const keeper = createStateKeeper(scenario.network.genesis, { keptBytesMax })
+  const recentBytesMax = 2 ** 20
+  const history = createStateHistory(scenario.network.genesis, { recentBytesMax })
   const of = (index: number, round: number) => ({
     name: `${index}.unverified.ns`,
     contractId: `00${toHex(sha256(Buffer.from(`${index} ${round}`)))}`,
@@ -382,17 +382,17 @@ it('trees of the past take no more memory than they may', () => {
     body: Buffer.of(),
   })
   const count = 200
-  for (let index = 0; index < count; index++) keeper.add(of(index, 0))
+  for (let index = 0; index < count; index++) history.add(of(index, 0))
   let most = 0
   for (let round = 0; round < 60; round++) {
-    keeper.keep({ offset: round, recordTime: SECOND + round, historyHash: '' })
-    most = Math.max(most, keeper.keptBytes())
+    history.commit({ offset: round, recordTime: SECOND + round, historyHash: '' })
+    most = Math.max(most, history.recentBytes())
     for (let index = 0; index < count; index++) {
-      keeper.remove(of(index, round))
-      keeper.add(of(index, round + 1))
+      history.remove(of(index, round))
+      history.add(of(index, round + 1))
     }
   }
-  expect(most).toBeLessThanOrEqual(keptBytesMax)
-  expect(most).toBeGreaterThan(keptBytesMax / 2)
-  expect(keeper.kept().length).toBeGreaterThan(10)
+  expect(most).toBeLessThanOrEqual(recentBytesMax)
+  expect(most).toBeGreaterThan(recentBytesMax / 2)
+  expect(history.recent().length).toBeGreaterThan(10)
 })

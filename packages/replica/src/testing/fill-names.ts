@@ -27,8 +27,8 @@ export async function fillNames(
   const context = { ...network, layout: createLayout(network) }
   const registrationOf = createRegistrations(network.genesisHash)
   const mirror = await loadOrStart(redis, context, signal)
-  const keeper = await loadState(redis, mirror, context)
-  if (keeper === null) throw new Error('another process writes')
+  const history = await loadState(redis, mirror, context)
+  if (history === null) throw new Error('another process writes')
   for (let first = 0; first < entries.length; first += NAMES_PER_STEP) {
     const recordTime = mirror.head.recordTime + STEP_MICROS
     const begun = entries.slice(first, first + NAMES_PER_STEP)
@@ -46,8 +46,8 @@ export async function fillNames(
       },
       activities: registrations.flatMap(({ rows }) => rows.map((row) => treeRow(row, recordTime))),
     }
-    keeper.apply(step, false)
-    const newest = keeper.kept().at(-1)
+    history.apply(step, false)
+    const newest = history.recent().at(-1)
     if (newest?.point.offset !== offset) throw new Error('each second has a certifiable offset')
     const state = {
       ...{ offset, root: newest.point.stateRoot },

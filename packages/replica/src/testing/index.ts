@@ -1,5 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: this is the entry point of the sub-path './testing'.
-export { createStateKeeper, type StateKeeper } from '../state-tree/state-keeper.ts'
+export { createStateHistory, type StateHistory } from '../state-tree/state-history.ts'
 export type { EntryFields } from './entry-steps.ts'
 export { fillNames } from './fill-names.ts'
 export { createMemoryOrdering, type MemoryOrdering } from './memory-ordering.ts'

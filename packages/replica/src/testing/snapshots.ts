@@ -157,7 +157,7 @@ export async function follow(
       onHeld() {},
       onMirror({ head }, entries) {
         for (const { offset, historyHash } of entries) hashes.set(offset, historyHash)
-        for (const point of state.keeper()?.takePoints(head.offset) ?? [])
+        for (const point of state.history()?.takePoints(head.offset) ?? [])
           roots.set(point.offset, point.stateRoot)
         isAtEnd = head.offset === end
         applied.emit('batch')

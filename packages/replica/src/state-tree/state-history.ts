@@ -1,6 +1,6 @@
 /**
- * The state tree of one history: fed with what each entry of the log did, in order, it has a root at each
- * certifiable offset, wherever batches were cut, and keeps the trees of recent ones. Pure.
+ * The state tree of one history of the log. Ingest applies each entry to it, in order. The tree has a root at each
+ * certifiable offset, however the log was cut into batches. The trees of recent certifiable offsets are stored. Pure.
  */
 import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
 import type { Contract, Offset } from '@quorumscan/model'
@@ -25,20 +25,20 @@ import {
   membersLeaf,
 } from './state-values.ts'
 
-/** Record time for which trees are kept: a walk over pages takes less … */
-export const KEPT_MICROS = 60_000_000
-/** … and the memory that they may use in addition to the newest one. */
-export const KEPT_BYTES_MAX = 64 * 2 ** 20
+/** Record time for which trees are stored: a walk over pages takes less … */
+export const RECENT_MICROS = 60_000_000
+/** … and the memory that these trees may use in addition to the newest one. */
+export const RECENT_STATES_BYTES_MAX = 64 * 2 ** 20
 
-/** A certifiable offset whose tree is kept. */
-export type KeptState = {
+/** A certifiable offset whose tree is stored. */
+export type RecentState = {
   readonly point: StatePoint
-  /** For `StateKeeper.tree`. */
+  /** The root in `StateHistory.tree`; null: the tree is empty. */
   readonly root: number | null
   readonly activities: Frontier
 }
 
-/** The tree lacks what is to be removed, or already has what is to be added: stored state and log differ. */
+/** An entry to be removed is missing, or one to be added exists already: stored state and log differ. */
 export class StateMismatch extends Error {
   override readonly name = 'StateMismatch'
 }
@@ -49,18 +49,18 @@ export class OtherHistory extends Error {
 }
 
 /** Starts without entries and documents. */
-export function createStateKeeper(
+export function createStateHistory(
   genesis: Genesis,
-  { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
+  { recentBytesMax = RECENT_STATES_BYTES_MAX }: { readonly recentBytesMax?: number } = {},
 ) {
   const store = createLeafStore()
   const tree = createStateTree(store, { sha256, toBase64 })
-  const kept: KeptState[] = []
+  const recent: RecentState[] = []
   const untaken: StatePoint[] = []
   const documents = new Map<string, readonly Contract[]>()
   let isDocumentsChanged = false
   let activities = EMPTY_FRONTIER
-  /** The activities that the tree has. */
+  /** The activity tree that the leaf of the state tree has. */
   let committed: Frontier | null = null
   let applied: HistoryPoint = { offset: -1, recordTime: 0, historyHash: '' }
 
@@ -76,40 +76,40 @@ export function createStateKeeper(
     addLeaf(store.putValue(bytes, value))
   }
 
-  /** Adds an entry. @throws {StateMismatch} If one with its key is there. */
+  /** Adds an entry. @throws {StateMismatch} If an entry with its key exists. */
   const add = (entry: EntryFacts): void => {
     for (const id of store.putEntry(entry)) addLeaf(id)
   }
-  /** Removes an entry. @throws {StateMismatch} If it is not there. */
-  // By name last: it frees the record.
+  /** Removes an entry. @throws {StateMismatch} If the entry does not exist. */
+  // The leaf by name is removed last, because that frees the record.
   const remove = ({ name, contractId, user }: EntryFacts): void => {
     if (contractId !== null) removeLeaf(partyKey(user, name, contractId))
     removeLeaf(nameKey(name, contractId))
   }
 
-  /** Bytes that kept states take in addition to the newest one. */
-  const keptBytes = (): number => {
+  /** Bytes that the recent states take in addition to the newest one. */
+  const recentBytes = (): number => {
     const newestNodes = Math.max(0, 2 * tree.leafCount() - 1)
     return (tree.nodeCount() - newestNodes) * NODE_BYTES
   }
 
   const releaseOld = (newest: HistoryPoint): void => {
-    const isOld = ({ point }: KeptState) => point.recordTime < newest.recordTime - KEPT_MICROS
-    while (kept.length > 1 && (isOld(kept[0] as KeptState) || keptBytes() > keptBytesMax)) {
+    const isOld = ({ point }: RecentState) => point.recordTime < newest.recordTime - RECENT_MICROS
+    while (recent.length > 1 && (isOld(recent[0] as RecentState) || recentBytes() > recentBytesMax)) {
       tree.releaseOldest()
-      kept.shift()
+      recent.shift()
     }
   }
 
-  /** Keeps the state as it is now, as that of a certifiable offset. */
-  const keep = ({ offset, recordTime, historyHash }: HistoryPoint): void => {
+  /** Stores the present state as that of a certifiable offset. */
+  const commit = ({ offset, recordTime, historyHash }: HistoryPoint): void => {
     if (isDocumentsChanged) for (const leaf of documentLeaves(documents, genesis)) putConstant(leaf)
     isDocumentsChanged = false
     if (activities !== committed) putConstant(activitiesLeaf(activities))
     committed = activities
     const { rootHash, root } = tree.commit()
     const point = { offset, recordTime, historyHash, stateRoot: toHex(rootHash) }
-    kept.push({ point, root, activities })
+    recent.push({ point, root, activities })
     untaken.push(point)
     releaseOld(point)
   }
@@ -130,25 +130,25 @@ export function createStateKeeper(
 
   const assertSameHistory = ({ offset, historyHash }: HistoryPoint): void => {
     const known =
-      offset === applied.offset ? applied : kept.find(({ point }) => point.offset === offset)?.point
+      offset === applied.offset ? applied : recent.find(({ point }) => point.offset === offset)?.point
     if (known !== undefined && known.historyHash !== historyHash)
       throw new OtherHistory(`the log has another history at ${offset} than the state`)
   }
 
   putConstant(membersLeaf(genesis))
   return {
-    /** Up to where entries were applied; before the genesis at first. */
+    /** The history point up to which entries were applied; before the genesis at first. */
     appliedUpTo: () => applied,
-    /** Kept states, oldest first. */
-    kept: (): readonly KeptState[] => kept,
-    /** Removes and returns new points up to an offset, oldest first, also of states that are not kept any more. */
+    /** The stored states, oldest first. */
+    recent: (): readonly RecentState[] => recent,
+    /** Removes and returns new points up to an offset, oldest first, also of states that are no longer stored. */
     takePoints(upTo: Offset): readonly StatePoint[] {
       const end = untaken.findIndex(({ offset }) => offset > upTo)
       return untaken.splice(0, end < 0 ? untaken.length : end)
     },
     /**
-     * Applies what the log has next. Entries that were applied are only compared: a Redis that stepped back gets them
-     * again.
+     * Applies the next entry of the log. An entry that was applied before is only compared: it arrives again after Redis
+     * lost its last seconds.
      *
      * @throws {OtherHistory} If the log has another history than the tree.
      * @throws {StateMismatch} As `add` and `remove`.
@@ -165,7 +165,7 @@ export function createStateKeeper(
       for (const { leafHash } of rows) activities = append(activities, leafHash, sha256)
       const before = applied.recordTime
       applied = { offset, recordTime, historyHash }
-      if (isCertifiable({ offset, recordTime, isCheckpoint }, before)) keep(applied)
+      if (isCertifiable({ offset, recordTime, isCheckpoint }, before)) commit(applied)
     },
     add,
     remove,
@@ -174,20 +174,20 @@ export function createStateKeeper(
       for (const [entity, contracts] of all) documents.set(entity, contracts)
       isDocumentsChanged = true
     },
-    /** The activity tree as it is now. */
+    /** Sets the activity tree of the present state. */
     setActivities(tree: Frontier): void {
       activities = tree
     },
-    keep,
-    /** The log is followed from here. */
+    commit,
+    /** Sets the history point after which entries are applied. */
     moveTo(at: HistoryPoint): void {
       applied = at
     },
-    /** Reads the trees of `kept`. */
+    /** Reads the trees of `recent`. */
     tree,
     leafAt: store.leafAt,
-    keptBytes,
+    recentBytes,
   }
 }
 
-export type StateKeeper = ReturnType<typeof createStateKeeper>
+export type StateHistory = ReturnType<typeof createStateHistory>
