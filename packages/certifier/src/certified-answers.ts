@@ -29,12 +29,12 @@ export const CERTIFIED_HEADERS = {
 
 export type CertifiedHttpRequest = WaitingRequest & {
   readonly query: {
-    /** How many members must have signed; weak (f+1) where it is not given. */
+    /** How many members must have signed. Default: weak (f+1). */
     readonly signers?: string | null
     /** The least offset that the caller accepts. */
     readonly min_offset?: number | null
   }
-  /** Whether to wait for a certificate that the query takes. Default true. */
+  /** Whether to wait for a certificate that satisfies the query. Default true. */
   readonly isPatient?: boolean
 }
 
@@ -71,7 +71,7 @@ export function createCertifiedAnswers(context: {
     )
   }
 
-  /** The newest certificate that the query takes. @throws {ScanError} As `Certifier.certified`; INVALID_QUORUM. */
+  /** The newest certificate that satisfies the query. @throws {ScanError} As `Certifier.certified`; INVALID_QUORUM. */
   const certificate = async (request: CertifiedHttpRequest): Promise<Certificate> => {
     const { signers, min_offset: minOffset } = request.query
     return certifier.certified({
@@ -92,8 +92,8 @@ export function createCertifiedAnswers(context: {
   /**
    * The answer to a question.
    *
-   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED where a walk began at an offset that is not
-   *   certified any more.
+   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED where a walk began at an offset that is no
+   *   longer certified.
    */
   const prove = async <Answer>(
     question: AnyQuestion<Answer>,

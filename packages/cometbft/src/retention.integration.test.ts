@@ -109,7 +109,7 @@ describe('a member', () => {
   it('gives others the last block with entries at a snapshot, as two more have come', async () => {
     await using one = await setUp({ height: 10 })
     await one.trim(9) // An empty one.
-    const { appHash = '' } = (await one.store.holding(8)) ?? {}
+    const { appHash = '' } = (await one.store.blockAt(8)) ?? {}
     expect(one.retention.anchors()).toMatchObject([{ height: 8, appHash, blockHash: 'ab8' }])
     expect(await one.retention.groupOf(8)).toEqual(one.groups[8])
     expect(await one.retention.groupOf(7)).toBeNull()
@@ -145,7 +145,7 @@ describe('a member', () => {
     await using one = await setUp({ height: 20 })
     one.loseEngine()
     await expect(one.trim(9)).rejects.toThrow('away')
-    expect((await one.store.holding(1))?.height).toBe(1)
+    expect((await one.store.blockAt(1))?.height).toBe(1)
     expect([one.retention.height(), one.retention.anchors()]).toEqual([0, []])
   })
 })

@@ -24,7 +24,7 @@ export type PublishedAnchor = AnchorBlock & {
 }
 
 export function createRetention(options: {
-  readonly store: Pick<BlockStore, 'agreedAt' | 'holding'>
+  readonly store: Pick<BlockStore, 'agreedAt' | 'blockAt'>
   readonly redis: RedisAddress
   readonly rpc: EngineRpc
   readonly evidenceAge: EvidenceAge
@@ -44,7 +44,7 @@ export function createRetention(options: {
     anchors = [fresh, ...anchors].toSorted((a, b) => b.height - a.height).slice(0, ANCHORS_MAX)
   }
   const advance = async (firstOffset: number): Promise<void> => {
-    const first = await store.holding(firstOffset)
+    const first = await store.blockAt(firstOffset)
     if (first === null) return
     const { earliest, latest, latestTime } = readBlockRange(await rpc.call('status'))
     const nowMicros = microsOf(timestampOf(latestTime))
@@ -64,7 +64,7 @@ export function createRetention(options: {
     /** The group that the block of an anchor made; null: the block is no anchor. */
     async groupOf(height: number): Promise<Uint8Array | null> {
       const block = anchors.find((one) => one.height === height)
-      return block === undefined ? null : ((await store.holding(block.lastOffset))?.bytes ?? null)
+      return block === undefined ? null : ((await store.blockAt(block.lastOffset))?.bytes ?? null)
     },
     /** The height below which the engine may delete its blocks; 0: it keeps all. */
     height: () => height,

@@ -35,7 +35,7 @@ type FollowerOptions = {
   /** Tokens that the process has with peers, by their origins. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
   readonly allowPrivateAddresses?: boolean
-  /** The member that the process is: it signs states, takes snapshots and stores the newest groups. null: a validator. */
+  /** The member whose keys the process has: it signs states, takes snapshots and stores the newest groups. null: a validator. */
   readonly member: {
     readonly name: string
     readonly scanKey: KeyPair

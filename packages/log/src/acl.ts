@@ -12,8 +12,8 @@ export const LOG_START_KEY = 'log-start'
 /** All that a log consists of. */
 export const LOG_KEYS = [LOG_STREAM_KEY, LOG_START_KEY] as const
 
-/** The one ACL user, the synchronizer's. Followers ask the synchronizer, and have no business in its Redis. */
+/** The one ACL user, the synchronizer's. Followers read the log from the synchronizer, and have no access to its Redis. */
 export const LOG_USER = 'writer'
 
-/** Its rules, in Redis' own words. CONFIG GET, because it refuses a server that may lose what was acknowledged; INFO, for its metrics. */
+/** The ACL rules of the user. The writer needs CONFIG GET to refuse a Redis whose writes are not durable, and INFO for metrics. */
 export const LOG_RULES = `resetchannels ${LOG_KEYS.map((key) => `~${key}`).join(' ')} -@all +eval +xadd +xrange +xrevrange +xtrim +set +get +config|get +info +ping`

@@ -126,7 +126,7 @@ describe('the blocks of a member', () => {
   it('are found by an offset, and by the app hash there: the newest that is no checkpoint', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
-    expect([await one.store.holding(1), await one.store.agreedAt(1)]).toEqual([null, null])
+    expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])
     // Of two entries each; the 4th, 8th, … block, and the three after it, agree on the former.
     let agreed = appHash
     for (let height = 1; height <= 70; height++) {
@@ -146,7 +146,7 @@ describe('the blocks of a member', () => {
       )
     }
     const heightsAt = async (offset: number) => [
-      (await one.store.holding(offset))?.height,
+      (await one.store.blockAt(offset))?.height,
       (await one.store.agreedAt(offset))?.height,
     ]
     expect(await heightsAt(2)).toEqual([1, undefined])
@@ -169,7 +169,7 @@ describe('the blocks of a member', () => {
     const [{ bytes }, seal] = block(40)
     expect(await one.store.beginWith(bytes, seal)).toMatchObject({ height: 40, lastOffset: 40 })
     expect(await one.store.newest()).toMatchObject({ height: 40, appHash })
-    expect(await one.store.holding(3)).toBeNull()
+    expect(await one.store.blockAt(3)).toBeNull()
     await one.store.append(...block(41))
     expect((await one.store.newerThan(0)).map(({ height }) => height)).toEqual([41, 40])
     const before = { offset: 0, recordTime: 0 }

@@ -48,8 +48,8 @@ export function createBlockStore(options: {
   const { clock, random, signal } = options
   let connection: LogConnection | null = null
 
-  /** Repeats what failed because Redis is away, or has no room, until it succeeds. */
-  const insist = async <T>(work: (connection: LogConnection) => Promise<T>): Promise<T> => {
+  /** Repeats work that failed because Redis is down or full, until it succeeds. */
+  const untilDone = async <T>(work: (connection: LogConnection) => Promise<T>): Promise<T> => {
     for (let failures = 1; ; failures++) {
       try {
         if (connection === null || !connection.isOpen())
@@ -64,27 +64,27 @@ export function createBlockStore(options: {
     }
   }
 
-  /** The block with this offset; null: it is not there any more, or not yet. */
-  const holding = async (offset: Offset): Promise<StoredBlock | null> => {
-    const [raw] = await insist((redis) => redis.range(offset, 1))
+  /** The block with this offset; null: it was trimmed, or does not exist yet. */
+  const blockAt = async (offset: Offset): Promise<StoredBlock | null> => {
+    const [raw] = await untilDone((redis) => redis.range(offset, 1))
     if (raw === undefined) return null
     const block = openBlock(raw)
     return block.firstOffset > offset ? null : block
   }
 
   return {
-    holding,
+    blockAt,
     /**
      * The block whose group is the app hash at an offset: the newest at or before it that is no checkpoint. Null: the
      * log does not have it.
      */
     async agreedAt(offset: Offset): Promise<StoredBlock | null> {
-      const [first, at] = [(await insist((redis) => redis.range(0, 1)))[0], await holding(offset)]
+      const [first, at] = [(await untilDone((redis) => redis.range(0, 1)))[0], await blockAt(offset)]
       if (first === undefined || at === null) return null
       // Blocks since the one that is looked for have the same app hash.
       let found = at
       for (let low = openBlock(first).firstOffset; low < found.firstOffset; ) {
-        const middle = await holding(Math.floor((low + found.firstOffset - 1) / 2))
+        const middle = await blockAt(Math.floor((low + found.firstOffset - 1) / 2))
         if (middle === null) return null // It was trimmed meanwhile.
         if (middle.appHash === at.appHash) found = middle
         else low = middle.lastOffset + 1
@@ -92,7 +92,7 @@ export function createBlockStore(options: {
       return found.hash === at.appHash ? found : null
     },
     /**
-     * Puts a block in the place of the whole log, which begins with it from then on.
+     * Replaces the whole log by one block, with which the log begins from then on.
      *
      * @throws {LogGroupError} If its bytes are no group.
      */
@@ -100,12 +100,12 @@ export function createBlockStore(options: {
       const { firstOffset, lastOffset, previousHash } = decodeGroup(bytes)
       const raw = { id: idOf(lastOffset), bytes, signature: encodeSeal(seal) }
       const start = { offset: firstOffset - 1, hash: previousHash }
-      await insist((redis) => redis.replace(start, raw))
+      await untilDone((redis) => redis.replace(start, raw))
       return openBlock(raw)
     },
     /** The newest block; null: the log is empty. */
     async newest(): Promise<StoredBlock | null> {
-      const raw = await insist((redis) => redis.newest())
+      const raw = await untilDone((redis) => redis.newest())
       return raw === null ? null : openBlock(raw)
     },
     /** The blocks from the newest back, until the first one that is not newer than `recordTime`. */
@@ -113,7 +113,7 @@ export function createBlockStore(options: {
       const blocks: StoredBlock[] = []
       for (let before: string | null = null; ; ) {
         const id: string | null = before
-        const raws: RawGroup[] = await insist((redis) => redis.newestBefore(id, GROUPS_PER_READ))
+        const raws: RawGroup[] = await untilDone((redis) => redis.newestBefore(id, GROUPS_PER_READ))
         for (const raw of raws) {
           const block = openBlock(raw)
           if ((block.entries.at(-1)?.recordTime ?? 0) <= recordTime) return blocks
@@ -133,7 +133,7 @@ export function createBlockStore(options: {
       { firstOffset, lastOffset, bytes }: Omit<StreamGroup, 'signature'>,
       seal: BlockSeal,
     ): Promise<StreamGroup> =>
-      insist(async (redis) => {
+      untilDone(async (redis) => {
         const group = { firstOffset, lastOffset, bytes, signature: encodeSeal(seal) }
         const afterOffset = firstOffset - 1
         if (await redis.append(group, afterOffset)) return group

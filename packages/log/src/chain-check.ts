@@ -1,6 +1,6 @@
 /**
- * Checks that the log still is what was signed: reads it whole at the start, and slowly again and again. Otherwise
- * its old part is not read until a replica is rebuilt from it, and then it is too late.
+ * Checks periodically that the log is as the synchronizer signed it. The first pass reads the whole log at the start, later
+ * passes read it slowly. Without the check, damage to old groups is found only when a replica is rebuilt from them.
  */
 import type { Clock } from '@quorumscan/base'
 import { type Logger, type Metrics, repeat } from '@quorumscan/runtime'
@@ -13,13 +13,13 @@ import {
   verifyLog,
 } from './verify.ts'
 
-/** Of one core, at the start: entries are ordered meanwhile. */
+/** Share of one core in the first pass, in which the synchronizer orders entries, too. */
 const SHARE_FIRST = 0.25
-/** Of one core, afterwards. */
+/** Share of one core in later passes. */
 const SHARE_LATER = 0.02
 /** From the end of one round to the next: a short log is read within milliseconds. */
 const REST_MS = 60_000
-/** A log of which more is damaged is not described any better by a longer list. */
+/** A longer list does not help an operator. */
 const DAMAGES_KEPT_MAX = 100
 
 /** Begins at once, and continues until it is disposed of. Each damage is one line of the log file. */
@@ -30,7 +30,7 @@ export function watchChain(options: {
   readonly metrics: Pick<Metrics, 'sampled'>
 }) {
   const { clock, logger } = options
-  /** By where each begins, in the order in which they were found. */
+  /** By their first offset, in the order in which they were found. */
   let known = new Map<number, LogDamage>()
 
   options.metrics.sampled('gauge', {
@@ -48,7 +48,7 @@ export function watchChain(options: {
   const round = async (signal: AbortSignal) => {
     const pace = { clock, share }
     const { damages } = await verifyLog({ ...options.log, pace, onDamage, signal })
-    // What was damaged and is whole again, such as after a restart on files that were mended, is forgotten.
+    // A part that is whole again, such as after a restart with repaired files, is removed.
     known = new Map(damages.slice(0, DAMAGES_KEPT_MAX).map((damage) => [damage.from, damage]))
     share = SHARE_LATER
   }
@@ -56,14 +56,14 @@ export function watchChain(options: {
     clock,
     everyMs: REST_MS,
     onError(error) {
-      // A Redis that is away is the writer's to report.
+      // The writer reports that Redis is down.
       if (!(error instanceof LogUnavailableError))
         logger.error({ err: error }, 'the log could not be checked')
     },
   })
 
   return {
-    /** What is damaged and what to do about it, for an operator; null while nothing is known to be. */
+    /** The damage and what the operator can do; null while no damage is known. */
     detail(): string | null {
       const [first] = known.values()
       if (first === undefined) return null

@@ -13,7 +13,7 @@ import { decodeGroup, LogGroupError, type StreamGroup } from './group.ts'
 
 /** All nodes of the largest network, and validators. */
 export const FOLLOWERS_MAX = 128
-/** Of one peer: streams that it lost, which may not be noticed yet, and those that it opened again. */
+/** Streams of one peer: lost ones that the synchronizer has not noticed yet, and those that the peer opened again. */
 export const FOLLOWERS_PER_PEER_MAX = 4
 /** Read from Redis for one follower at once: at most 8 MiB, some milliseconds of work. */
 const GROUPS_PER_READ = 8
@@ -45,7 +45,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
     return await (await opening).range(from, countMax)
   }
 
-  const assertKept = async (from: Offset): Promise<void> => {
+  const assertStored = async (from: Offset): Promise<void> => {
     const [raw] = await stored(from, 1)
     if (raw === undefined || firstOffsetOf(raw) <= from) return
     const [oldest] = await stored(0, 1)
@@ -56,15 +56,15 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
       )
   }
 
-  const leave = (follower: Follower): void => {
+  const remove = (follower: Follower): void => {
     follower.isOver = true
     followers.delete(follower)
     follower.wake()
   }
-  const takePlace = (peer: string): Follower => {
+  const addFollower = (peer: string): Follower => {
     if (closing.signal.aborted) throw new ScanError('NOT_READY', 'the log is being closed')
     const [oldest, ...others] = [...followers].filter((one) => one.peer === peer)
-    if (oldest !== undefined && others.length + 1 >= FOLLOWERS_PER_PEER_MAX) leave(oldest)
+    if (oldest !== undefined && others.length + 1 >= FOLLOWERS_PER_PEER_MAX) remove(oldest)
     if (followers.size >= FOLLOWERS_MAX)
       throw new ScanError('OVERLOADED', `${FOLLOWERS_MAX} processes follow the log already`)
     const follower = { peer, isOver: false, wake: () => {} }
@@ -120,8 +120,8 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
      * The log as frames, from the group that holds `from` on. It does not end by itself. While the log is shorter,
      * it consists of heartbeats.
      *
-     * @param options.peer - Who follows: of one peer the oldest stream ends for the newest.
-     * @param options.signal - Frees the place, whether or not anything was read.
+     * @param options.peer - The follower. When a peer opens too many streams, its oldest one ends.
+     * @param options.signal - Ends the stream, whether or not anything was read.
      * @throws {ScanError} OVERLOADED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, NOT_READY when it is closed.
      */
     async open(options: {
@@ -130,15 +130,15 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
       readonly signal: AbortSignal
     }): Promise<AsyncIterable<Uint8Array>> {
       const { from, peer, signal } = options
-      const follower = takePlace(peer)
-      const onAbort = () => leave(follower)
+      const follower = addFollower(peer)
+      const onAbort = () => remove(follower)
       signal.addEventListener('abort', onAbort, { once: true })
       try {
         signal.throwIfAborted()
-        if (!recent.holds(from)) await assertKept(from)
+        if (!recent.holds(from)) await assertStored(from)
         return frames(follower, from)
       } catch (error) {
-        leave(follower)
+        remove(follower)
         if (error instanceof ScanError) throw error
         throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
           cause: error,
@@ -149,7 +149,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
     followerCount: () => followers.size,
     async [Symbol.asyncDispose]() {
       closing.abort()
-      for (const follower of followers) leave(follower)
+      for (const follower of followers) remove(follower)
       ;(await opening?.catch(() => null))?.close()
     },
   }
@@ -182,7 +182,7 @@ export function createRecentFrames() {
     offset >= (kept[0]?.firstOffset ?? Number.POSITIVE_INFINITY) &&
     offset <= (kept.at(-1)?.lastOffset ?? 0)
   return {
-    /** Adds a group; one that does not follow on the newest takes the place of all. */
+    /** Adds a group. A group that does not follow the newest one replaces all. */
     add(group: StreamGroup): void {
       const { firstOffset, lastOffset } = group
       if (firstOffset !== (kept.at(-1)?.lastOffset ?? 0) + 1) {

@@ -33,12 +33,12 @@ export function encodeFrame({ offset, group }: Frame): Uint8Array {
   return frame
 }
 
-/** Puts together what was cut anywhere. Holds one frame at most, which `GROUP_BYTES_MAX` bounds. */
+/** Reassembles frames from pieces that were cut anywhere. It buffers one frame at most, which `GROUP_BYTES_MAX` bounds. */
 export function createFrameDecoder() {
   const splitter = splitFrames(frameBytesOf)
   return {
     /**
-     * The frames that these bytes complete; theirs are views of what came in.
+     * The frames that these bytes complete. Their bytes are views of the input.
      *
      * @throws {LogGroupError} `malformed`, after the frames before it, for a frame that is longer than any group.
      */
@@ -48,7 +48,7 @@ export function createFrameDecoder() {
   }
 }
 
-/** Of the first frame, as far as it is there. */
+/** The length of the first frame; at least the header while that is incomplete. */
 function frameBytesOf(bytes: Uint8Array): number {
   if (bytes.byteLength < HEADER_BYTES) return HEADER_BYTES
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)

@@ -49,7 +49,7 @@ export type SignedGroup = DecodedGroup & {
   readonly signature: Uint8Array
 }
 
-/** A group as it lies in the stream; `signature` is what proves it, or a block's seal. */
+/** A group as stored in the stream. `signature` proves it, or is the seal of a block. */
 export type StreamGroup = Pick<SignedGroup, 'firstOffset' | 'lastOffset' | 'bytes' | 'signature'>
 
 export type GroupFault = 'malformed' | 'signature' | 'position' | 'chain' | 'time'
@@ -130,8 +130,8 @@ export function signGroup(
 }
 
 /**
- * Decodes a group and verifies the synchronizer's signature, where the genesis names its key. Where it belongs is the caller's matter
- * (`chain.ts`).
+ * Decodes a group and verifies the synchronizer's signature, if the genesis names its key. The caller checks the position of
+ * the group (`chain.ts`).
  *
  * @throws {LogGroupError} `malformed`, `time` or `signature`.
  */

@@ -108,8 +108,8 @@ function weighEntry(
 }
 
 /**
- * Why an entry with this `notAfter` is not offered to the log, or null. Record time may come near one that lies too
- * far ahead: it is refused now, not for good.
+ * Why an entry with this `notAfter` is not submitted to the log, or null. A `notAfter` too far ahead is refused only for now:
+ * record time approaches it.
  *
  * @param now.recordTime - Of the newest entry of the log.
  * @param now.clockMicros - Record time of an idle log lags; an entry ignored as too early could take effect later.
@@ -134,7 +134,7 @@ function ignored(reason: string): JudgedEntry {
   return { kind: 'refused', refusal: ignoring('INVALID_ARGUMENT', reason) }
 }
 
-/** Whether every replica looks into an entry with this `notAfter` that has this record time (Rule 4). */
+/** Whether replicas interpret an entry with this `notAfter` at this record time (Rule 4). */
 export function isInTime(notAfter: Micros, recordTime: Micros): boolean {
   return notAfter > recordTime && notAfter <= recordTime + NOT_AFTER_MICROS_MAX
 }

@@ -1,4 +1,4 @@
-/** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
+/** The HTTP client of the synchronizer: submits entries, and opens the stream of the log. */
 import type { ClientTls } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { LogSource } from '@quorumscan/ledger'
@@ -14,14 +14,14 @@ import { type Dispatcher, Pool } from 'undici'
 
 /** The synchronizer's longest answer is an error body. */
 const REPLY_BYTES_MAX = 64 * 1024
-/** Under way at once: each waits for its block, a third of a second, so that these are some 200 a second. */
+/** Concurrent submissions. Each waits a third of a second for its block, so these are some 200 a second. */
 const SUBMISSIONS_MAX = 64
 /** 32 pieces of each member of the largest network, twice over. */
 const EVIDENCE_BYTES_MAX = 1024 * 1024
 /** The votes of a hundred members on a block, in JSON. */
 const ENGINE_ANSWER_BYTES_MAX = 256 * 1024
 
-/** Of the stream, before its reader takes it: what lies there is given as one piece. Some hundred registrations. */
+/** Buffer of the stream. The reader receives its content as one piece: some hundred registrations. */
 const STREAM_BUFFER_BYTES = 1024 * 1024
 /** Five heartbeats of the synchronizer: a stream that is silent for so long is dead. */
 const STREAM_SILENCE_MS_MAX = 10_000
@@ -91,7 +91,7 @@ export function createLogClient(options: {
      */
     async readiness(signal: AbortSignal): Promise<ScanError | null> {
       const reply = await ask({ path: '/readyz', bytesMax: REPLY_BYTES_MAX }, signal)
-      return reply.status === 200 ? null : toldBy(reply)
+      return reply.status === 200 ? null : errorOf(reply)
     },
     /**
      * Passes another member's request on to the engine, and returns the answer. The synchronizer checks the signature.
@@ -102,7 +102,7 @@ export function createLogClient(options: {
       const request = { path: '/v0/engine-reads', body, bytesMax: ENGINE_ANSWER_BYTES_MAX }
       const reply = await ask(request, signal)
       if (reply.status === 200) return reply.body
-      throw toldBy(reply)
+      throw errorOf(reply)
     },
     /**
      * As `LogSource.open`.
@@ -137,16 +137,16 @@ export type LogClient = ReturnType<typeof createLogClient>
 async function streamRefusal(answer: Dispatcher.ResponseData): Promise<ScanError> {
   const read = createBodyPieces(REPLY_BYTES_MAX)
   for await (const piece of answer.body) read.add(piece)
-  return toldBy({ status: answer.statusCode, body: read.bytes(), header: () => null })
+  return errorOf({ status: answer.statusCode, body: read.bytes(), header: () => null })
 }
 
-function toldBy(reply: TransportReply): ScanError {
+function errorOf(reply: TransportReply): ScanError {
   const { code, sentence } = readRefusal(reply)
   if (isErrorCode(code)) return new ScanError(code, sentence)
   return new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answered ${reply.status}`)
 }
 
-/** Refusals before anything was written. Their sentence gives the reason. */
+/** Refusals before the synchronizer wrote anything. Their sentence states the reason. */
 const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
   'CLOCK_OFF',
   'LOG_FULL',

@@ -1,4 +1,4 @@
-/** The ordering driver as the rest of the process uses it: one writer, or an ordering member. */
+/** The interface of an ordering driver to the rest of the synchronizer: one writer, or an ordering member. */
 
 import type { ScanError } from '@quorumscan/errors'
 import type { LogPosition } from '@quorumscan/model'
@@ -10,29 +10,29 @@ export type OrderedLog = AsyncDisposable & {
   /**
    * Resolves when the entry is in the log.
    *
-   * @throws {ScanError} What refuses it; DEPENDENCY_UNAVAILABLE if that is not known.
+   * @throws {ScanError} The refusal; DEPENDENCY_UNAVAILABLE if it is unknown whether the log has the entry.
    */
   append(bytes: Uint8Array): Promise<void>
-  /** Newest entry that followers can have. */
+  /** The newest entry that followers can receive. */
   head(): LogPosition
-  /** Deletes the groups that end before. Returns where the log begins then; null: with the genesis. */
+  /** Deletes the groups that end before the position. Returns the new start of the log; null: the genesis. */
   trim(before: LogPosition, signal: AbortSignal): Promise<LogStart | null>
   /**
-   * Answers what another member asks of the engine, both signed (`cometbft/state-sync`).
+   * Answers a read of the engine for another member. Request and answer are signed (`cometbft/state-sync`).
    *
-   * @throws {ScanError} PERMISSION_DENIED, INVALID_ARGUMENT, OVERLOADED, DEPENDENCY_UNAVAILABLE; ROUTE_NOT_FOUND where
-   *   one orders alone.
+   * @throws {ScanError} PERMISSION_DENIED, INVALID_ARGUMENT, OVERLOADED, DEPENDENCY_UNAVAILABLE; ROUTE_NOT_FOUND with
+   *   the driver `redis`.
    */
   answerRead(request: Uint8Array): Promise<Uint8Array>
   /** Why entries are refused at this moment; null: they are accepted. */
   refusal(): ScanError | null
-  /** @throws {ScanError} Why it does not do its work. */
+  /** @throws {ScanError} The reason why the driver does not order entries. */
   assertReady(): void
   /** The state of the ordering members; null where one process orders alone. */
   ordering(): OrderingReport | null
   /** Proofs that an ordering member equivocated. */
   evidence(): readonly Evidence[]
-  /** `live` while it does. */
+  /** `live` while the driver orders entries. */
   state(): string
   /** What an operator must know in addition to the state; null: nothing. */
   detail(): string | null

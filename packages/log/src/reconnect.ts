@@ -1,4 +1,4 @@
-/** When a follower whose stream ended opens the next one, and when it gives the log up. Pure. */
+/** Decides when a follower opens the next stream after one ended, and when it reports that the log is damaged. Pure. */
 import { backoffMs, type Random } from '@quorumscan/base'
 
 export type FollowState = {
@@ -9,18 +9,18 @@ export type FollowState = {
 }
 
 export type FollowEvent =
-  /** The stream holds what was applied. */
+  /** The stream has the group that was applied last. */
   | 'joined'
-  /** It brought a group that was not known. */
+  /** The stream brought a new group. */
   | 'grown'
-  /** It ended, or could not be opened. */
+  /** The stream ended, or could not be opened. */
   | 'lost'
-  /** It holds a group that must not be there. */
+  /** The stream has a group that must not exist. */
   | 'damaged'
 
 export const FOLLOW_START: FollowState = { losses: 0, damages: 0 }
 
-/** Damage on the way does not last. A group that is still damaged after a second and a half is damaged in the log. */
+/** Damage in transit is transient. A group that is still damaged after 1.5 s is damaged in the log. */
 const DAMAGES_MAX = 6
 
 /** @returns `retryMs`: the pause before the next stream; null if the log itself is damaged. */

@@ -3,7 +3,7 @@
  * always above the newest record time. Pure: time and verdict are parameters.
  *
  * After a clock was set, or a machine slept, wall and monotonic time have drifted apart. Every replica would have to
- * wait for entries that were written then. So no record time is given until enough nodes agree with the clock.
+ * wait for entries that were written then. So the clock returns no record time until enough nodes agree with it.
  */
 
 import { MICROS_PER_MS } from '@quorumscan/base'
@@ -13,7 +13,7 @@ import { CLOCK_TOLERANCE_MICROS, type ClockVerdict, type Moment } from '@quorums
 /** When enough nodes agreed with the clock last; null: not since the start, or since it was seen to be off. */
 export type Agreed = Moment | null
 
-/** Why no record time is given. */
+/** Why the clock returns no record time. */
 export type ClockPause =
   /** Too few nodes have answered since the start. */
   | { readonly kind: 'unconfirmed' }

@@ -1,9 +1,9 @@
 /**
- * How a damaged log becomes whole again: what is copied, what is refilled from the nodes that followed it, and
- * what is cut off its end. Pure.
+ * Plans the repair of a damaged log: which parts are copied, which are refilled from the nodes that followed the log, and
+ * which part is cut off its end. Pure.
  *
- * A part with whole groups after it is proven by the hash that the next group names. An end that was lost is
- * what f + 1 nodes hold alike. Only entries that no follower has applied are ever left out.
+ * The hash that the next group names proves the part before it. A lost end is refilled with the groups that f + 1 nodes
+ * store identically. Only entries that no follower has applied are left out.
  */
 import type { Micros, Offset } from '@quorumscan/model'
 import type { KeptGroup } from './recent-groups.ts'
@@ -37,7 +37,7 @@ export type Follower = {
   readonly head: Offset | null
   /** The groups that it stored up to there, in any order; empty if it stores none. */
   readonly groups: readonly GroupLink[]
-  /** Whether it applied another group than lies in the log. */
+  /** Whether the follower applied another group than the log has. */
   readonly isElsewhere: boolean
 }
 

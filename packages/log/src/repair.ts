@@ -54,7 +54,7 @@ export type RepairOptions = {
 }
 
 /**
- * Changes nothing. No process may append meanwhile.
+ * Plans the repair and changes nothing. No process may append to the log until the repair is finished.
  *
  * @throws {LogUnavailableError} If the log's Redis goes down.
  */
@@ -159,7 +159,7 @@ function addGroup(parts: LogPart[], group: SignedGroup, latest: Micros): void {
   else parts.push({ kind, from, to, previousHash, hash, recordTime })
 }
 
-/** Whether the log holds another group where the newest of these that lies in a whole part of it ends. */
+/** Whether the log has another group than the newest of these groups that ends in a whole part of the log. */
 async function liesElsewhere(
   groups: readonly GroupLink[],
   parts: readonly LogPart[],

@@ -1,4 +1,4 @@
-/** Whether the whole log is what the synchronizer signed: every group, from the genesis to the end. */
+/** Verifies that each group of the log, from its start to its end, is as the synchronizer signed it. */
 
 import type { Clock } from '@quorumscan/base'
 import type { LogPosition, Offset } from '@quorumscan/model'
@@ -7,7 +7,7 @@ import { openRawGroup } from './chain.ts'
 import { lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
 import { type GroupFault, type LogGenesis, LogGroupError, type SignedGroup } from './group.ts'
 
-/** A part of the log that no follower can read any more. Offsets are inclusive. */
+/** A part of the log that followers can no longer read. Offsets are inclusive. */
 export type LogDamage = {
   readonly from: Offset
   readonly to: Offset

@@ -15,7 +15,7 @@ type Options = Pick<VerifyLogOptions, 'redis' | 'genesis' | 'signal'>
 const GROUPS_PER_WRITE = 8
 
 /**
- * Every group that is left of the log, up to the one that is the newest now, verified. Others may append meanwhile.
+ * Reads and verifies each group of the log, up to the group that is the newest at the call. The writer may append meanwhile.
  *
  * @throws {LogGroupError} If the log is damaged, or trimmed before it was read: then reading it again helps.
  * @throws {LogUnavailableError}

@@ -18,7 +18,7 @@ export function formatPageToken(
   return format({ genesisHash, sha256 }, subject, position)
 }
 
-/** @returns undefined unless it is exactly what `formatPageToken` gives for this list. */
+/** @returns undefined unless the token is exactly the result of `formatPageToken` for this list. */
 export function parsePageToken(
   genesisHash: string,
   subject: PageSubject,

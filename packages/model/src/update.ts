@@ -48,7 +48,7 @@ export type Update = {
   readonly allocated: readonly PartyAllocated[]
 }
 
-/** What became of one submission, for its submitter. */
+/** The identity of one submission, for its submitter. */
 export type Completion = {
   readonly userId: string
   readonly actAs: readonly PartyId[]
@@ -59,7 +59,7 @@ export type Completion = {
   readonly traceparent?: string
 }
 
-/** The acceptance of the same change that a duplicate met. */
+/** The earlier acceptance of the change that a duplicate repeats. */
 export type PriorAcceptance = { readonly offset: Offset; readonly submissionId: string }
 
 export type EntryResult =
@@ -77,7 +77,7 @@ export type EntryResult =
     }
   | { readonly kind: 'accepted'; readonly completion: Completion; readonly update: Update }
 
-/** What became of one submission, where it stands in the log. */
+/** The outcome of one submission, with its position in the log. */
 export type CompletionRecord = LogPosition & {
   /** SHA-256 of the entry's bytes, hex: the submitter knows its own entry by it. */
   readonly entryHash: string

@@ -89,11 +89,11 @@ export async function repairLog(input: RepairInput) {
     await replaceDirectory(log.redisDirectory, { repaired, backup: keptDirectory })
     return { kind: 'repaired', ...repair, keptDirectory } as const
   } catch (error) {
-    const isOfTheWorld =
+    const isExpected =
       error instanceof LogUnavailableError ||
       error instanceof LogGroupError ||
       (error instanceof Error && 'syscall' in error)
-    if (!isOfTheWorld) throw error
+    if (!isExpected) throw error
     throw new CommandError(`the log was not repaired: ${messageOf(error)}`, { cause: error })
   } finally {
     for (const spare of Object.values(spares)) {

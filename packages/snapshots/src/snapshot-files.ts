@@ -22,7 +22,7 @@ export type HeldSnapshot = SnapshotOffer & { readonly manifest: Manifest }
 
 export type SnapshotFiles = Awaited<ReturnType<typeof openSnapshotFiles>>
 
-/** One that no other member has signed yet, and the one before. */
+/** A snapshot that no other member has signed yet, and the previous one. */
 const NEWEST_KEPT = 2
 /** Reserved for other uses of the disk: a snapshot is skipped if less would be left. */
 const FREE_BYTES_MIN = 1024 ** 3
@@ -66,7 +66,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     if (manifest === undefined || hash === undefined) return null
     const start = index * PIECE_BYTES
     const length = Math.min(PIECE_BYTES, manifest.contentBytes - start)
-    // A file that cannot be read is as good as damaged.
+    // A file that cannot be read counts as damaged.
     const bytes = await readPart(fileOf(offset, CONTENT), start, length).catch(() => null)
     if (bytes !== null && sha256Hex(bytes) === hash) return bytes
     await drop(offset)
@@ -91,7 +91,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
       }
     },
     /** Stores the description of a written snapshot, or its new signatures, and deletes snapshots that are not needed. */
-    async keep(snapshot: HeldSnapshot): Promise<void> {
+    async store(snapshot: HeldSnapshot): Promise<void> {
       const { manifest, offset } = snapshot
       heldByOffset.set(offset, snapshot)
       const description = { snapshots: [toWireOffer(snapshot)], manifest }

@@ -31,7 +31,10 @@ export function createSnapshotPeers(options: {
 }) {
   const { peers, network, client, onProblem } = options
 
-  /** What `use` makes of an answer. Null, and a report, where the request failed or `use` rejects the answer with null. */
+  /**
+   * Requests a resource of a peer and returns the result of `use`. If the request fails, or `use` returns null for the
+   * response, it reports the problem and returns null.
+   */
   const ask = async <T>(
     peer: Peer,
     request: Pick<PeerRequest, 'path' | 'bytesMax' | 'timeoutMs'> & { signal: AbortSignal },
@@ -72,11 +75,11 @@ export function createSnapshotPeers(options: {
     /**
      * The content of a snapshot. Each piece is compared with the hash that was signed.
      *
-     * @throws {Error} If none of the holders gives a piece.
+     * @throws {Error} If no holder returns a valid piece.
      */
     async *content(listed: ListedSnapshot, signal: AbortSignal): AsyncGenerator<Uint8Array> {
       const { offset, contentHash } = listed
-      /** A holder that failed, or gave something else, is not asked again. */
+      /** The nodes to ask. A node that failed, or returned other data, is removed. */
       const holders = new Set(listed.holders)
       const fetchPart = async <T>(
         part: string,
@@ -93,7 +96,7 @@ export function createSnapshotPeers(options: {
           if (found !== null) return found
           holders.delete(holder)
         }
-        throw new Error(`no member gives ${part} of the snapshot of offset ${offset}`)
+        throw new Error(`no member returned a valid ${part} of the snapshot of offset ${offset}`)
       }
       const limits = { bytesMax: MANIFEST_BYTES_MAX, turn: 0 }
       const readSigned = (bytes: Uint8Array) => readManifest(bytes, contentHash)
@@ -104,7 +107,7 @@ export function createSnapshotPeers(options: {
           const hash = pieceHashes[next]
           const checked = (bytes: Uint8Array) => (sha256Hex(bytes) === hash ? bytes : null)
           const piece = fetchPart(`pieces/${next}`, { bytesMax: PIECE_BYTES, turn: next }, checked)
-          piece.catch(() => {}) // Thrown where it is waited for.
+          piece.catch(() => {}) // The `await` below throws the error.
           ahead.push(piece)
           next++
         }

@@ -195,7 +195,7 @@ describe('a snapshot of others', () => {
     const peers = await Promise.all(stores.map((store, index) => serve(store, index, change)))
     const found = await (await storeOf(null, { peers })).find(0, never)
     await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow(
-      'no member gives pieces/2',
+      'no member returned a valid pieces/2',
     )
   })
 
@@ -274,7 +274,7 @@ describe('the snapshots of a node', () => {
       const sign = (index: number) =>
         toHex(network.scans[index]?.sign(statementOf(written, network)) ?? new Uint8Array())
       const signatures = new Map(signers.map((index) => [`sv-${index + 1}`, sign(index)]))
-      await files.keep({ ...written, signatures })
+      await files.store({ ...written, signatures })
     }
     expect(heldBy(files)).toEqual([5, 4, 2])
   })

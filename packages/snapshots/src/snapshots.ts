@@ -17,7 +17,7 @@ import {
 } from './snapshot-offer.ts'
 import { createSnapshotPeers } from './snapshot-peers.ts'
 
-/** Between rounds in which members are asked for their signatures, until all have signed. */
+/** Between rounds in which the store requests the signatures of other members, until all have signed. */
 const ROUND_MS = 5_000
 
 /** A name that declarations of other packages can refer to. */
@@ -55,7 +55,7 @@ export async function createSnapshotStore(
     read: () => [[[], held()[0]?.offset ?? 0]],
   })
 
-  /** Adds what others signed of the own snapshots, and drops one where f + 1 others signed another. */
+  /** Adds the signatures of other members to the own snapshots. Drops a snapshot if f + 1 members signed another one. */
   const gather = async (own: SnapshotFiles, ending: AbortSignal): Promise<void> => {
     const memberCount = network.genesis.nodes.length
     if (own.held().every(({ signatures }) => signatures.size === memberCount)) return
@@ -63,7 +63,7 @@ export async function createSnapshotStore(
     for (const snapshot of own.held()) {
       const same = listed.find((one) => keyOfOffer(one) === keyOfOffer(snapshot))
       const signatures = new Map([...snapshot.signatures, ...(same?.signatures ?? [])])
-      if (signatures.size > snapshot.signatures.size) await own.keep({ ...snapshot, signatures })
+      if (signatures.size > snapshot.signatures.size) await own.store({ ...snapshot, signatures })
       const { offset } = snapshot
       const isOther = listed.some(
         (one) => one.offset === offset && one !== same && isConfirmed(one, network),
@@ -91,7 +91,7 @@ export async function createSnapshotStore(
       return
     const written = await files.write(point, content)
     const signature = toHex(own.sign(statementOf(written, network)))
-    await files.keep({ ...written, signatures: new Map([[own.name, signature]]) })
+    await files.store({ ...written, signatures: new Map([[own.name, signature]]) })
     const { offset, manifest } = written
     logger.info({ offset, bytes: manifest.contentBytes }, 'a snapshot of the state was taken')
   }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  KEPT_MS_MAX,
+  BLOCKED_MS_MAX,
   noteReport,
-  type Other,
-  type Report,
+  type TurnPeer,
+  type PeerPhase,
   SILENT_MS_MAX,
   stepTurn,
 } from './turn.ts'
@@ -22,7 +22,7 @@ type Fate = {
   readonly rebuildMs: number
   readonly restartMs: number
   /** It always reports this, and takes no turn. */
-  readonly lie: Report | null
+  readonly lie: PeerPhase | null
 }
 
 const fates = fc.array(
@@ -31,7 +31,7 @@ const fates = fc.array(
     deathMs: fc.option(fc.integer({ min: 0, max: 200_000 }), { freq: 4 }),
     rebuildMs: fc.integer({ min: 0, max: REBUILD_MS_MAX }),
     restartMs: fc.integer({ min: 0, max: RESTART_MS_MAX }),
-    lie: fc.constant<Report | null>(null),
+    lie: fc.constant<PeerPhase | null>(null),
   }),
   { minLength: 1, maxLength: NAMES.length },
 )
@@ -43,13 +43,13 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     ...{ fate, name: NAMES[index] ?? '' },
     phase: 'waits' as 'waits' | 'claims' | 'begins',
     begunMs: null as number | null,
-    others: fateOf.flatMap((_, other): Other[] =>
+    others: fateOf.flatMap((_, other): TurnPeer[] =>
       other === index
         ? []
-        : [{ name: NAMES[other] ?? '', report: 'silent', silentMs: 0, keptMs: 0 }],
+        : [{ name: NAMES[other] ?? '', report: 'silent', silentMs: 0, blockedMs: 0 }],
     ),
-    keepers: [] as readonly string[],
-    reports: [] as Report[],
+    blockers: [] as readonly string[],
+    reports: [] as PeerPhase[],
     lastRoundMs: fate.startMs,
     nextMs: fate.startMs,
   }))
@@ -57,14 +57,14 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
   const isDead = ({ fate }: Member) => fate.deathMs !== null && nowMs >= fate.deathMs
   const isDone = ({ begunMs, fate }: Member) =>
     begunMs !== null && nowMs >= begunMs + fate.restartMs + fate.rebuildMs
-  const reportOf = (member: Member): Report => {
+  const reportOf = (member: Member): PeerPhase => {
     const { fate, phase, begunMs } = member
     if (isDead(member)) return 'silent'
     if (fate.lie !== null) return fate.lie
     // Before, its older software serves.
     if (nowMs < fate.startMs || isDone(member)) return 'serves'
     if (begunMs !== null) return nowMs < begunMs + fate.restartMs ? 'silent' : 'rebuilds'
-    return phase as Report
+    return phase as PeerPhase
   }
   const act = (member: Member): void => {
     const { others, reports } = member
@@ -81,13 +81,13 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
       noteReport(one, {
         report: reports[index] ?? 'silent',
         ms,
-        wasKeeper: member.keepers.includes(one.name),
+        wasBlocker: member.blockers.includes(one.name),
       }),
     )
     if (member.phase === 'begins') return
-    const { next, keepers } = stepTurn({ name: member.name, phase: member.phase }, member.others)
+    const { next, blockers } = stepTurn({ name: member.name, phase: member.phase }, member.others)
     member.phase = next
-    member.keepers = keepers
+    member.blockers = blockers
     member.reports = []
     if (next === 'begins') member.begunMs = nowMs
     member.nextMs = nowMs + draw() * 2_000
@@ -102,7 +102,7 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     if (next === undefined) return { atOnceMax, endedMs: nowMs }
     nowMs = Math.max(nowMs, next.nextMs)
     if (!isDead(next)) act(next)
-    if (nowMs > 100 * KEPT_MS_MAX) throw new Error('it does not end')
+    if (nowMs > 100 * BLOCKED_MS_MAX) throw new Error('it does not end')
   }
 }
 
@@ -133,11 +133,11 @@ describe('turns', () => {
   it('come in the order of names to those who start together', () => {
     const fate = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     const own = { name: 'sv-2', phase: 'waits' } as const
-    const other = { silentMs: 0, keptMs: 0 }
-    const report = (name: string, report: Report): Other => ({ ...other, name, report })
+    const other = { silentMs: 0, blockedMs: 0 }
+    const report = (name: string, report: PeerPhase): TurnPeer => ({ ...other, name, report })
     expect(stepTurn(own, [report('sv-1', 'waits'), report('sv-3', 'waits')])).toEqual({
       next: 'waits',
-      keepers: ['sv-1'],
+      blockers: ['sv-1'],
     })
     expect(stepTurn(own, [report('sv-1', 'serves'), report('sv-3', 'waits')]).next).toBe('claims')
     const claims = { name: 'sv-2', phase: 'claims' } as const
@@ -148,12 +148,12 @@ describe('turns', () => {
   })
 
   it('are delayed by a member that lies only for a limited time', () => {
-    const lies: readonly Report[] = ['waits', 'claims', 'rebuilds', 'silent']
+    const lies: readonly PeerPhase[] = ['waits', 'claims', 'rebuilds', 'silent']
     const honest = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     for (const lie of lies) {
       const { atOnceMax, endedMs } = simulate([{ ...honest, lie }, honest, honest], randomOf(7))
       expect(atOnceMax).toBe(1)
-      expect(endedMs).toBeLessThan(KEPT_MS_MAX + 60_000)
+      expect(endedMs).toBeLessThan(BLOCKED_MS_MAX + 60_000)
     }
   })
 })

@@ -29,7 +29,7 @@ type InFlightEntry = {
   onApplied(entry: AppliedEntry): void
   /** The entry has no effect, and never will: every offset up to here was seen, and later ones are too late. */
   onExpired(at: LogPosition): void
-  /** The synchronizer refused it for good. An earlier attempt may have succeeded. */
+  /** The synchronizer has refused the entry permanently. An earlier attempt may have succeeded. */
   onRefused(error: unknown): void
   /** Ends the attempts. */
   readonly signal: AbortSignal
@@ -41,13 +41,13 @@ export function createInFlight(deps: {
   readonly ordering: Pick<Ordering, 'submit'>
   readonly clock: Clock
   readonly random: Random
-  /** Whether to wait for room on the log's disk, which takes an operator; else that is a refusal for good. */
+  /** Whether to wait until an operator frees the disk of the log. Otherwise `LOG_FULL` is a final refusal. */
   readonly waitsForRoom: boolean
 }) {
   const { ordering, clock, random } = deps
   type Item = InFlightEntry & { readonly attempt: OfferAttempt; isOffered: boolean }
   const items = new Map<string, Item>()
-  const isForGood = ({ code, spec }: ScanError) =>
+  const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
   const offerOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
@@ -60,9 +60,9 @@ export function createInFlight(deps: {
     )
 
   /**
-   * Returns when the entry is durable, or the signal aborts. `attempt` collects what is known.
+   * Returns when the entry is durable, or the signal aborts. `attempt` collects the results of the attempts.
    *
-   * @throws {ScanError} If the synchronizer refused for good.
+   * @throws {ScanError} If the synchronizer refused the entry permanently.
    */
   const offer = async ({ attempt, signal, ...entry }: Item): Promise<void> => {
     const bytes = entry.bytes()
@@ -76,7 +76,7 @@ export function createInFlight(deps: {
         // A clock that is off may be set right, but nothing was written.
         if (isScanError(error) && (error.spec.definite || error.code === 'CLOCK_OFF')) {
           attempt.refusal = error
-          if (isForGood(error) && !attempt.mayBeInLog) throw error
+          if (isPermanent(error) && !attempt.mayBeInLog) throw error
           retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
         } else attempt.mayBeInLog = true
         if (signal.aborted) return
@@ -105,7 +105,7 @@ export function createInFlight(deps: {
       begin(item, recordTime)
       return attempt
     },
-    /** Its outcome is not reported any more. */
+    /** Stops reporting the outcome of the entry. */
     remove: (entryHash: string) => items.delete(entryHash),
     count: () => items.size,
     /** To be called with every applied entry, in order. */

@@ -4,7 +4,7 @@ import { encodeEntry, type Ledger } from '@quorumscan/ledger'
 import type { Deduplication, EntryResult, Micros, Submission } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 
-/** µs that the rehearsal's `notAfter` lies ahead; only its being ahead matters. */
+/** µs by which the rehearsal's `notAfter` is ahead of the log. Any positive number has the same effect. */
 const AHEAD_MICROS = 60_000_000
 
 /** The process that signs. */

@@ -24,7 +24,7 @@ export type Submitter = ReturnType<typeof createSubmitter>
 
 /** Each submission holds its entry of up to 256 KiB. */
 const WAITING_MAX = 1000
-/** The other clocks may lag: `notAfter` keeps this distance from what Rule 4 allows. */
+/** Clocks of other processes may lag: `notAfter` stays this far below the bound of Rule 4. */
 const CLOCK_SLACK_MICROS = 60_000_000
 
 export function createSubmitter(

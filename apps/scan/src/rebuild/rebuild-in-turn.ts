@@ -18,9 +18,9 @@ import {
 import {
   createSnapshotHandlers,
   noteReport,
-  type Other,
+  type TurnPeer,
   type Phase,
-  type Report,
+  type PeerPhase,
   type SnapshotStore,
   stepTurn,
 } from '@quorumscan/snapshots'
@@ -37,7 +37,7 @@ const READINESS = {
 
 /** The state that the body of `/readyz` reports in `details.state`. */
 const STATE_OF = { waits: 'waiting-to-rebuild', claims: 'about-to-rebuild' } as const
-const REPORT_BY_STATE: ReadonlyMap<string, Report> = new Map([
+const REPORT_BY_STATE: ReadonlyMap<string, PeerPhase> = new Map([
   [STATE_OF.waits, 'waits'],
   [STATE_OF.claims, 'claims'],
   ['starting', 'rebuilds'],
@@ -61,7 +61,7 @@ export async function rebuildInTurn(
   deleteReplica: () => Promise<unknown>,
 ): Promise<void> {
   const { logger } = parts
-  const waiting: Waiting = { phase: 'waits', keepers: [] }
+  const waiting: Waiting = { phase: 'waits', blockers: [] }
   await using _server = await serveWaiting(parts, waiting)
   logger.warn('other software wrote the replica: it is rebuilt when it is the turn of this node')
   await untilTurn(parts, waiting)
@@ -69,11 +69,11 @@ export async function rebuildInTurn(
   await deleteReplica()
 }
 
-type Waiting = { phase: Phase; keepers: readonly string[] }
+type Waiting = { phase: Phase; blockers: readonly string[] }
 
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   const { name, clock, peers, signal, logger } = parts
-  let others = peers.map(({ name }): Other => ({ name, report: 'silent', silentMs: 0, keptMs: 0 }))
+  let others = peers.map(({ name }): TurnPeer => ({ name, report: 'silent', silentMs: 0, blockedMs: 0 }))
   let lastMs = clock.monotonicMs()
   for (;;) {
     signal.throwIfAborted()
@@ -84,21 +84,21 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
       noteReport(other, {
         report: reports[index] ?? 'silent',
         ms,
-        wasKeeper: waiting.keepers.includes(other.name),
+        wasBlocker: waiting.blockers.includes(other.name),
       }),
     )
-    const { next, keepers } = stepTurn({ name, phase: waiting.phase }, others)
+    const { next, blockers } = stepTurn({ name, phase: waiting.phase }, others)
     if (next === 'begins') return
-    if (keepers.join() !== waiting.keepers.join())
-      logger.info({ keepers }, 'the replica waits to be rebuilt')
+    if (blockers.join() !== waiting.blockers.join())
+      logger.info({ blockers }, 'the replica waits to be rebuilt')
     const isOver = next === waiting.phase
     waiting.phase = next
-    waiting.keepers = keepers
+    waiting.blockers = blockers
     if (isOver) await clock.delay(ROUND_MS, signal)
   }
 }
 
-async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Report> {
+async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<PeerPhase> {
   try {
     const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'serves'
@@ -114,8 +114,8 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Repo
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
   const { config, end, logger, snapshots } = parts
   const notReady = () => {
-    const { phase, keepers } = waiting
-    const order = keepers.length === 0 ? '' : ` (after ${keepers.join(', ')})`
+    const { phase, blockers } = waiting
+    const order = blockers.length === 0 ? '' : ` (after ${blockers.join(', ')})`
     return new ScanError(
       'NOT_READY',
       `Other software wrote the replica of this node: it waits for its turn to rebuild it${order}.`,
