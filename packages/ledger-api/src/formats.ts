@@ -173,7 +173,7 @@ export type EventFormat = NonNullable<UpdateFormat['includeReassignments']>
 type Filters = NonNullable<EventFormat['filtersForAnyParty']>
 type IdentifierFilter = Filters['cumulative'][number]['identifierFilter']
 
-/** Flags of a template for a party: the filter takes it, */
+/** Flags of a template for a party: the filter matches it, */
 export const MATCHES = 1
 /** with its blob, */
 export const WITH_BLOB = 2

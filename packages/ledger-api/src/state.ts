@@ -1,4 +1,4 @@
-/** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
+/** The ledger end, the active contracts and the events of a contract (docs/upstream.md §L5.2). */
 
 import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'

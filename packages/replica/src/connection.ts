@@ -25,7 +25,7 @@ export async function untilReady(redis: Redis, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Errors of a connection that is lost or not there, or of a Redis that hangs, by name and by message. */
+/** Errors of a lost or missing connection, or of a Redis that hangs, by name and by message. */
 const CONNECTION_ERROR_NAMES = new Set(['AbortError', 'MaxRetriesPerRequestError'])
 const CONNECTION_ERROR_MESSAGES = new Set([
   'Connection is closed.',

@@ -116,10 +116,10 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
   const proofs = createStateService({ redis, genesis, nameReader, follower, head })
   const pins = createPins(() => mirror, clock)
 
-  /** The instant of an offset, for answers from the stored state. */
+  /** The timeline entry of an offset, for answers from the stored state. */
   const trusted = (offset: Offset) => {
     const diverged = proofs.diverged()
-    // No answer is better than one that may be wrong: failures do not vote (Rule 8).
+    // A wrong answer is worse than none: failures do not vote (Rule 8).
     if (diverged !== null) throw stateDiverged(diverged)
     return pins.at(offset)
   }
@@ -145,7 +145,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
 
   const applyLog = async (ordering: Ordering, signal: AbortSignal): Promise<void> => {
     const writer = openRedis(options.redis, 'replicaWrite')
-    // A Redis that hangs must not keep the process from stopping.
+    // A Redis that hangs must not delay the end of the process.
     const onAbort = () => writer.disconnect()
     signal.addEventListener('abort', onAbort, { once: true })
     const take = snapshots?.take?.bind(snapshots)

@@ -98,7 +98,7 @@ async function nextCompletions(
   return { upTo: last, records }
 }
 
-/** As it is shown to who reads for the parties. */
+/** The completion as a reader for these parties sees it. */
 async function toJsCompletion(
   { ledger, genesis, participantId: participant }: StreamContext,
   record: CompletionRecord,
@@ -127,7 +127,7 @@ async function toJsCompletion(
 
 /**
  * The period that was in force, as the offset after which it began (docs/upstream.md §L4.7): of a duplicate right
- * before the acceptance that blocks; of a duration where the first completion within it stands.
+ * before the acceptance that blocks; of a duration the offset before the first completion within it.
  */
 async function periodStart(
   ledger: Pick<Replica, 'completions'>,

@@ -1,6 +1,6 @@
 /**
  * A command request checked, in the order of docs/upstream.md (§L4.5, steps c to e): names and values, then rights,
- * then fields. What it takes the state to know comes after (`submission.ts`).
+ * then fields. Checks that need the state follow in `submission.ts`.
  */
 import {
   COMMANDS_MAX,
@@ -96,7 +96,7 @@ export function checkRequest(
   }
 }
 
-/** A text that is no instant does not decode (step a); one that we cannot represent is an instant. */
+/** A text that is no instant does not decode (step a). An instant that `Micros` cannot represent decodes. */
 function readAbsoluteTime({ minLedgerTimeAbs }: JsCommands): Micros | null {
   if (minLedgerTimeAbs === undefined) return null
   const instant = parseZonedTime(minLedgerTimeAbs) ?? instantOfFarYear(minLedgerTimeAbs)

@@ -23,7 +23,7 @@ type Schema = {
 }
 
 const INTEGER_TEXT = /^[+-]?[0-9]{1,40}$/
-/** Bounds of int64 and int32: what lies beyond does not decode. */
+/** Bounds of int64 and int32. A number outside them does not decode. */
 const RANGES: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
   int32: [-(2n ** 31n), 2n ** 31n - 1n],

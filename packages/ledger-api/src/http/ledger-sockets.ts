@@ -15,7 +15,7 @@ import { LEDGER_VALUES_MAX } from './mount.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024
-/** Of all clients: each takes some 30 kB. Callers are known, and all other connections bounded. */
+/** Sockets of all clients, some 30 kB each. Callers are authenticated, and all other connections are bounded. */
 const LIMITS = { max: 4_096, perClientMax: 4_096, perNetworkMax: 4_096 }
 const PROTOCOL = 'daml.ws.auth'
 const TOKEN_PREFIX = 'jwt.token.'
@@ -78,7 +78,7 @@ export function ledgerSocketDialect(options: {
   }
 }
 
-/** The header wins; else the sub-protocol with the token, in whichever place. */
+/** The header, or else the sub-protocol with the token, at any position of the list. */
 function authorizationOf(request: IncomingMessage): string | null {
   const { authorization } = request.headers
   if (authorization !== undefined) return authorization

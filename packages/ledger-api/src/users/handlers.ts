@@ -231,7 +231,7 @@ export function toLedgerRight(right: Right): LedgerRight {
   return { kind: { [right.kind]: { value } } } as LedgerRight
 }
 
-/** The token is the last one of the page before. @throws {LedgerError} INVALID_ARGUMENT. */
+/** The token holds the last item of the previous page. @throws {LedgerError} INVALID_ARGUMENT. */
 export function readPage(
   query: { readonly pageSize?: number; readonly pageToken?: string },
   options: { readonly sizeMax: number; readonly isToken: (text: string) => boolean },

@@ -136,7 +136,7 @@ async function followFromHead(
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
       const entries = await interpreting.catch(async (error: unknown) => {
-        // An error is no bug if Redis was wiped meanwhile.
+        // The error is no bug if Redis was wiped during the interpretation.
         if (await isStored(redis, mirror.head)) throw error
         return null
       })

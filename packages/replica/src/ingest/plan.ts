@@ -14,7 +14,7 @@ import { planVersions, type StoredVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
 /**
- * Appends the steps to the timeline, whose oldest instant is the horizon of `head`.
+ * Appends the steps to the timeline, whose oldest entry is the horizon of `head`.
  *
  * @param input.expired - Ids of seen entries and changes that may go at the record time of `head`.
  * @param input.state - As of the last step.

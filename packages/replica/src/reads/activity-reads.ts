@@ -51,7 +51,7 @@ export const ACTIVITY_PAGE_BYTES_MAX = 4 * 1024 * 1024
 /** Rows per command: 4.5 MB of the largest, 100 kB of usual ones. */
 const PORTION = 100
 
-/** The record time up to which rows are not visible any more at a record time; null if none can have expired. */
+/** The record time up to which rows have expired at a record time; null if no row can have expired. */
 export function goneUntil(genesis: Genesis, recordTime: Micros): Micros | null {
   const until = recordTime - genesis.activityRetentionMicros
   return until > genesis.recordTime ? until : null
@@ -116,7 +116,7 @@ export async function readNeighbours(
   const { rows, position, genesis } = found
   const end = offsetText(position.offset + 1)
   const ids = rows.map(({ eventId }) => eventId).sort()
-  // An empty page lies at an end of the history: at the moment, or before the visible rows.
+  // An empty page is at an end of the history: at the position, or before the visible rows.
   const isAtBeginning = rows.length === 0 && page.order === 'desc'
   const edge = (isAtBeginning ? await firstVisible(redis, position, genesis) : null) ?? end
   const all = new Uint8Array(0)
@@ -188,7 +188,7 @@ function rangeOf(key: 'activities' | 'notices' | 'activityParties', walk: Walk):
   return [KEYS[key], ...ends, 'BYLEX', ...order, 'LIMIT', 0, walk.count]
 }
 
-/** Several ZRANGE in one transaction. The replica must be readable at the moment. */
+/** Runs several ZRANGE in one transaction. @throws {ScanError} Unless the replica is readable at the position. */
 async function readTogether(
   redis: Redis,
   ranges: readonly (readonly Argument[])[],

@@ -17,7 +17,7 @@ type Page = { readonly after: string | null; readonly limit: number; readonly of
 /**
  * Each throws ScanError OFFSET_NOT_REACHED, OFFSET_PRUNED, STATE_DIVERGED or DEPENDENCY_UNAVAILABLE.
  *
- * @param trusted - The moment of an offset; throws where what is stored cannot be trusted.
+ * @param trusted - Returns the position of an offset; throws if the stored state differs from the log.
  */
 export function createLookups(context: {
   readonly store: Store
@@ -35,7 +35,7 @@ export function createLookups(context: {
     /** Bytes of the entries with these names at a pinned offset, in the order asked; null for none. */
     async lookupNames(names: readonly string[], offset: Offset): Promise<Bodies> {
       const bodies = await readNames(nameReader, names, trusted(offset))
-      // The values have been compared with the state tree meanwhile.
+      // The read compared the values with the state tree: it may have found a difference.
       trusted(offset)
       return bodies
     },

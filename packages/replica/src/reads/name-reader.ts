@@ -19,7 +19,7 @@ const CACHE_BYTES_MAX = 32 * 2 ** 20
 /** Of the map, the array and the strings of one value. */
 const CACHE_OVERHEAD_BYTES = 256
 
-/** Values of fields of the hash of names, and the head of the same moment. */
+/** Values of fields of the hash of names, read atomically with the head. */
 export type NameFields = {
   readonly head: Buffer | null | undefined
   readonly byName: ReadonlyMap<string, Buffer | null | undefined>

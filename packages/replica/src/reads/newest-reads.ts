@@ -44,8 +44,8 @@ export function createNewestReads(context: {
       return found
     },
     /**
-     * Active contracts of several keys at one moment, at most `limit` of each: for joins, which would miss what moves
-     * from one key to another between two reads.
+     * Active contracts of several keys, at most `limit` of each, read atomically: for joins, which would miss a contract that
+     * moves from one key to another between two reads.
      */
     contractsByKeys: (keys: readonly string[], { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) =>
       readJoinedContracts(store, keys, { limit }),
@@ -81,7 +81,7 @@ async function readDueItems(
   recordTime: Micros,
 ): Promise<DueItem[]> {
   const found: DueItem[] = []
-  // Items of one instant come from one transaction, so few are skipped here (1 000 nodes at most).
+  // Items with one time come from one transaction, so few are skipped here (1 000 nodes at most).
   for (let skipped = 0; found.length < limit; skipped += PORTION) {
     const min = after?.at ?? '-inf'
     const range = ['WITHSCORES', 'LIMIT', skipped, PORTION] as const

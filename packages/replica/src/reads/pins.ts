@@ -11,7 +11,7 @@ import { offsetNotReached, offsetPruned } from './reads.ts'
 const PIN_WAIT_MS = 250
 /** … which is one that so many entries reach, at 4 000 a second, in that time. */
 const PIN_AHEAD_MAX = 1_000
-/** Reads that wait at once; each is a small object and a timer. */
+/** Concurrent reads that wait. Each takes a small object and a timer. */
 const PIN_WAITERS_MAX = 10_000
 
 /** An offset that can be read. */
@@ -70,7 +70,7 @@ export function createPins(mirrorOf: () => Mirror, clock: Clock) {
       return offset > headOffset() ? null : entryAt(offset)
     },
     at: entryAt,
-    /** The head has moved: wakes the reads that wait for an offset up to it. */
+    /** Called when the head has moved: wakes the reads that wait for an offset up to it. */
     wake(): void {
       for (const waiter of waiters) if (waiter.offset <= headOffset()) waiter.wake()
     },

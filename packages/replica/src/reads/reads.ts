@@ -24,7 +24,7 @@ const PORTION = 1_000
 /** The first name of a party is nearly always among its first ones. */
 const FIRST_PORTION = 4
 
-/** Bodies of the entries with these names at the moment; null for a name without an entry. */
+/** Bodies of the entries with these names at the position; null for a name without an entry. */
 export async function readNames(
   reader: NameReader,
   names: readonly string[],
@@ -35,7 +35,7 @@ export async function readNames(
 }
 
 /**
- * All versions of these names that may be visible at the moment; null for a name without versions.
+ * All versions of these names that may be visible at the position; null for a name without versions.
  *
  * @param how - How names are read that are not cached.
  */
@@ -107,7 +107,7 @@ export async function readNamesOfParty(
   return await collect(redis, { by: 'parties', range, limit, accept: isOwnedBy(party) }, position)
 }
 
-/** The contracts of the entity that are active at the moment, the newest first. */
+/** The contracts of the entity that are active at the position, the newest first. */
 export async function readDocuments(
   { redis, layout }: Store,
   entity: string,
@@ -121,7 +121,7 @@ export async function readDocuments(
   return activeVersions(replies[0], position.offset).map(({ body }) => layout.codec.decode(body))
 }
 
-/** Versions of all documents, by entity, with the head of their moment. */
+/** Versions of all documents, by entity, read atomically with the head. */
 export async function readAllDocuments(redis: Redis) {
   const { head, replies } = await readWithHead<[Record<string, Buffer>]>(redis, (transaction) =>
     transaction.hgetallBuffer(KEYS.documents),
@@ -129,7 +129,7 @@ export async function readAllDocuments(redis: Redis) {
   return { head, documents: replies[0] }
 }
 
-/** Versions of the names after one, in byte order, at most `count`, with the head of their moment. */
+/** Versions of the names after one, in byte order, at most `count`, read atomically with the head. */
 export async function readNamesAfter(redis: Redis, after: string | null, count: number) {
   const min = after === null ? utf8('-') : lexBound('(', utf8(after))
   const ranges = [{ min, max: utf8('+'), count }]
@@ -201,7 +201,7 @@ function laterOf(min: Uint8Array, prefix: Uint8Array, after: string | null): Uin
   return Buffer.compare(name, prefix) < 0 ? min : lexBound('(', name)
 }
 
-/** The data belongs to a head that has reached the offset, and nothing of the offset was cleaned up. */
+/** @throws {ScanError} Unless the head that was read with the data has reached the offset, and the horizon has not passed it. */
 export function assertReadable(head: Buffer | null | undefined, position: LogPosition): void {
   if (head === null || head === undefined) throw offsetNotReached(position.offset)
   const { offset, horizon } = decodeSpan(head)

@@ -50,7 +50,7 @@ export type HistoryStep = {
   readonly updates: readonly StoredUpdate[]
 }
 
-/** The history of updates, each read of one moment. */
+/** Reads the history of updates. Each read is atomic. */
 export function createUpdateHistory({ redis, layout }: Store) {
   /** The update of an offset; null if it has none or was pruned. */
   const updateAt = async (offset: Offset): Promise<StoredUpdate | null> => {

@@ -28,7 +28,7 @@ import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.t
 const PORTION = 1_000
 /** Rows have 1 kB each. */
 const ROWS = 200
-/** The stored state does not contain the state at the offset, or not any more. */
+/** The stored state does not contain the state at the offset, or no longer. */
 export class StateMovedOn extends Error {
   override readonly name = 'StateMovedOn'
 }
@@ -50,7 +50,7 @@ type Context = {
 export function describeState(context: Context): AsyncGenerator<Uint8Array> {
   // Read now: the clean-up deletes documents that the horizon passes before the rest is read.
   const documents = readDocuments(context)
-  documents.catch(() => {}) // Thrown where it is awaited.
+  documents.catch(() => {}) // `describe` awaits it and throws the error.
   return describe(context, documents)
 }
 
@@ -179,7 +179,7 @@ async function* contracts({ store, head, since }: Context): Records {
   }
 }
 
-/** The newest row that is not visible any more, and all after it; first the hashes of the tree before that row. */
+/** The newest row that has expired, and all rows after it; before them the hashes of the tree before that row. */
 async function* activities({ store, head, genesis }: Context): Records {
   const { redis } = store
   const until = goneUntil(genesis, head.recordTime)

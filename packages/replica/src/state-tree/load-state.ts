@@ -25,9 +25,9 @@ export class StateUnusable extends Error {
  * The state at the head of the mirror. The state at the last certifiable offset is stored too, and its root is compared
  * with the one that was written with the head, unless the horizon has passed that offset.
  *
- * Returns null where the stored replica changed meanwhile so that it has to be loaded again.
+ * Returns null if the stored replica changed during the load, so that it has to be loaded again.
  *
- * @throws {StateUnusable} If what is stored has another root, or none.
+ * @throws {StateUnusable} If the stored state has another root, or none.
  */
 export async function loadState(
   redis: Redis,
@@ -37,7 +37,7 @@ export async function loadState(
   const { head, timeline } = mirror
   const { offset: markedAt, root, activityCount } = head.state
   if (root === null)
-    throw new StateUnusable('What is stored was found not to be what the log made.')
+    throw new StateUnusable('The stored state was found to differ from the log.')
   // Below the horizon, versions that ended may be deleted.
   const isComparable = markedAt >= head.horizon
   const at = isComparable ? markedAt : head.offset
@@ -85,7 +85,7 @@ export async function loadState(
       const found = history.recent()[0]?.point.stateRoot
       if (found !== root)
         throw new StateUnusable(
-          `What is stored has the state root ${found} at offset ${at}; the log made ${root}.`,
+          `The stored state has the state root ${found} at offset ${at}; the log has ${root}.`,
         )
     }
     for (const { change, entry } of changes) history[change](entry)
@@ -96,12 +96,12 @@ export async function loadState(
   return history
 }
 
-/** Stored data that was changed by hand may be malformed: its decoders throw anything. */
+/** Stored data that was changed by hand may be malformed. Then its decoders throw any error. */
 function readingStored(read: () => void): void {
   try {
     read()
   } catch (cause) {
     if (cause instanceof StateUnusable) throw cause
-    throw new StateUnusable('What is stored cannot be read.', { cause })
+    throw new StateUnusable('The stored state cannot be read.', { cause })
   }
 }

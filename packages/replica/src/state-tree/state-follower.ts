@@ -1,7 +1,7 @@
 /**
- * Keeps a state tree in step with the stored state: loads it, applies each batch to it before the batch is
- * written, and drops it once it is known to differ from the stored state. The tree never lags the stored state.
- * It may be ahead after a write that was fenced or lost: then the log brings the same entries again.
+ * Synchronizes a state tree with the stored state. It loads the tree, applies each batch to the tree before the batch is
+ * written, and drops the tree once the stored state differs from it. The tree never lags the stored state. It may be ahead
+ * after a write that was fenced or lost. Then the log delivers the same entries again.
  */
 import { setImmediate } from 'node:timers/promises'
 import { ScanError } from '@quorumscan/errors'
@@ -80,12 +80,12 @@ export function createStateFollower(context: {
         return null
       })
     },
-    /** Takes the tree of what is about to be stored. */
+    /** Sets the tree of the state that is about to be stored. */
     adopt(loaded: StateHistory): void {
       history = loaded
       diverged = null
     },
-    /** Loads the tree of the stored state, if need be. False if the stored state changed meanwhile: load it again. */
+    /** Loads the tree of the stored state unless it is loaded. False if the stored state changed during the load: load it again. */
     async follow(redis: Redis, mirror: Mirror): Promise<boolean> {
       if (history !== null && isOfHistory(history, mirror)) return true
       history = null
@@ -100,14 +100,14 @@ export function createStateFollower(context: {
       }
     },
     /**
-     * Applies what is about to be written; the mark to write with it. Null where the tree was of another history: the
-     * stored state is to be loaded again.
+     * Applies the entries that are about to be written, and returns the mark to write with them. Null if the tree has another
+     * history: the stored state must be loaded again.
      */
     async apply(entries: readonly InterpretedEntry[], { head }: Mirror): Promise<StateMark | null> {
       try {
         let contracts = 0
         for (const entry of entries) {
-          // A read may have found a divergence meanwhile.
+          // A concurrent read may have found a divergence.
           if (history === null) break
           history.apply(entry, entry.result.kind === 'checkpoint')
           contracts += entry.delta.created.length + entry.delta.archived.length
@@ -121,7 +121,7 @@ export function createStateFollower(context: {
           return null
         }
         if (!(error instanceof StateMismatch)) throw error
-        diverge({ offset: head.state.offset, what: `In what is stored, ${error.message}.` }, error)
+        diverge({ offset: head.state.offset, what: `In the stored state, ${error.message}.` }, error)
       }
       if (history === null) return { ...head.state, root: null }
       const last = entries.at(-1)?.offset ?? head.offset
@@ -147,7 +147,7 @@ export function differs(name: string): string {
 export function stateDiverged(divergence: StateDivergence, cause?: unknown): ScanError {
   return new ScanError(
     'STATE_DIVERGED',
-    `What this replica stores is not what the log made: wipe it, it is rebuilt from the log. ${divergence.what}`,
+    `The stored state of this replica differs from the log. Wipe the replica: it is rebuilt from the log. ${divergence.what}`,
     { details: { offset: divergence.offset }, ...(cause === undefined ? {} : { cause }) },
   )
 }

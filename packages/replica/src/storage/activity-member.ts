@@ -28,13 +28,13 @@ export type StoredActivity = {
   readonly tags: readonly Uint8Array[]
   readonly step: HistoryStep
   readonly recordTime: Micros
-  /** Its place in the activity tree, from 0; null: a notice, which has none. */
+  /** The index of its leaf in the activity tree, from 0; null: a notice, which has no leaf. */
   readonly index: number | null
   /** JSON, ready to be sent. */
   readonly body: Uint8Array
 }
 
-/** A row, or a notice, as it is stored; its place in the activity tree is not known yet. */
+/** A row, or a notice, as it is stored. Its index in the activity tree is not known yet. */
 export function storedRow(
   { activity, parties, step }: ActivityRow | NoticeRow,
   recordTime: Micros,

@@ -23,7 +23,7 @@ const TILE_HASHES = 2 ** TILE_LEVELS
 
 /** The result of `readTiles`. */
 export type Tiles = {
-  /** The head at that moment. */
+  /** The head that was read with the tiles. */
   readonly head: Buffer | null
   /** The hash of a requested subtree. If a tile is missing, the hash differs from that of the tree. */
   hashOf(subtree: Subtree): Uint8Array
@@ -62,7 +62,7 @@ export function dropTiles(
   }
 }
 
-/** The hashes of whole subtrees, all of one moment. */
+/** Reads the hashes of whole subtrees atomically. */
 export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Promise<Tiles> {
   const keys = [...new Set(subtrees.map((subtree) => spanOf(subtree).key))]
   const { head, replies: tiles } = await readWithHead<(Buffer | null)[]>(redis, (transaction) => {

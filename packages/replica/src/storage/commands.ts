@@ -1,5 +1,5 @@
 /** The commands that batches consist of: gathered by key, and cut so that Lua can unpack them. */
-/** What Redis takes as an argument. */
+/** An argument of a Redis command. */
 export type Argument = string | number | Uint8Array
 /** One command of a batch: its name, the key it changes, the rest of its arguments. */
 export type Command = readonly [name: string, key: string, ...args: Argument[]]
@@ -66,7 +66,7 @@ export type GatheredCommands = ReturnType<typeof createGatheredCommands>
 /** Receives the commands of a plan. Commands of one key run in the order in which their first members were added. */
 export type CommandSink = Pick<GatheredCommands, 'add' | 'addWhole'>
 
-/** The same bytes as ioredis takes them. */
+/** Converts an argument for ioredis, without copying its bytes. */
 export function toRedis(value: Argument): string | number | Buffer {
   return typeof value !== 'object' || Buffer.isBuffer(value)
     ? value

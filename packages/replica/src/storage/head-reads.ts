@@ -1,14 +1,14 @@
-/** Reads of one moment: what is stored, with the bytes of the head that it belongs to. */
+/** Atomic reads of stored data together with the head that it belongs to. */
 import { execute } from '@quorumscan/redis'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { HEAD_FIELD, KEYS } from './keys.ts'
 
-/** Null where Redis holds no replica. */
+/** The stored bytes of the head; null if Redis holds no replica. */
 export function readHeadBytes(redis: Redis): Promise<Buffer | null> {
   return redis.hgetBuffer(KEYS.names, HEAD_FIELD)
 }
 
-/** The replies to the commands that `build` adds, as Redis types them. */
+/** Runs the commands that `build` adds in one transaction with a read of the head. */
 export async function readWithHead<Replies extends unknown[]>(
   redis: Redis,
   build: (transaction: ChainableCommander) => void,

@@ -29,7 +29,7 @@ export function tagOf(party: string): Uint8Array {
   return sha256(utf8(party)).subarray(0, TAG_BYTES)
 }
 
-/** Where something lies: in which bucket, and by which bytes within it. */
+/** A short form: the bucket, and the bytes that identify the item within it. */
 export type Interned = { readonly bucket: string; readonly rest: Uint8Array }
 
 export function internKey(indexKey: string): Interned {
@@ -45,7 +45,7 @@ export function internContractId(id: ContractId): Interned {
   return internHash(contractIdBytes(id), ID_REST_BYTES)
 }
 
-/** The bytes of a place in one: the short form. */
+/** The bytes of a short form, bucket included. */
 export function internedBytes({ bucket, rest }: Interned): Uint8Array {
   return concatBytes([utf8(bucket), rest])
 }

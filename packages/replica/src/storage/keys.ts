@@ -10,7 +10,7 @@
 export const KEYS = {
   /**
    * hash: name -> its versions, packed, newest first (`versions.ts`). The empty field is the head
-   * (`head.ts`): one HMGET reads names and head at one moment.
+   * (`head.ts`): one HMGET reads names and head atomically.
    */
   names: '{replica}:names',
   /** sorted set, score 0: every name of `names`, for pages in byte order */

@@ -33,7 +33,7 @@ return ARGV[2]
 `)
 
 /**
- * Members of a sorted set in byte order, with the versions of their names, and the head, all of one moment.
+ * Members of a sorted set in byte order, with the versions of their names, and the head, read atomically.
  *
  * KEYS[1] names    hash: holds the head, and the values of members
  * KEYS[2] members  sorted set of score 0
@@ -64,7 +64,7 @@ return reply
 
 /**
  * Updates of a range of offsets until they exceed a number of bytes, with the head and with
- * what was pruned, all of one moment.
+ * the pruned offset, read atomically.
  *
  * KEYS[1] names    (holds the head)
  * KEYS[2] history
@@ -131,7 +131,7 @@ export async function readUpdates(
 }
 
 /**
- * Contracts by id and by index key, and the head, all of one moment.
+ * Contracts by id and by index key, and the head, read atomically.
  *
  * KEYS[1]  names  (holds the head)
  * KEYS[2…] bucket of the index for each range
@@ -223,7 +223,7 @@ function rangesOf(flat: Flat): RangeReply[] {
   return replies
 }
 
-/** Contracts in the order of the ids asked, and those of each range, of one moment. */
+/** Contracts in the order of the ids asked, and those of each range, read atomically. */
 export async function readContracts(
   redis: Redis,
   query: {

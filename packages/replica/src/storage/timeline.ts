@@ -37,9 +37,9 @@ export function decodeTimelineEntry(offset: Offset, bytes: Uint8Array): Timeline
   }
 }
 
-/** Starts empty; the first instant appended is the oldest. */
+/** The timeline is empty at first. The first entry that is appended is the oldest. */
 export function createTimeline() {
-  // Packed, because a million instants as objects would take half a gigabyte.
+  // Packed, because a million entries as objects would take half a gigabyte.
   let records = new Uint8Array(64 * TIMELINE_ENTRY_BYTES)
   let firstOffset = 0
   let start = 0
@@ -79,7 +79,7 @@ export function createTimeline() {
       records.set(encodeTimelineEntry(entry), (start + count) * TIMELINE_ENTRY_BYTES)
       count++
     },
-    /** Forgets what lies below the offset. */
+    /** Drops the entries below the offset. */
     dropBelow(offset: Offset): void {
       const dropped = Math.min(Math.max(offset - firstOffset, 0), count)
       firstOffset += dropped
