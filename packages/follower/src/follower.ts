@@ -120,7 +120,8 @@ export async function openFollower(app: App, options: FollowerOptions) {
       resources.opened(
         createGroupKeeper({
           redis,
-          onProblem: (err) => logger.warn({ err }, 'the newest groups of the log could not be stored'),
+          onProblem: (err) =>
+            logger.warn({ err }, 'the newest groups of the log could not be stored'),
         }),
       )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
@@ -130,7 +131,8 @@ export async function openFollower(app: App, options: FollowerOptions) {
       log,
       genesis: { ...genesis, hash: genesisHash },
       ...(groups && { keep: groups.keep }),
-      onProblem: (err) => logger.warn({ err }, 'the stream of the log failed; another one is opened'),
+      onProblem: (err) =>
+        logger.warn({ err }, 'the stream of the log failed; another one is opened'),
     })
     /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
     const assertLive = (): void => {

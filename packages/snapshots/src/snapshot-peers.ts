@@ -42,7 +42,8 @@ export function createSnapshotPeers(options: {
   ): Promise<T | null> => {
     try {
       const found = use(await client.read(peer.url, { ...request, channel: 'bulk' }))
-      if (found === null) throw new Error(`the response to ${request.path} is not what members signed`)
+      if (found === null)
+        throw new Error(`the response to ${request.path} is not what members signed`)
       return found
     } catch (error) {
       request.signal.throwIfAborted()

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import {
   BLOCKED_MS_MAX,
   noteReport,
-  type TurnPeer,
   type PeerPhase,
   SILENT_MS_MAX,
   stepTurn,
+  type TurnPeer,
 } from './turn.ts'
 
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']

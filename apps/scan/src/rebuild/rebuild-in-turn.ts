@@ -18,11 +18,11 @@ import {
 import {
   createSnapshotHandlers,
   noteReport,
-  type TurnPeer,
-  type Phase,
   type PeerPhase,
+  type Phase,
   type SnapshotStore,
   stepTurn,
+  type TurnPeer,
 } from '@quorumscan/snapshots'
 import { headHeaders } from '../pinned.ts'
 
@@ -73,7 +73,9 @@ type Waiting = { phase: Phase; blockers: readonly string[] }
 
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   const { name, clock, peers, signal, logger } = parts
-  let others = peers.map(({ name }): TurnPeer => ({ name, report: 'silent', silentMs: 0, blockedMs: 0 }))
+  let others = peers.map(
+    ({ name }): TurnPeer => ({ name, report: 'silent', silentMs: 0, blockedMs: 0 }),
+  )
   let lastMs = clock.monotonicMs()
   for (;;) {
     signal.throwIfAborted()

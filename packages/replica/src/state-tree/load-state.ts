@@ -36,8 +36,7 @@ export async function loadState(
 ): Promise<StateHistory | null> {
   const { head, timeline } = mirror
   const { offset: markedAt, root, activityCount } = head.state
-  if (root === null)
-    throw new StateUnusable('The stored state was found to differ from the log.')
+  if (root === null) throw new StateUnusable('The stored state was found to differ from the log.')
   // Below the horizon, versions that ended may be deleted.
   const isComparable = markedAt >= head.horizon
   const at = isComparable ? markedAt : head.offset

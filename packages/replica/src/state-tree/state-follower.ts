@@ -15,7 +15,12 @@ import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusable } from './load-state.ts'
-import { type RecentState, OtherHistory, type StateHistory, StateMismatch } from './state-history.ts'
+import {
+  OtherHistory,
+  type RecentState,
+  type StateHistory,
+  StateMismatch,
+} from './state-history.ts'
 
 /** A difference between the log and the stored state. */
 export type StateDivergence = {
@@ -121,7 +126,10 @@ export function createStateFollower(context: {
           return null
         }
         if (!(error instanceof StateMismatch)) throw error
-        diverge({ offset: head.state.offset, what: `In the stored state, ${error.message}.` }, error)
+        diverge(
+          { offset: head.state.offset, what: `In the stored state, ${error.message}.` },
+          error,
+        )
       }
       if (history === null) return { ...head.state, root: null }
       const last = entries.at(-1)?.offset ?? head.offset

@@ -95,7 +95,10 @@ export function createStateHistory(
 
   const releaseOld = (newest: HistoryPoint): void => {
     const isOld = ({ point }: RecentState) => point.recordTime < newest.recordTime - RECENT_MICROS
-    while (recent.length > 1 && (isOld(recent[0] as RecentState) || recentBytes() > recentBytesMax)) {
+    while (
+      recent.length > 1 &&
+      (isOld(recent[0] as RecentState) || recentBytes() > recentBytesMax)
+    ) {
       tree.releaseOldest()
       recent.shift()
     }
@@ -130,7 +133,9 @@ export function createStateHistory(
 
   const assertSameHistory = ({ offset, historyHash }: HistoryPoint): void => {
     const known =
-      offset === applied.offset ? applied : recent.find(({ point }) => point.offset === offset)?.point
+      offset === applied.offset
+        ? applied
+        : recent.find(({ point }) => point.offset === offset)?.point
     if (known !== undefined && known.historyHash !== historyHash)
       throw new OtherHistory(`the log has another history at ${offset} than the state`)
   }

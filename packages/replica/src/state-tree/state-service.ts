@@ -50,7 +50,9 @@ export function createStateService(context: {
       leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
   })
 
-  const recentAt = (at: Offset): { readonly history: StateHistory; readonly recent: RecentState } => {
+  const recentAt = (
+    at: Offset,
+  ): { readonly history: StateHistory; readonly recent: RecentState } => {
     const diverged = follower.diverged()
     if (diverged !== null) throw stateDiverged(diverged)
     const history = follower.history()
