@@ -88,7 +88,7 @@ export const RULES = {
   'page.asked': [PAGE],
   'page.begin': [PAGE],
   'page.empty': [PAGE],
-  'page.row': [/^NOT_PROVEN: a row stands at a place that is not its own$/],
+  'page.row': [/^NOT_PROVEN: a row has the place of another row$/],
 } as const satisfies Readonly<Record<string, readonly RegExp[]>>
 
 export type Rule = keyof typeof RULES

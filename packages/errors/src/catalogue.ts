@@ -13,7 +13,7 @@ export type ErrorSpec = {
   readonly doc: string
 }
 
-/** It had no effect, and the same request will have none. */
+/** The request had no effect, and a repeat will have none. */
 const never =
   (httpStatus: number) =>
   (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: false, doc })
@@ -21,7 +21,7 @@ const invalid = never(400)
 const missing = never(404)
 const conflict = never(409)
 
-/** It had no effect; the same request may succeed later. */
+/** The request had no effect. A repeat may succeed later. */
 const later =
   (httpStatus: number) =>
   (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: true, doc })

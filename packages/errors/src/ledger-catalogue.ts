@@ -7,7 +7,7 @@
 type CategorySpec = {
   readonly httpStatus: number
   readonly grpcCode: number
-  /** In the form of upstream; null if a retry does not help. */
+  /** The retry text of upstream; null if a retry does not help. */
   readonly retryInfo: string | null
   /** The caller learns the status only; the reason is in the log. */
   readonly isRedacted: boolean

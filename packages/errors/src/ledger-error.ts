@@ -21,7 +21,7 @@ const REDACTED_CAUSE = 'A security-sensitive error has been received'
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
   readonly code: LedgerErrorCode
-  /** In addition to the members of every error of its producer. */
+  /** The members of this error, in addition to those of every error of its producer. */
   readonly context: Context
   readonly resources: readonly Resource[]
   /** The submission id of a refused submission. */

@@ -4,8 +4,8 @@
  */
 
 /**
- * Of a node, the validator or a synchronizer, with its Redis, as its supervisor reports it; unknown while the supervisor
- * cannot be reached.
+ * The state of a node, the validator or a synchronizer, with its Redis, as its supervisor reports it; `unknown` while the
+ * supervisor cannot be reached.
  */
 export type NodeState = 'up' | 'starting' | 'catching-up' | 'silent' | 'paused' | 'down' | 'unknown'
 
@@ -14,7 +14,7 @@ export const wordOfState: Readonly<Record<NodeState, string>> = {
   up: 'up',
   starting: 'starting',
   'catching-up': 'catching up',
-  // It runs, and does not answer.
+  // The process runs, and does not answer.
   silent: 'silent',
   paused: 'paused',
   down: 'down',
@@ -23,16 +23,16 @@ export const wordOfState: Readonly<Record<NodeState, string>> = {
 
 /** The node answered as requested. */
 export const ANSWERED = 'answered'
-/** Its answer differs from the one of enough nodes. */
+/** The answer of the node differs from the one of enough nodes. */
 export const DISAGREES = 'disagrees'
-/** Its vote: for the answer of the reader, or for another. */
+/** The vote of the node: for the answer of the reader, or for another one. */
 export const AGREED = 'agreed'
 export const DISSENTED = 'dissented'
-/** It has not applied the requested offset. */
+/** The node has not applied the requested offset. */
 export const BEHIND = 'behind'
 export const TIMEOUT = 'timeout'
 
-/** Node reads that variable as it starts. */
+/** Node reads this variable at its start. */
 const UNTRUSTED = 'untrusted certificate (NODE_EXTRA_CA_CERTS names the authority)'
 
 const wordOfErrno: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /** The cells of the state that interpretation asks for. */
 import type { CellKey, StateView } from './state.ts'
 
-/** What is not loaded: the cells asked for, and the contracts that loaded index cells list. */
+/** The cells of these keys that are not loaded, and the contracts that loaded index cells list. */
 export function missingCells(view: StateView, keys: readonly CellKey[]): readonly CellKey[] {
   const missing: CellKey[] = []
   for (const key of keys) {

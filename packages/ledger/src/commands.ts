@@ -1,4 +1,4 @@
-/** Commands as apps submit them: one function per thing that can be done, over typed choices. */
+/** The commands that apps submit: one function for each typed choice. */
 import type { Amount, Command, ContractId, Micros, PartyId } from '@quorumscan/model'
 import { requestEntry } from './choices/ans-rules.ts'
 import { tap, transfer } from './choices/coin-rules.ts'
@@ -54,12 +54,12 @@ export function allocatePartyCommand(input: { hint: string }): Command {
 function commandOf<P, A, R, Key extends string>(choice: Choice<P, A, R>, key: Key) {
   return (input: Readonly<Record<Key, ContractId>> & A): ExerciseCommand => {
     const { [key]: contractId, ...argument } = input
-    // What is left is `A`, which no choice's contract key is a member of.
+    // The other members are `A`. No argument has a member with the name of its contract key.
     return exerciseCommand(choice, contractId, argument as unknown as A)
   }
 }
 
-// Coin
+// Commands on coin
 
 /** The amount is of coin, not of USD. */
 export const tapCommand = commandOf(tap, 'coinRules')
@@ -80,10 +80,10 @@ export const createTransferInstructionCommand = commandOf(createTransferInstruct
 export const acceptTransferCommand = commandOf(accept, 'instruction')
 export const rejectTransferCommand = commandOf(reject, 'instruction')
 export const withdrawTransferCommand = commandOf(withdraw, 'instruction')
-/** By sender or receiver, once `executeBefore` is reached. */
+/** Sender or receiver may submit it once `executeBefore` is reached. */
 export const expireTransferCommand = commandOf(expire, 'instruction')
 
-// Names and subscriptions, by their owner
+// Commands of the owner of names and subscriptions
 
 export const requestEntryCommand = commandOf(requestEntry, 'ansRules')
 export const acceptRequestCommand = commandOf(acceptAndMakePayment, 'request')
@@ -91,7 +91,7 @@ export const rejectRequestCommand = commandOf(rejectRequest, 'request')
 export const makePaymentCommand = commandOf(makePayment, 'idle')
 export const cancelSubscriptionCommand = commandOf(cancelSubscription, 'idle')
 
-/** By a signatory of the payment, once its lock has ended. */
+/** A signatory of the payment may submit it once the lock has ended. */
 export function refundPaymentCommand(input: {
   payment: ContractId
   paymentKind: 'initial' | 'renewal'
@@ -103,7 +103,7 @@ export function refundPaymentCommand(input: {
     : exerciseCommand(expirePayment, payment, { actor })
 }
 
-// By super-validators
+// Commands of super-validators
 
 type Confirming = { readonly dsoRules: ContractId; readonly confirmer: PartyId }
 
@@ -143,7 +143,7 @@ export const collectRenewalCommand = commandOf(svCollectRenewal, 'dsoRules')
 export const expireEntryCommand = commandOf(svExpireEntry, 'dsoRules')
 export const expireSubscriptionCommand = commandOf(svExpireSubscription, 'dsoRules')
 export const expireRequestCommand = commandOf(svExpireRequest, 'dsoRules')
-/** For initial payments and for renewals. */
+/** Expires initial payments and renewals. */
 export const expirePaymentCommand = commandOf(svExpirePayment, 'dsoRules')
 export const terminateSubscriptionCommand = commandOf(svTerminateSubscription, 'dsoRules')
 export const advanceRoundsCommand = commandOf(advanceRounds, 'dsoRules')

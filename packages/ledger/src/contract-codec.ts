@@ -82,7 +82,7 @@ export function createContractCodec(network: {
         due: dueOfPayload(contract, template, payload),
       }
     },
-    /** Where in the log the contract was created, without decoding it. */
+    /** The offset at which the contract was created. The contract is not decoded. */
     offsetOf(bytes: Uint8Array): Offset {
       const reader = new ByteReader(bytes)
       reader.unsigned() // The template.

@@ -23,7 +23,7 @@ function writeU64(bytes: Buffer, at: number, value: number): void {
 
 /**
  * `1220` and 64 hex digits: where in the log the update stands, so that a stored contract need not hold it.
- * What the update did is in the ids of its contracts and in the history hash.
+ * The ids of its contracts and the history hash cover the effects of the update.
  */
 export function updateIdOf(input: {
   /** Hex. */
@@ -86,7 +86,7 @@ export function contractIdOf(
 
 export type WireContract = ReturnType<typeof toWireContract>
 
-/** As scan and wallet show it. */
+/** The form of a contract in answers of scan and wallet. */
 export function toWireContract(contract: Contract) {
   return {
     template_id: contract.templateId,
@@ -113,7 +113,7 @@ export function isBlobOf(contractId: ContractId, blob: string): boolean {
 
 export type DisclosedBlob = { readonly contractId: ContractId; readonly templateId: string }
 
-/** What a disclosed blob (base64) is of; undefined unless it has the form of `contractBlob`. */
+/** The contract of a disclosed blob (base64); undefined unless the blob has the form of `contractBlob`. */
 export function readBlob(blob: string): DisclosedBlob | undefined {
   const bytes = Buffer.from(blob, 'base64')
   const text = bytes.toString('utf8')

@@ -76,7 +76,7 @@ export function decodeEntry(bytes: Uint8Array, genesisHash: string): DecodedEntr
   return { kind: 'ignored', reason: 'bad signature' }
 }
 
-/** As `decodeEntry`, but without the signature, which is most of the work: see `isEntrySigned`. */
+/** As `decodeEntry`, without the check of the signature, which is most of the work (`isEntrySigned`). */
 export function readEntry(bytes: Uint8Array, genesisHash: string): DecodedEntry {
   if (bytes.byteLength === 0) return { kind: 'checkpoint' }
   if (bytes.byteLength > ENTRY_BYTES_MAX) return { kind: 'ignored', reason: 'too large' }

@@ -1,4 +1,4 @@
-/** What activities and notices share: the ids of their rows, and the steps that make them. */
+/** The ids of the rows of activities and notices, and the steps that cause the rows. */
 import type { ExercisedEvent, LedgerEvent, Offset } from '@quorumscan/model'
 
 /** Digits of the two parts of an event id; a transaction has at most 1 000 nodes (Rule 1). */
@@ -43,7 +43,7 @@ export function formatEventId(offset: Offset, index: number): string {
   return `${String(offset).padStart(OFFSET_DIGITS, '0')}:${String(index).padStart(INDEX_DIGITS, '0')}`
 }
 
-/** Behind all activities of the same transaction. */
+/** The id of a notice, which sorts after all activities of the same transaction. */
 export function formatNoticeId(offset: Offset, index: number): string {
   return formatEventId(offset, NOTICE_INDEX_FIRST + index)
 }

@@ -8,7 +8,7 @@ import type { Template } from './template.ts'
 import { coin } from './templates/coin.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
 
-/** Of the one instrument there is (D-2). */
+/** The id of the only instrument (D-2). */
 const INSTRUMENT = 'Coin'
 
 type Members = Readonly<Record<string, DamlValue>>

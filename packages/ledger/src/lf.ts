@@ -34,7 +34,7 @@ export class LfError extends Error {
 
 /** One Daml-LF type whose native form is `T`. */
 export interface Lf<T> {
-  /** What package ids are hashed from; also tells other layers how values look. */
+  /** The description of the type. Package ids are its hashes, and other layers read the form of values from it. */
   readonly descriptor: Json
   /** Members of a record of this type may be left out, and are then `absent`. */
   readonly absent?: T

@@ -5,7 +5,7 @@
 import { assert, ByteReader, ByteWriter, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
 
-/** What texts often begin or end with. The order is part of the stored form. */
+/** Frequent beginnings and endings of texts. The order is part of the stored form. */
 const PREFIXES = ['', 'https://', 'http://', 'ANS entry: "'] as const
 const SUFFIXES = ['', '.unverified.ns', '.unverified.ns"'] as const
 

@@ -8,7 +8,7 @@ import { dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
 export type Protocol = {
   /** At the head. */
   readonly version: number
-  /** What was voted for and does not hold yet. */
+  /** The next version, which was voted for and is not in force yet. */
   readonly next: { readonly version: number; readonly notBefore: Micros } | null
 }
 

@@ -1,4 +1,4 @@
-/** What follows from a submission and the rules alone, whatever the state is. */
+/** The facts that follow from a submission and the rules alone, without the state. */
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId, Submission } from '@quorumscan/model'
 import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model'
@@ -14,19 +14,19 @@ export type Facts = {
   readonly changeId: string
   /** D-30: a participant speaks for its own parties only. */
   readonly isBound: boolean
-  /** Of actAs and readAs. */
+  /** All parties of actAs and readAs. */
   readonly parties: ReadonlySet<PartyId>
   /** Every contract that the commands name. */
   readonly mentioned: ReadonlySet<ContractId>
-  /** Cells that are read whatever the state is, none of them a contract. */
+  /** Cells that every entry reads, none of them a contract. */
   readonly keys: readonly CellKey[]
-  /** Read once nothing in `keys` speaks against the entry. */
+  /** Cells that are read once no cell of `keys` refuses the entry. */
   readonly contractKeys: readonly CellKey[]
 }
 
 const factsBySubmission = new WeakMap<Submission, Facts>()
 
-/** Made once, although an entry is asked about again after its cells were loaded. */
+/** Computed once. Interpretation of an entry repeats after its cells were loaded. */
 export function factsOf(submission: Submission, rules: Rules): Facts {
   const known = factsBySubmission.get(submission)
   if (known?.rules === rules) return known

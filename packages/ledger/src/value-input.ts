@@ -1,7 +1,7 @@
 /**
  * Values as clients of the ledger interface write them, turned into the canonical form that submissions
  * carry (docs/upstream.md §L4.3): numbers for decimals, times with an offset, ints with a sign, any JSON for unit.
- * What types there are follows from the descriptors; whether a value is in range, `Lf.decode` says later.
+ * The descriptors define the types. `Lf.decode` later checks the range of a value.
  */
 
 import { type DamlValue, formatAmount, isPartyId, parseAmount } from '@quorumscan/model'

@@ -21,7 +21,7 @@ export class WorkingState implements StateView {
   readonly #changeRecords = new Map<string, ChangeRecord | null>()
   readonly #seen = new Map<string, Micros | null>()
   readonly #parties = new Map<PartyId, boolean>()
-  /** What the batch filed under each index key, for lists that are loaded later. */
+  /** The changes of the batch to each index key, for lists that are loaded later. */
   readonly #filed = new Map<string, { added: Set<ContractId>; removed: Set<ContractId> }>()
 
   contract(id: ContractId): Contract | null | undefined {

@@ -28,7 +28,7 @@ import {
 import { listTransactions } from './wallet/transactions.ts'
 import { type Answer, answerTransfer, createTransfer, listTransfers } from './wallet/transfers.ts'
 
-/** What the handlers work with. The validator opens it. */
+/** The dependencies of the handlers. The validator opens them. */
 export type WalletDeps = SpendingDeps & {
   readonly ledger: Replica
   readonly genesis: Pick<Genesis, 'synchronizerId'>
@@ -41,7 +41,7 @@ export type WalletDeps = SpendingDeps & {
   readonly assertLive: () => void
 }
 
-/** The user that a token speaks for. */
+/** The user of a token. */
 export type Principal = { readonly userId: UserId }
 
 type Routes = typeof validatorRoutes

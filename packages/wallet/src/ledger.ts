@@ -1,4 +1,4 @@
-/** What the wallet reads of the ledger and commands it: contracts as a user may see them, rules, results of choices. */
+/** Reads and commands of the wallet: contracts that a user may see, rules, results of choices. */
 import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { isOf, type Ledger, openMiningRound, payloadOf, type Template } from '@quorumscan/ledger'
@@ -26,12 +26,12 @@ export type WalletLedger = Ledger &
 
 /** The calling user, with the party whose wallet it is. */
 export type WalletUser = { readonly userId: UserId; readonly party: PartyId }
-/** What a user asks for; the signal aborts when the client leaves. */
+/** A call of a user. The signal aborts when the client closes its connection. */
 export type UserCall = { readonly user: WalletUser; readonly signal: AbortSignal }
 /** The same, about one contract. */
 export type ContractCall = UserCall & { readonly contractId: ContractId }
 
-/** What operations of the wallet work with. */
+/** The dependencies of wallet operations. */
 export type OperationDeps = { readonly ledger: Ledger; readonly commander: Commander }
 
 /**
@@ -90,7 +90,7 @@ function wholeList(kind: string, contracts: readonly Contract[]): readonly Contr
   return inOrder(contracts)
 }
 
-/** In order of creation. */
+/** Sorts contracts by their creation. */
 export function inOrder(contracts: readonly Contract[]): readonly Contract[] {
   return contracts.toSorted((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
 }
@@ -153,9 +153,9 @@ export async function newestRound(
 /** One command of a user. */
 export type Work = {
   readonly command: Command
-  /** With one, it takes effect once however often it is submitted. */
+  /** Commands with the same id take effect once. */
   readonly commandId?: string
-  /** What the command uses and the party does not see. */
+  /** Contracts that the command uses and the party cannot see. */
   readonly disclosed?: readonly DisclosedContract[]
 }
 
@@ -164,7 +164,7 @@ export function submissionOf({ userId, party }: WalletUser, work: Work): Command
   return { userId, actAs: [party], commands: [command], ...options }
 }
 
-/** @throws {ScanError} What any submission can meet. */
+/** Submits the command. @throws {ScanError} As any submission. */
 export function submitAs(
   { commander }: Pick<OperationDeps, 'commander'>,
   { user, signal }: UserCall,

@@ -1,4 +1,4 @@
-/** What a validator tells over its WebSocket of activities, by a server told what to send. */
+/** News of activities over the WebSocket of a validator. A server sends scripted frames. */
 import { expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'

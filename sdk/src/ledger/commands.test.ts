@@ -1,4 +1,4 @@
-/** What a submission is known to have done when answers are lost: against a ledger interface told what to do. */
+/** Outcomes of submissions whose answers are lost, with a scripted ledger interface. */
 import { expect, it } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'

@@ -1,4 +1,4 @@
-/** Names as people type them, and what is said of what can be none. */
+/** Typed names, and the error messages for texts that cannot be names. */
 import { describe, expect, it } from 'vitest'
 import { isName, normalizeName } from './name-rules.ts'
 import { parseName, parsePrefix, parseRegistrableName } from './parse-name.ts'

@@ -1,4 +1,4 @@
-/** Who sees what was written, and for how long. */
+/** Which clients read a written offset, and for how long. */
 import { expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
@@ -25,7 +25,7 @@ it('clients of one store see the newest offset of all, for a minute', async () =
 })
 
 it.each(['"x"', '{}', '{"offset":"9","atMs":1}', 'x', '3'])(
-  'a store that says %s says nothing',
+  'a stored %s is ignored',
   async (text) => {
     const store = createMemoryStore()
     await store.set('written', text)

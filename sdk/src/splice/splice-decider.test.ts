@@ -1,4 +1,4 @@
-/** Reads in virtual time: f that lie in any way, others that lag, fail and hang. And rules that are broken. */
+/** Reads in virtual time: f scans lie in any way, others lag, fail and hang. Mutants break one rule each. */
 import { maxFaulty } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ type Node = (asked: { readonly atMs: number; readonly count: number }) => Reply
 type Run = {
   readonly verdict: VoteVerdict
   readonly endedMs: number
-  /** Who gave which answer, honest or not, before the end. */
+  /** The answers of all nodes, honest or not, before the end. */
   readonly said: readonly { readonly node: number; readonly answer: string }[]
   readonly requestCount: number
 }
@@ -194,7 +194,7 @@ describe('with any actions of f liars', () => {
       votesNeeded: (threshold, nodeCount) =>
         Math.max(1, VOTE_RULES.votesNeeded(threshold, nodeCount) - 1),
     },
-    'n shrinks to who can be reached, one at last': {
+    'n is the number of reachable scans': {
       votesNeeded: (threshold) => VOTE_RULES.votesNeeded(threshold, 1),
     },
     'the first answer wins': {
@@ -208,7 +208,7 @@ describe('with any actions of f liars', () => {
     },
     'failures reach consensus': { answerOfFailure: () => 'null' },
     'a failure is for good': { isGivenUp: (failureCount) => failureCount > 0 },
-    'who differs is not counted again': { votersOf: () => [] },
+    'equal answers are not counted': { votersOf: () => [] },
   }
   it.each(Object.entries(MUTANTS))('a test fails if %s', (_, mutant) => {
     const results = check({ ...VOTE_RULES, ...mutant }, RUNS)

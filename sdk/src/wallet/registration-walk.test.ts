@@ -1,4 +1,4 @@
-/** A registration is walked against a ledger that loses answers: whatever is lost, it pays at most once and says so. */
+/** Registrations with a ledger that loses answers: each pays at most once, and reports the state of the payment. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type PaymentState, QuorumscanError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** The state machine alone, with its events in any order: what it may and may not do, whatever nodes say. */
+/** The decider alone, with its events in any order and any answers of nodes. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createRun, ENDED_MS } from './testing/driven.ts'

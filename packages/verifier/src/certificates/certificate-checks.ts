@@ -17,11 +17,11 @@ export type CheckedCertificate = HistoryPoint & {
 
 export type CertificateChecks = ReturnType<typeof createCertificateChecks>
 
-/** Nodes are at a few offsets at a time, and each certificate grows by a few signatures. */
+/** Nodes prove a few offsets at a time, and each certificate gains a few signatures. */
 const CACHED_MAX = 32
 
 export function createCertificateChecks(network: Network & { readonly crypto: SignatureVerifier }) {
-  /** By text, least recently used first. Only genuine certificates stay. */
+  /** Checks by the text of the certificate, least recently used first. Only valid certificates remain. */
   const cached = new Map<string, Promise<CheckedCertificate>>()
 
   const check = async (text: string): Promise<CheckedCertificate> => {

@@ -26,20 +26,20 @@ export type SignedState = StatePoint & { readonly member: string; readonly signa
 export type CollectionEvent =
   /** The own replica's states at certifiable offsets that it crossed, ascending. */
   | { readonly kind: 'computed'; readonly points: readonly StatePoint[] }
-  /** By the own key, or received of any member. */
+  /** The statement of any member, the own one included. */
   | { readonly kind: 'signed'; readonly state: SignedState }
 
-/** Why the own replica is not to be believed. */
+/** Why the own replica is wrong. */
 export type Divergence = {
   /** LOG_FORK: it read another log. STATE_DIVERGED: it made something else of the same log. */
   readonly code: 'LOG_FORK' | 'STATE_DIVERGED'
   readonly own: StatePoint
-  /** What at least f + 1 others signed. */
+  /** The state that at least f + 1 other members signed. */
   readonly others: Certificate
 }
 
 export type CollectionEffect =
-  /** To be signed by the own key; the signature comes back as an event. */
+  /** The driver signs the point with the own key, and reports the signature as an event. */
   | { readonly kind: 'sign'; readonly point: StatePoint }
   /** There is a certificate of f + 1 members or more, or one with a member more. */
   | { readonly kind: 'certified'; readonly certificate: Certificate }
@@ -47,7 +47,7 @@ export type CollectionEffect =
   | { readonly kind: 'diverged'; readonly divergence: Divergence }
   | { readonly kind: 'evidence'; readonly evidence: Evidence }
 
-/** What is remembered; bounded, whatever members send. */
+/** The stored points, statements and certificates. Their number is bounded for any input. */
 export type Collection = {
   readonly network: Network
   /** Member whose key the node has; null: a validator, which signs nothing. */
@@ -87,7 +87,7 @@ export function certificateAt(collection: Collection, offset: number): Certifica
   return collection.divergence === null ? (collection.certificates.get(offset) ?? null) : null
 }
 
-/** What a member signed after an offset, ascending: of the own name what others pull. */
+/** The statements of a member after an offset, ascending. Other members poll those of the own name. */
 export function statesAfter(
   collection: Collection,
   member: string,
@@ -142,7 +142,7 @@ function addState(collection: Collection, state: SignedState): readonly Collecti
     return [{ kind: 'evidence', evidence }]
   }
   ofMember.set(state.offset, state)
-  // For each member alone: a member that claims unreachable offsets pushes out only its own statements.
+  // Each member has its own bound: claims of unreachable offsets displace only the member's own statements.
   dropLowest(ofMember)
   return ofMember.has(state.offset) ? judge(collection, state.offset) : []
 }

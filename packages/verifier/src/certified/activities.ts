@@ -26,7 +26,7 @@ import {
   rangeUnder,
 } from './question.ts'
 
-/** As `POST /v0/activities` answers. */
+/** The answer of `POST /v0/activities`. */
 export type ActivitiesAnswer = { readonly activities: readonly Json[] }
 
 /** A page with its proof, as a node has it. */
@@ -119,7 +119,7 @@ function isPage(
 function rowValue({ eventId, row }: Pick<ProvenRow, 'eventId' | 'row'>): Json {
   const value = parseValue(row) as Json
   if (Object(value).event_id === eventId) return value
-  throw new InvalidProof('NOT_PROVEN', 'a row stands at a place that is not its own')
+  throw new InvalidProof('NOT_PROVEN', 'a row has the place of another row')
 }
 
 function parseProof(proof: string): { readonly run: unknown; readonly stateProof: string } {

@@ -6,7 +6,7 @@ import type { Sha256 } from '../proof/tree-hash.ts'
 import type { Lookup } from '../statements/canonical-request.ts'
 import { type CertifiedEntry, canBeInKey, entryOf, type Question, rangeUnder } from './question.ts'
 
-/** What ranges are made from, in addition to the request. */
+/** The network, with the hash function. Ranges depend on it in addition to the request. */
 export type HashedNetwork = Network & { readonly sha256: Sha256 }
 
 /** The visible entry of a name, or null. */

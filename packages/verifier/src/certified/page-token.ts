@@ -7,7 +7,7 @@ import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 import { canBeInKey } from './question.ts'
 
-/** What a walk goes over. */
+/** The list that a walk reads. */
 export type PageSubject =
   | { readonly kind: 'prefix'; readonly prefix: string }
   | { readonly kind: 'party'; readonly party: string }
@@ -22,9 +22,9 @@ export type PagePosition = {
 type OfNetwork = { readonly genesisHash: string; readonly sha256: Sha256 }
 
 const OFFSET_BYTES = 8
-/** Not secret: it ties a token to its network and its list, and refuses what was mistyped or made up. */
+/** Not secret. The checksum binds a token to its network and list, so that mistyped and invented tokens are refused. */
 const CHECKSUM_BYTES = 16
-// What is no UTF-8 comes back as another token.
+// Bytes that are not UTF-8 decode to another text, and so to another token.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** base64url of u64 offset ‖ last name ‖ checksum. */
@@ -54,7 +54,7 @@ export function parsePageToken(
     offset: Number(new DataView(bytes.buffer).getBigUint64(0)),
   }
   if (!Number.isSafeInteger(position.offset)) return undefined
-  // What no key holds is in no list, and has no UTF-8 that is its own.
+  // A text that no key can hold is in no list, and its UTF-8 is ambiguous.
   if (![listedBy(subject), position.after].every(canBeInKey)) return undefined
   if (subject.kind === 'prefix' && !position.after.startsWith(subject.prefix)) return undefined
   return formatPageToken(network, subject, position) === token ? position : undefined

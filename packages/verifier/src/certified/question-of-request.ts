@@ -63,7 +63,7 @@ const CERTIFIED_FORMS = {
         network,
       ),
   },
-  // What is not the same on all nodes is not certified.
+  // Answers that differ between nodes are not certified.
   getDso: {
     parameters: ['shared'],
     ask: (p) => onlyIf(p['shared'] === true, askNetwork('dso')),

@@ -102,7 +102,7 @@ export function parseValue(value: string): unknown {
   }
 }
 
-/** What endpoints answer that is the same on all nodes: operator and rules, the rules of names, the nodes. */
+/** Answers about the network that are the same on all nodes: operator and rules, rules of names, addresses. */
 export type NetworkValue = 'dso' | 'ans-rules' | 'scans'
 
 /** The answer of the endpoint; null if the state has none, which is true of no network. */

@@ -1,4 +1,4 @@
-/** JSON for documents that are judged: what two parsers could read differently is refused. */
+/** Parses JSON strictly: refuses texts that two parsers could read differently. */
 
 const [QUOTE, COLON, COMMA, BACKSLASH] = [0x22, 0x3a, 0x2c, 0x5c]
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d]
@@ -27,7 +27,7 @@ export function parseStrictJson(text: string, bounds: JsonBounds = {}): unknown 
   return value
 }
 
-/** Of a text that is JSON: the colons outside strings. Of another one it is any number. */
+/** The number of colons outside strings, which are the members of a JSON text. For other texts it has no meaning. */
 function countMembers(text: string, bounds: JsonBounds): number {
   const { depthMax = 1_000, valuesMax = Number.POSITIVE_INFINITY } = bounds
   let depth = 0
@@ -48,7 +48,7 @@ function countMembers(text: string, bounds: JsonBounds): number {
   return memberCount
 }
 
-/** Of the string that begins at a quotation mark: where it ends, or the end of the text. */
+/** The position of the quotation mark that ends the string; the end of the text if it has none. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashCount = 0

@@ -13,7 +13,7 @@ export function parseInstant(text: string): number | undefined {
   return micros >= 0 && Number.isSafeInteger(micros) && format(micros) === text ? micros : undefined
 }
 
-// Of many answers in a row the record time is the same.
+// Many consecutive answers have the same record time.
 let lastMicros = -1
 let lastText = ''
 

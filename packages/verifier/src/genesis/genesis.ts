@@ -36,9 +36,9 @@ export type CometbftOrdering = {
     readonly proposeMicros: number
     /** For prevotes, and for precommits. */
     readonly voteMicros: number
-    /** What a member waits after a block: late votes, and what is offered meanwhile, belong into the next one. */
+    /** How long a member waits after a block. Late votes and new log entries go into the next block. */
     readonly commitMicros: number
-    /** Between blocks while there is nothing to order. */
+    /** The time between blocks while no log entries wait. */
     readonly emptyBlockMicros: number
   }
   /** Of the group that a block makes. */
@@ -80,7 +80,7 @@ export type Genesis = {
     readonly entryLifetimeMicros: number
     readonly renewalDurationMicros: number
     readonly descriptionPrefix: string
-    /** After this an unpaid request may be expired (D-17). */
+    /** The age from which an unpaid request may be expired (D-17). */
     readonly requestLifetimeMicros: number
     /** Requests that one party may have open at a time, 1 to 1000 (D-17). */
     readonly openRequestsMax: number

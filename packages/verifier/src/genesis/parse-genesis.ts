@@ -165,7 +165,7 @@ function list(min: number, rule: Rule, max: number): Rule {
   }
 }
 
-/** What is checked elsewhere. */
+/** The rule of a member that another function checks. */
 function anything(): void {}
 
 function boolean(value: unknown, path: string): void {

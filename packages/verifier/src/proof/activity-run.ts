@@ -27,7 +27,7 @@ export type ShownRow = {
 export type ActivityRun = {
   /** Number of the first row with its JSON, from 0. Of an empty run, the number that this row would have. */
   readonly first: number
-  /** Of the subtrees outside what is shown, from left to right, base64. */
+  /** The hashes of the subtrees outside the run, from left to right, base64. */
   readonly hashes: readonly string[]
   /** The row before the first, the rows of the run, and the row after the last. An end of the tree has no such row. */
   readonly rows: readonly ShownRow[]

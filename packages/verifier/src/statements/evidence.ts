@@ -23,7 +23,7 @@ export class EvidenceError extends Error {
   override readonly name = 'EvidenceError'
 }
 
-/** What two contradicting statements are about. */
+/** The subject of two statements that exclude each other. */
 export type ProvenEvidence = { readonly signer: string } & About
 
 type About =
@@ -56,7 +56,7 @@ export async function verifyEvidence(
   // Copies, so that the result is what was checked, even if the caller changes its objects.
   const genesis = structuredClone(options.genesis)
   const { signer, statements }: Evidence = Object(structuredClone(evidence))
-  // It may come from a file; what its parts are is checked below.
+  // Evidence may come from a file. The checks below cover its parts.
   check(Array.isArray(statements) && statements.length === 2, 'no two statements')
   const genesisHash = await hashGenesis(genesis, crypto)
   const bytes = statements.map((signed) => parseHex(signed?.statement, 'a statement'))

@@ -8,7 +8,7 @@ import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
 /** Fields named `...Hash` are SHA-256 in lower-case hex, here and in all statements. */
 type OfGenesis = { readonly genesisHash: string }
 
-/** A place in the history of the log; record time in µs since the epoch. */
+/** An offset of the log with its record time, in µs since the epoch, and its history hash. */
 export type HistoryPoint = {
   readonly offset: number
   readonly recordTime: number
@@ -24,12 +24,12 @@ type SubmissionStatement = OfGenesis & { readonly bodyHash: string }
 type LogGroupStatement = OfGenesis & {
   readonly firstOffset: number
   readonly lastOffset: number
-  /** Of the group before; the genesis hash for the first. */
+  /** The hash of the previous group; the genesis hash for the first one. */
   readonly previousHash: string
-  /** Of what the driver commits together: offsets, record times and bytes. */
+  /** The hash of the offsets, record times and bytes that the driver commits together. */
   readonly contentHash: string
 }
-/** What the ledger was at a point: its history, and the root of the state tree there. */
+/** A history point with the root of the state tree. */
 export type StatePoint = HistoryPoint & { readonly stateRoot: string }
 type StateStatement = OfGenesis & StatePoint
 type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }

@@ -5,7 +5,7 @@ export type Backoff = {
   readonly minMs: number
   /** The longest wait after any. */
   readonly maxMs: number
-  /** By which the longest wait grows with each further failure. Default: 2. */
+  /** The factor by which the longest wait grows with each further failure. Default: 2. */
   readonly factor?: number
   /** Gives a number in [0, 1): half of the wait is drawn by it, so that clients which failed together come back apart. */
   readonly random?: () => number

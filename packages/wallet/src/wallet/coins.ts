@@ -1,4 +1,4 @@
-/** What a party holds, and coin out of nothing on a development network. */
+/** The coins of a party, and taps on a development network. */
 import { ScanError } from '@quorumscan/errors'
 import { coin, disclose, lockedCoin, tapCommand, toWireContract } from '@quorumscan/ledger'
 import {
@@ -26,7 +26,7 @@ const NO_FEE = formatAmount(0n)
 
 const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
 
-/** At one record time: coin that is being locked is neither missing nor there twice. */
+/** Reads both kinds at one record time, so that coin that is being locked is neither missing nor counted twice. */
 async function holdingsOf(ledger: WalletLedger, party: PartyId) {
   const found = await joinedContractsOf(ledger, { coins: coin, locked: lockedCoin }, party)
   const holding = (contract: Contract, { amount }: (typeof found.coins)[number]['payload']) => ({
@@ -36,7 +36,7 @@ async function holdingsOf(ledger: WalletLedger, party: PartyId) {
   })
   return {
     unlocked: found.coins.map(({ contract, payload }) => holding(contract, payload)),
-    // Of which the party is the owner, not only a holder of the lock.
+    // The party may be only a holder of the lock.
     locked: found.locked
       .filter(({ payload }) => payload.coin.owner === party)
       .map(({ contract, payload }) => holding(contract, payload.coin)),

@@ -1,4 +1,4 @@
-/** Requests for payment: accepted, rejected. */
+/** Accepts and rejects requests for payment. */
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   acceptRequestCommand,
@@ -44,7 +44,7 @@ async function openRequest(deps: OperationDeps, input: ContractCall): Promise<Co
   )
 }
 
-/** When nothing is left of a request, the ledger still knows for a while what the user commanded. */
+/** Whether the user answered a request without a successor. The ledger remembers commands for some time. */
 async function wasAnswered(deps: OperationDeps, input: ContractCall): Promise<boolean> {
   const { user, contractId } = input
   const command = rejectRequestCommand({ request: contractId })

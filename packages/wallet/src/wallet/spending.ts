@@ -38,7 +38,7 @@ export type Spending = Omit<Work, 'command'> & {
  * attempt: what it has read may have changed, and it throws when nothing is left to pay for.
  *
  * @throws {ScanError} DUPLICATE_COMMAND for a repeated command id, for any coins that the party still holds;
- *   INSUFFICIENT_FUNDS (`details`: needed, available), LIMIT_EXCEEDED, and what any submission can meet.
+ *   INSUFFICIENT_FUNDS (`details`: needed, available), LIMIT_EXCEEDED, and as any submission.
  */
 export async function spend(
   deps: SpendingDeps,
@@ -54,7 +54,7 @@ export async function spend(
     try {
       inputs = selectCoins(coins, needed)
     } catch (error) {
-      // What was spent by the first of two equal requests must not look like missing funds to the second.
+      // The first of two equal requests may have spent the coins. Then the second is a duplicate, not short of funds.
       const refusal = await deps.commander.rehearse(submissionWith([]))
       throw refusal === null || refusal.code === 'INSUFFICIENT_FUNDS' ? error : refusal
     }

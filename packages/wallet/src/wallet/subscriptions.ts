@@ -99,7 +99,7 @@ export function paySubscription(
   const prepare = async (): Promise<Spending> => {
     const { contractId } = await ownSubscription(deps.ledger, input)
     const [state] = await deps.ledger.contractsByKey(`subscription:${contractId}`, { limit: 1 })
-    // It ended between the two reads.
+    // The subscription ended between the two reads.
     if (state === undefined) throw contractNotFound(contractId)
     if (!isOf(subscriptionIdleState, state))
       throw new ScanError('CHOICE_REFUSED', 'A payment of this subscription is in progress.', {
@@ -132,7 +132,7 @@ function demandInWindow(idle: Contract, now: number): void {
   )
 }
 
-/** What paying the renewal of an idle subscription takes. */
+/** The payment of the renewal of an idle subscription. */
 export async function renewalOf(ledger: Ledger, idle: Contract): Promise<Spending> {
   return {
     needed: await coinForPayment(ledger, payloadOf(subscriptionIdleState, idle).payData),
@@ -163,7 +163,7 @@ type RenewalDeps = SpendingDeps & {
  * Pays a renewal in the owner's turn; nothing if auto-renewal was switched off before the turn came.
  *
  * @throws {ScanError} INSUFFICIENT_FUNDS, LIMIT_EXCEEDED; CONTRACT_NOT_FOUND if it was paid or ended
- *   meanwhile; what any submission can meet.
+ *   meanwhile; as any submission.
  */
 export function payDueRenewal(
   deps: RenewalDeps,

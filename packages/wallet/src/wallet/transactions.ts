@@ -1,6 +1,6 @@
 /**
- * The user's own history: the activities of its party (D-24), what came back to it and what ran out, in the
- * shape that wallets read (D-20).
+ * The history of the user, in the form that wallets read (D-20): the activities of its party (D-24), returned coin, and
+ * expired subscriptions.
  */
 import { assert, fromUtf8 } from '@quorumscan/base'
 import {
@@ -84,7 +84,7 @@ function transferItem(transfer: TransferActivity) {
   const change = transfer.balance_changes.find((one) => one.party === party)
   return {
     transaction_type: 'transfer' as const,
-    // As upstream: what the sender's balance, locked coin included, changed by.
+    // As upstream: the change of the sender's balance, locked coin included.
     sender: { party, amount: change?.change_to_initial_amount_as_of_round_zero ?? ZERO },
     receivers: transfer.receivers.map((one) => ({ party: one.party, amount: one.amount })),
     holding_fees: sender.holding_fees,

@@ -4,7 +4,7 @@ import { START_MICROS } from '../../driver/testing/virtual.ts'
 import type { NodeRequest, TransportReply } from '../../source/transport.ts'
 import type { Way } from './scripts.ts'
 
-/** Of the log's end, nodes that are behind miss so much. */
+/** How many offsets a lagging node lags. */
 const BEHIND = 3
 
 export function historyAt(offset: number): string {
