@@ -55,10 +55,7 @@ export function createUsers({ redis, write }: StoreConnection) {
      * @returns The new record, or null if the user does not exist.
      * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
      */
-    async update(
-      id: UserId,
-      change: (record: UserRecord) => UserRecord,
-    ): Promise<UserRecord | null> {
+    async update(id: UserId, change: (record: UserRecord) => UserRecord) {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         const text = await reach(redis.hget(KEYS.records, id))
         if (text === null) return null
