@@ -86,7 +86,7 @@ it('is in force when enough have confirmed the same, each with its own key alone
   expect(await set(first, 'entry-fee=3')).toMatchObject({ confirmedBy: null })
 
   await expect(type(confirm(members.scanKeys[0], 'entry-fee=5'))).rejects.toThrow(
-    'the operator key of no super-validator',
+    'no super-validator of this genesis has this operator key',
   )
   await expect(type(confirm(first, 'entry-lifetime=99999d'))).rejects.toThrow('within a century')
   await expect(type(confirm(first, 'renewal-duration=91d'))).rejects.toThrow(

@@ -76,7 +76,7 @@ it('shows each dropped job once, and adds one again that it names', async () => 
   failed 2023-11-14T22:13:20.000000Z expire-entry/00ab: CHOICE_REFUSED not yet
 `)
   const unknown = type('jobs', 'retry', 'sv', 'expire-entry/00', '--config', config)
-  await expect(unknown).rejects.toThrow('no dropped job is expire-entry/00')
+  await expect(unknown).rejects.toThrow('unknown dropped job expire-entry/00')
   const retried = await type('jobs', 'retry', 'sv', 'expire-entry/00ab', '--config', config)
   expect(retried).toBe('expire-entry/00ab was added again\n')
   expect(await type('jobs', 'list', 'sv', '--config', config)).toBe(`sv-1:

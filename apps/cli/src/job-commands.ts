@@ -78,7 +78,7 @@ export function addJobCommands(context: CommandContext): void {
 function select(failures: readonly JobFailure[], wanted: readonly string[]): readonly JobFailure[] {
   const unknown = wanted.find((id) => !failures.some((failure) => idOf(failure) === id))
   if (unknown !== undefined)
-    throw new UsageError(`no dropped job is ${unknown}: \`quorumscan jobs list\` shows them`)
+    throw new UsageError(`unknown dropped job ${unknown}: \`quorumscan jobs list\` shows them`)
   return failures.filter((failure) => wanted.length === 0 || wanted.includes(idOf(failure)))
 }
 

@@ -39,7 +39,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> 
   return await verified(
     { redis, genesis },
     '`quorumscan restart synchronizer redis` starts it again, ' +
-      'and if it does not start, `quorumscan log repair` mends its files',
+      'and if it does not start, `quorumscan log repair` repairs its files',
   )
 }
 
@@ -48,7 +48,7 @@ export async function verifyOperatorLog(options: OperatorLogOptions): Promise<Lo
   await using own = await openOperatorLog(options)
   return await verified(
     { redis: own.redis, genesis: options.config.genesis },
-    'look after that Redis, and try again',
+    'check that Redis, and try again',
   )
 }
 

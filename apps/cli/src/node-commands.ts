@@ -121,16 +121,18 @@ function parseChanges(settings: readonly string[]): Readonly<Record<string, stri
 
 function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored): string[] {
   const together =
-    'It gets the log from the others, and votes when it can sign nothing twice. Make sure that nothing else has its voting key.'
+    'It fetches the log from the others, and votes when it can no longer sign a block twice. Make sure that no other machine has its voting key.'
   const next = {
     validator:
       'It lacks what was acknowledged to users since: registrations, and rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
     synchronizer: `The log ends at offset ${logEnd}. If its nodes have more, it orders nothing and reports that: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
     sv:
-      genesis.ordering.driver === 'cometbft' ? together : 'It gets all that it lacks from the log.',
+      genesis.ordering.driver === 'cometbft'
+        ? together
+        : 'It fetches everything that it lacks from the log.',
   }
   return [
-    `${name} is as it was at ${takenAt}. Run it:`,
+    `${name} was restored to its state of ${takenAt}. Run it:`,
     `  \`quorumscan run ${role} --config ${configFile}\``,
     next[role],
   ]

@@ -185,7 +185,7 @@ it('files that Redis cannot load are rebuilt, with consent that their end is unk
   const files = join(redisDirectory, 'appendonlydir')
   for (const name of readdirSync(files).filter((one) => one.endsWith('.incr.aof')))
     writeFileSync(join(files, name), 'what is no append-only file of Redis')
-  await expect(type('verify')).rejects.toThrow('`quorumscan log repair` mends files')
+  await expect(type('verify')).rejects.toThrow('`quorumscan log repair` repairs files')
   const logs = [
     '--log',
     ...(await Promise.all(names.slice(0, 3).map((name) => sent(name, 1, END)))),

@@ -22,11 +22,11 @@ it('reports what happened, why, and what to do next, when a running network refu
   const refused: readonly (readonly [string, string])[] = [
     [
       `config get --scan ${log.url}`,
-      `what answers at ${log.url}/v0/ans-rules is not a scan node: it does not have this path. Name the address of a scan node`,
+      `the server at ${log.url}/v0/ans-rules is not a scan node: it does not have this path. Name the address of a scan node`,
     ],
     [
       `config set entry-fee=3 ${of(node.url)}`,
-      `nothing was confirmed: what answers at ${node.url} is not a synchronizer. Name the address of one with \`--synchronizer\``,
+      `nothing was confirmed: the server at ${node.url} is not a synchronizer. Name the address of one with \`--synchronizer\``,
     ],
     [
       `config set entry-fee=3 ${of('nope')}`,

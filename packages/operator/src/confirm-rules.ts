@@ -133,8 +133,8 @@ export async function confirm(
   const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
   if (node === undefined)
     throw new CommandError(
-      'nothing was confirmed: the key is the operator key of no super-validator in this genesis. Name the file NAME.operator that `keys new` ' +
-        'made, and the genesis of its network',
+      'nothing was confirmed: no super-validator of this genesis has this operator key. Name the file NAME.operator ' +
+        'that `keys new` made, and the genesis of its network',
     )
   const { dso_rules } = Object(await askFor(`${input.rulesUrl}/dso`))
   const confirmer = svPartyOf(node)
@@ -175,7 +175,7 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   if (answer.status === 200) return answer.body
   if (answer.status === NOT_FOUND)
     throw new CommandError(
-      `what answers at ${url} is not a scan node: it does not have this path. Name the address of a scan node`,
+      `the server at ${url} is not a scan node: it does not have this path. Name the address of a scan node`,
     )
   throw new CommandError(
     answer.status === null
@@ -187,7 +187,7 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
 function reasonOf(error: ScanError, url: string): string {
   // The path of a submission does not depend on what is submitted: only a synchronizer has it.
   if (messageOf(error.cause) === `status ${NOT_FOUND}`)
-    return `nothing was confirmed: what answers at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
+    return `nothing was confirmed: the server at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
   if (error.code === 'DEPENDENCY_UNAVAILABLE')
     return (
       `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Check that it runs, and ` +
