@@ -247,6 +247,6 @@ it('missing files end the start, with their names', async () => {
   await expect(open({ keyFile: files.certFile })).rejects.toThrow(/^QS_TLS_CERT, QS_TLS_KEY: /)
   await expect(open({ clientCaFile: nowhere })).rejects.toThrow(/^QS_TLS_CLIENT_CA: .*nowhere/)
   await expect(open({ clientCaFile: files.keyFile })).rejects.toThrow(
-    /^QS_TLS_CLIENT_CA: .*no cert/,
+    /^QS_TLS_CLIENT_CA: .*must hold a cert/,
   )
 })
