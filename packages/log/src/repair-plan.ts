@@ -151,7 +151,9 @@ export function planRepair(input: RepairInput): RepairPlan {
     const [group] = next
     if (group === undefined) break
     if (next.length > 1) {
-      const holders = next.map(({ hash }) => namesOf(nodes, holds(hash)))
+      const holders = next.map((one) =>
+        namesOf(nodes, ({ groups }) => groups.some((group) => group.hash === one.hash)),
+      )
       return refused({ kind: 'forked', at: group.firstOffset, holders })
     }
     tail.push(group)
@@ -231,10 +233,6 @@ function notKept({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal 
   const begins = nodes.flatMap(({ groups }) => groups.map(({ firstOffset }) => firstOffset))
   const keptFrom = begins.reduce((least: Offset | null, one) => Math.min(least ?? one, one), null)
   return { kind: 'not-kept', from, to, needed: f + 1, by, keptFrom }
-}
-
-function holds(hash: string) {
-  return ({ groups }: Follower): boolean => groups.some((group) => group.hash === hash)
 }
 
 function namesOf(

@@ -49,14 +49,12 @@ export function readCommand(command: JsCommand, index: number): ReadCommand {
     throw invalidArgument(`${shown(templateId)} is an interface: it has no instances of its own`)
   const template = templateRef(target)
   const created = readValue(target.type, createArguments, `${path}.createArguments`)
-  if ('CreateCommand' in command)
-    return { isByInterface: false, command: { kind: 'create', template, argument: created } }
+  const byTemplate = (read: Command): ReadCommand => ({ isByInterface: false, command: read })
+  if ('CreateCommand' in command) return byTemplate({ kind: 'create', template, argument: created })
   const { choice } = command.CreateAndExerciseCommand
   const argument = readChoice(target, command.CreateAndExerciseCommand, path)
-  return {
-    isByInterface: false,
-    command: { kind: 'createAndExercise', template, createArgument: created, choice, argument },
-  }
+  const kind = 'createAndExercise'
+  return byTemplate({ kind, template, createArgument: created, choice, argument })
 }
 
 /** @throws {LedgerError} For a name that is malformed or unknown. */

@@ -98,16 +98,8 @@ export async function interpretBatch(
     state.apply(delta)
     const applied = { offset, recordTime, synchronizerId, result }
     const activities = activityRowsOf(applied).map((row) => treeRow(row, recordTime))
-    const step: InterpretedEntry = {
-      offset,
-      recordTime,
-      historyHash,
-      entryHash,
-      result,
-      delta,
-      activities,
-      replacedChange,
-    }
+    const headAfter = { offset, recordTime, historyHash, entryHash }
+    const step = { ...headAfter, result, delta, activities, replacedChange }
     if (participant === undefined) done.push(step)
     else
       done.push({

@@ -71,15 +71,13 @@ export function planBatch(input: {
   return {
     commands,
     head: {
-      genesisHash: head.genesisHash,
-      dueHash: head.dueHash,
+      ...head,
       offset: last.offset,
       recordTime: last.recordTime,
       historyHash: last.historyHash,
       entryHash: last.entryHash,
       horizon,
       endedCount,
-      cleanedCount: head.cleanedCount,
       activityCount: activities.size,
       state,
     },

@@ -17,7 +17,7 @@ import { writeBatch } from '../storage/scripts.ts'
 import { createTimeline, decodeTimelineEntry, type Timeline } from '../storage/timeline.ts'
 import { decodeVersions, type Version } from '../storage/versions.ts'
 import { planBatch } from './plan.ts'
-import { type StoredVersions, touchedVersions } from './plan-versions.ts'
+import { touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
 /** The process's copy of head and timeline of the stored state; exact after each write. */
@@ -152,8 +152,7 @@ async function readForPlan(
     redis.zrangebyscoreBuffer(KEYS.changesUntil, '-inf', expiredAt, 'LIMIT', 0, EXPIRED_PORTION),
     readHeadBytes(redis),
   ])
-  const stored: StoredVersions = { names, documents }
-  return { stored, expired: { seen, changes }, head }
+  return { stored: { names, documents }, expired: { seen, changes }, head }
 }
 
 /** Versions by field; none for a field that is not stored. */

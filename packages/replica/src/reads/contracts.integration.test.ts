@@ -25,7 +25,7 @@ async function readMeanwhile(scenario: Scenario, keys: readonly string[], portio
   const layout = createLayout({ genesis, genesisHash })
   const reads: JoinedContracts[] = []
   while (reads.at(-1)?.offset !== end.offset)
-    await readJoinedContracts({ redis: connection, layout }, keys, { limit: 10_000, portion }).then(
+    await readJoinedContracts({ redis: connection, layout }, keys, 10_000, portion).then(
       (read) => reads.push(read),
       (error: unknown) => expect(error).toMatchObject({ code: 'OVERLOADED' }),
     )
@@ -39,7 +39,7 @@ const idsOf = (contracts: readonly { readonly contractId: string }[]) =>
   contracts.map(({ contractId }) => contractId)
 
 it.each([1_000, 3])(
-  'what is read together is of one moment, in portions of %d',
+  'contracts of several keys are read atomically, in portions of %d',
   async (portion) => {
     const scenario = growRandomLog('joined', 100)
     const parties = ['alice', 'bob'].map(

@@ -135,21 +135,19 @@ export type JoinedContracts = LogPosition & {
   readonly contracts: readonly (readonly Contract[])[]
 }
 
-type Bounds = {
-  /** Contracts of each key at most. */
-  readonly limit: number
-  /** Contracts of each key in one script; what all of them fit in is read at once. */
-  readonly portion?: number
-}
-
-/** @throws {ScanError} OVERLOADED if a key has more than a portion and the head moved during each attempt. */
+/**
+ * @param limit - Contracts of each key at most.
+ * @param portion - Contracts of each key in one script. If no key has more, one read is enough.
+ * @throws {ScanError} OVERLOADED if a key has more than a portion and the head moved during each attempt.
+ */
 export async function readJoinedContracts(
   store: Store,
   keys: readonly string[],
-  { limit, portion = JOINED_PORTION }: Bounds,
+  limit: number,
+  portion = JOINED_PORTION,
 ): Promise<JoinedContracts> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const found = await readAll(store, keys, { limit, portion })
+    const found = await readAll(store, keys, limit, portion)
     if (found !== null) return found
   }
   throw new ScanError('OVERLOADED', 'The ledger moves on faster than so many contracts are read.', {
@@ -161,7 +159,8 @@ export async function readJoinedContracts(
 async function readAll(
   store: Store,
   keys: readonly string[],
-  { limit, portion }: Required<Bounds>,
+  limit: number,
+  portion: number,
 ): Promise<JoinedContracts | null> {
   const lists = keys.map((key) => ({
     key,
