@@ -58,7 +58,7 @@ export function createCertifier(options: {
   /** By the count of signers, since the last change: every certified read asks. */
   const newestBySigners = new Map<number, Certificate | null>()
 
-  const take = (event: CollectionEvent): void => {
+  const apply = (event: CollectionEvent): void => {
     newestBySigners.clear()
     for (const effect of step(collection, event)) perform(effect)
     changes.emit('change')
@@ -67,20 +67,20 @@ export function createCertifier(options: {
   const perform = (effect: CollectionEffect): void => {
     if (effect.kind === 'sign' && self !== null) {
       const signature = self.sign(encodeStateStatement({ ...effect.point, genesisHash }))
-      take({ kind: 'signed', state: { ...effect.point, member: self.name, signature } })
+      apply({ kind: 'signed', state: { ...effect.point, member: self.name, signature } })
     } else if (effect.kind === 'evidence') {
       onEvidence(effect.evidence)
     } else if (effect.kind === 'diverged')
       logger.fatal({ divergence: effect.divergence }, describe(effect.divergence))
   }
 
-  take({ kind: 'computed', points: replica.statePoints() })
-  const subscription = replica.onStatePoint((point) => take({ kind: 'computed', points: [point] }))
+  apply({ kind: 'computed', points: replica.statePoints() })
+  const subscription = replica.onStatePoint((point) => apply({ kind: 'computed', points: [point] }))
   const polls = {
     ...options,
     collection,
     crypto: createWebCrypto(),
-    take: (state: SignedState) => take({ kind: 'signed', state }),
+    take: (state: SignedState) => apply({ kind: 'signed', state }),
   }
   const polling = options.peers
     .filter(({ name }) => genesis.nodes.some((node) => node.name === name))

@@ -39,7 +39,7 @@ async function fill(store: BlockStore, count: number) {
 }
 
 describe('the blocks of a member', () => {
-  it('are read back with what is needed to continue after them', async () => {
+  it('are read with their height and app hash', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     expect(await one.store.newest()).toBeNull()
@@ -54,7 +54,7 @@ describe('the blocks of a member', () => {
     })
   })
 
-  it('are read from the newest back to a time, over as many reads as it takes', async () => {
+  it('are read from the newest back to a record time, in several portions', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     await fill(one.store, 70)
@@ -65,7 +65,7 @@ describe('the blocks of a member', () => {
     expect(await heights(0)).toHaveLength(70)
   })
 
-  it('stand there once, however often one is added', async () => {
+  it('are stored once, however often one is appended', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     await one.store.append(...block(1))
@@ -73,7 +73,7 @@ describe('the blocks of a member', () => {
     expect(await one.store.newerThan(0)).toHaveLength(1)
   })
 
-  it('are not added to another log than the known one', async () => {
+  it('are not appended to a log that ends elsewhere', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     await fill(one.store, 2)
@@ -82,7 +82,7 @@ describe('the blocks of a member', () => {
     await expect(one.store.append(...block(4))).rejects.toThrow('not end at 3')
   })
 
-  it('wait for a Redis that is away, or has no room', async () => {
+  it('wait while Redis is down or full', async () => {
     await using redis = await startRedis(['--appendonly', 'yes'])
     const problems: unknown[] = []
     using one = setUp(redis, (error) => problems.push(error))
@@ -114,7 +114,7 @@ describe('the blocks of a member', () => {
     await redis.restart()
   })
 
-  it('are distinguished from groups that others wrote', async () => {
+  it('are distinguished from groups without a seal', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     const client = redis.connect()
@@ -123,7 +123,7 @@ describe('the blocks of a member', () => {
     await expect(one.store.newest()).rejects.toThrow('no seal')
   })
 
-  it('are found by an offset, and by the app hash there: the newest that is no checkpoint', async () => {
+  it('are found by offset, and by the app hash at an offset: the newest block that is no checkpoint', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])
@@ -162,7 +162,7 @@ describe('the blocks of a member', () => {
     expect(await heightsAt(104)).toEqual([52, 52])
   })
 
-  it('start again with one of them, which replaces all', async () => {
+  it('are all replaced by the block with which the log begins', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     await fill(one.store, 3)

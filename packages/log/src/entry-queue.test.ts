@@ -15,7 +15,7 @@ const waiting = (size: number) => ({
 })
 
 describe('the queue', () => {
-  it('gives all entries in order, in groups that keep both bounds and are as large as they allow', () => {
+  it('returns all entries in order, in groups as large as both bounds allow', () => {
     const sizes = fc.array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 256 * 1024 })), {
       maxLength: 40,
     })
@@ -43,7 +43,7 @@ describe('the queue', () => {
     )
   })
 
-  it('puts at most so many entries into a group', () => {
+  it('limits the entries of a group', () => {
     const queue = createEntryQueue()
     for (let index = 0; index <= GROUP_ENTRIES_MAX; index++) queue.push(waiting(1))
     expect(queue.takeGroup()).toHaveLength(GROUP_ENTRIES_MAX)
@@ -51,7 +51,7 @@ describe('the queue', () => {
     expect(queue.takeGroup()).toHaveLength(0)
   })
 
-  it('refuses what is beyond its bounds, and has room again after a group left', () => {
+  it('refuses entries beyond its bounds, and accepts entries again after a group was taken', () => {
     const queue = createEntryQueue()
     let count = 0
     while (queue.push(waiting(256 * 1024))) count++
@@ -64,7 +64,7 @@ describe('the queue', () => {
     expect(small).toBe(16 * GROUP_ENTRIES_MAX)
   })
 
-  it('knows an entry that fits into no group', () => {
+  it('detects an entry that fits into no group', () => {
     const largest = GROUP_BYTES_MAX - groupBytesOf(0, 1)
     expect(fitsIntoGroup(new Uint8Array(largest))).toBe(true)
     expect(fitsIntoGroup(new Uint8Array(largest + 1))).toBe(false)

@@ -77,7 +77,7 @@ describe('the stream of the log', () => {
     expect(await framesOf(1, 3)).toHaveLength(9)
   })
 
-  it('gives nothing that the writer does not know to be on disk', async () => {
+  it('sends no group that the writer does not know to be on disk', async () => {
     const groups = groupsOf(12, 1)
     await appendAll(writer, groups)
     feed.publish(groups[9] as SignedGroup)
@@ -104,7 +104,7 @@ describe('the stream of the log', () => {
     expect(offsets(await frames)).toEqual(['-3', 3])
   })
 
-  it('refuses an offset below what is kept, by name', async () => {
+  it('refuses an offset below the start of the log with OFFSET_PRUNED', async () => {
     const groups = groupsOf(5, 2)
     await appendAll(writer, groups)
     const admin = log.redis.connect()
@@ -122,7 +122,7 @@ describe('the stream of the log', () => {
     expect(offsets(await framesOf(5, 3))).toEqual(['-10', 6, 8, 10])
   })
 
-  it('reads ahead for no follower: for one that takes nothing it reads one portion', async () => {
+  it('reads one portion at most for a follower that reads nothing', async () => {
     const groups = groupsOf(64, 1, 1000)
     await appendAll(writer, groups)
     feed.publish(last(groups))
@@ -137,7 +137,7 @@ describe('the stream of the log', () => {
 })
 
 describe('the followers', () => {
-  it('are so many and no more, and one that leaves makes room', async () => {
+  it('are limited in number, and one that leaves makes room', async () => {
     const first = new AbortController()
     await feed.open({ from: 1, peer: 'peer 0', signal: first.signal })
     for (let index = 1; index < FOLLOWERS_MAX; index++)
@@ -148,7 +148,7 @@ describe('the followers', () => {
     await one()
   })
 
-  it('of one peer take no place from others: the oldest stream ends for the newest', async () => {
+  it('of one peer are limited: its oldest stream ends when it opens another', async () => {
     const open = () => feed.open({ from: 1, peer: 'one', signal: unending() })
     const oldest = await open()
     for (let count = 1; count < FOLLOWERS_MAX + 10; count++) await open()
@@ -159,7 +159,7 @@ describe('the followers', () => {
       await feed.open({ from: 1, peer: `peer ${index}`, signal: unending() })
   })
 
-  it('end when it is closed, and come no more', async () => {
+  it('end when the feed is closed, and none can join afterwards', async () => {
     const stream = await feed.open({ from: 1, peer: 'peer', signal: unending() })
     const ended = (async () => {
       for await (const _ of stream);
@@ -170,7 +170,7 @@ describe('the followers', () => {
   })
 })
 
-it('followers lose and double nothing while a writer writes and Redis is killed', async () => {
+it('followers receive each entry once while a writer writes and Redis is killed', async () => {
   await using own = await startLogRedis()
   await using busy = await own.writer()
   const wanted: string[] = []

@@ -41,7 +41,7 @@ const bytesOf = (groups: readonly { readonly bytes: Uint8Array }[]) =>
   groups.map(({ bytes }) => Buffer.from(bytes).toString('hex'))
 
 describe('the newest groups that a follower keeps', () => {
-  it('are what it was given, as signed, up to what its replica has applied', async () => {
+  it('are returned as signed, up to the head of its replica', async () => {
     await using keeper = keeperOf()
     const groups = groupsOf('entry')
     await keeper.keep(groups.slice(0, 2))
@@ -54,7 +54,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
   })
 
-  it('show how far it has followed the log, and nothing if none are stored', async () => {
+  it('have the end of the log that it followed; null if none are stored', async () => {
     const address = { path: redis.socketPath }
     expect(await readKeptEnd(address)).toBeNull()
     await using keeper = keeperOf()
@@ -62,7 +62,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(await readKeptEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
-  it('continue after those of the process before, and a repeated group counts once', async () => {
+  it('continue after those of the previous process, and a repeated group counts once', async () => {
     const groups = groupsOf('entry')
     for (const portion of [groups.slice(0, 3), groups.slice(2)]) {
       await using keeper = keeperOf()
@@ -71,7 +71,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('are kept again after another process kept some as well', async () => {
+  it('are stored again after another process stored some as well', async () => {
     const problems: Error[] = []
     await using keeper = keeperOf(problems)
     await using other = keeperOf()
@@ -92,7 +92,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf([first, ...others]))
   })
 
-  it('are passed over where they are damaged', async () => {
+  it('are skipped if they are damaged', async () => {
     await using keeper = keeperOf()
     const groups = groupsOf('entry')
     await keeper.keep([
@@ -103,7 +103,7 @@ describe('the newest groups that a follower keeps', () => {
     expect((await read(10)).map(({ firstOffset }) => firstOffset)).toEqual([1, 3, 7, 9])
   })
 
-  it('take no more room than their bound, the oldest go', async () => {
+  it('take no more memory than their bound: the oldest are deleted', async () => {
     await using keeper = keeperOf()
     const [group] = groupsOf('entry') as [SignedGroup]
     const bytes = new Uint8Array(2 ** 20)

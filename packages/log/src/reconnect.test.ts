@@ -14,16 +14,16 @@ function waits(...events: readonly FollowEvent[]): (number | null)[] {
   })
 }
 
-it('waits longer for a log that stays away, at most 2 s, and never gives it up', () => {
+it('waits increasingly long for a log that is down, at most 2 s, without limit', () => {
   const all = waits(...Array<FollowEvent>(8).fill('lost'))
   expect(all).toEqual([50, 100, 200, 400, 800, 1600, 2000, 2000])
 })
 
-it('starts counting again once a stream holds what was applied', () => {
+it('resets the delay once a stream has the group that was applied last', () => {
   expect(waits('lost', 'lost', 'joined', 'lost')).toEqual([50, 100, 0, 50])
 })
 
-it('gives up what is damaged six times in a row, though streams that hold the rest come and go', () => {
+it('reports damage after six damaged groups in a row, even if streams with the applied group come between', () => {
   const again: FollowEvent[] = ['joined', 'lost', 'damaged']
   expect(waits('damaged', ...again, ...again, ...again, ...again, ...again)).toEqual([
     ...[50, 0, 50, 100, 0, 50, 200, 0, 50, 400, 0, 50, 800, 0, 50],
@@ -31,7 +31,7 @@ it('gives up what is damaged six times in a row, though streams that hold the re
   ])
 })
 
-it('continues after a group was damaged on the way', () => {
+it('continues after a group was damaged in transit', () => {
   const accident: FollowEvent[] = [...Array<FollowEvent>(5).fill('damaged'), 'joined', 'grown']
   expect(waits(...accident, ...accident, 'damaged')).not.toContain(null)
 })

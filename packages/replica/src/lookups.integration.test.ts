@@ -221,7 +221,7 @@ describe('lookups at an offset', () => {
     expect(after).toEqual(before)
   })
 
-  it('of one moment share commands, and each hears of its own names', async () => {
+  it('at the same time share commands, and each returns its own names', async () => {
     const mirror = await freshMirror()
     const recordTime = mirror.head.recordTime + 1
     const names = Array.from({ length: 600 }, (_, index) => `n-${index}.unverified.ns`)
@@ -239,9 +239,9 @@ describe('lookups at an offset', () => {
     const position = { offset: mirror.head.offset, recordTime }
     const asked = [...names, 'unknown.unverified.ns', ...names].map((name) => [name, name])
     const found = await Promise.all(asked.map((pair) => readNames(read, pair, position)))
-    const heard = found.map((bodies) => bodies.map(nameIn))
+    const returned = found.map((bodies) => bodies.map(nameIn))
     const owned = asked.map((pair) => pair.map((name) => (name.startsWith('n-') ? name : null)))
-    expect(heard).toEqual(owned)
+    expect(returned).toEqual(owned)
     // 512 names each, the second half in the seats of the first where it still is open.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], position)).map(nameIn)).toEqual([names[1]])

@@ -157,7 +157,7 @@ describe('a snapshot of others', () => {
     expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT)), CONTENT)).toBe(0)
   })
 
-  it('comes whole from those who have it, whatever one of them changes, leaves out or adds', async () => {
+  it('is read completely from the members that have it, whatever one of them changes, omits or adds', async () => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
     let put = (body: Uint8Array, _path: string) => body
     const peers = [await serve(one, 0, (body, path) => put(body, path)), await serve(two, 1)]
@@ -225,7 +225,7 @@ describe('a snapshot of others', () => {
 describe('the snapshots of a node', () => {
   const heldBy = (files: SnapshotFiles) => files.held().map(({ offset }) => offset)
 
-  it('are there after a restart, those that were finished', async () => {
+  it('remain after a restart if they were finished', async () => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     await store.take?.(point(1024), inPieces(CONTENT))
@@ -241,7 +241,7 @@ describe('the snapshots of a node', () => {
     expect(await files.piece(2048, 0)).toBeNull()
   })
 
-  it('leave every file and directory alone that is not called as they are', async () => {
+  it('are stored next to other files and directories without changing them', async () => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     await store.take?.(point(1024), inPieces(CONTENT))
@@ -256,7 +256,7 @@ describe('the snapshots of a node', () => {
     expect((await readdir(own)).sort()).toEqual([...foreign, ...kept].sort())
   })
 
-  it('are gone when their content is damaged', async () => {
+  it('are dropped when their content is damaged', async () => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     await store.take?.(point(1024), inPieces(CONTENT))
@@ -279,7 +279,7 @@ describe('the snapshots of a node', () => {
     expect(heldBy(files)).toEqual([5, 4, 2])
   })
 
-  it('are said once for an offset, and left out where their content breaks off', async () => {
+  it('are taken once for an offset, and not if their content fails', async () => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     const broken = (async function* () {

@@ -117,7 +117,7 @@ const randomOf = (seed: number) => {
 const seeds = fc.integer({ min: 1, max: 2_147_483_646 })
 
 describe('turns', () => {
-  it('come one at a time to all who live, whenever each starts, asks and dies', () => {
+  it('come one at a time to all members that run, whenever each starts, asks and stops', () => {
     fc.assert(
       fc.property(fates, seeds, (fateOf, seed) => {
         const { atOnceMax, endedMs } = simulate(fateOf, randomOf(seed))
@@ -130,7 +130,7 @@ describe('turns', () => {
     )
   })
 
-  it('come in the order of names to those who start together', () => {
+  it('come in the order of names to members that start together', () => {
     const fate = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     const own = { name: 'sv-2', phase: 'waits' } as const
     const other = { silentMs: 0, blockedMs: 0 }

@@ -108,13 +108,13 @@ export class Dispatcher implements AsyncDisposable {
       const ending = this.#ending.get(other.entryHash)
       if (ending === undefined) {
         // Stored by an attempt whose answer was lost.
-        if (!this.#items.has(other.entryHash)) this.#take(other)
+        if (!this.#items.has(other.entryHash)) this.#start(other)
         throw alreadyInFlight(input, other)
       }
       // Its outcome is known and reported, but not stored yet.
       await ending
     }
-    return { outcome: this.#take(pending).outcome }
+    return { outcome: this.#start(pending).outcome }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,7 +123,7 @@ export class Dispatcher implements AsyncDisposable {
     await Promise.all(this.#ending.values())
   }
 
-  #take(pending: PendingSubmission): Item {
+  #start(pending: PendingSubmission): Item {
     const item = this.#add(pending)
     this.#begin(item)
     return item

@@ -82,7 +82,7 @@ export async function loadSnapshot(
     else if (kind === 'party') writes.add('ZADD', KEYS.hosted, 0, record.party)
     else if (kind === 'change') putChange(writes, record.id, record.record)
     else if (kind === 'seen') writes.add('ZADD', KEYS.seen, record.until, record.id)
-    else if (kind === 'tile') activities.takeTile(record)
+    else if (kind === 'tile') activities.addTile(record)
     else if (kind === 'end') isOver = record.count === count
     else portion[kind].push(record.bytes)
     count++
@@ -223,8 +223,8 @@ export function createActivityLoader(redis: Redis, writes: WriteBehind) {
   }
 
   return {
-    /** Takes each tile before the first row. */
-    takeTile(tile: TileBefore): void {
+    /** Adds a tile. All tiles precede the first row. */
+    addTile(tile: TileBefore): void {
       tiles.push(tile)
     },
     async load(members: readonly Uint8Array[]): Promise<void> {

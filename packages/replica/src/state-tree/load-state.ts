@@ -44,7 +44,7 @@ export async function loadState(
   assert(point !== undefined, 'every offset from the horizon to the head is in the timeline')
   const history = createStateHistory(context.genesis)
   const changes: { readonly change: 'add' | 'remove'; readonly entry: EntryFacts }[] = []
-  const take = (version: Version): void => {
+  const addVersion = (version: Version): void => {
     const [isBefore, isNow] = [isActiveAt(version, at), isActiveAt(version, head.offset)]
     if (!isBefore && !isNow) return
     const entry = { ...parseEntryBody(version.body), ...version, expiresAt: version.expires }
@@ -62,7 +62,8 @@ export async function loadState(
     const { head: stored, names } = await readNamesAfter(redis, after, PORTION)
     if (!isReadable(stored)) return null
     readingStored(() => {
-      for (const value of names.values()) decodeVersions(value ?? new Uint8Array(0)).forEach(take)
+      for (const value of names.values())
+        decodeVersions(value ?? new Uint8Array(0)).forEach(addVersion)
     })
     after = names.size < PORTION ? null : ([...names.keys()].at(-1) ?? null)
   } while (after !== null)
