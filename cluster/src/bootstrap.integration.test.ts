@@ -187,7 +187,7 @@ it('in CI installs the programs of tests that are missing, or ends and names the
   )
 })
 
-it('without Chromium skips the browser tests aloud, and never where CI is set', async () => {
+it('reports that it skips the browser tests without Chromium, and never skips them where CI is set', async () => {
   await using clone = await createClone()
   const skipped = clone.test({})
   expect([skipped.exitCode, skipped.stdout]).toEqual([0, '\n'])

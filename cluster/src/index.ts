@@ -1,3 +1,3 @@
-/** What other workspaces know of the control plane; a cluster for tests is in `quorumscan/testing`. */
+/** The exports of the control plane for other workspaces. A cluster for tests is in `quorumscan/testing`. */
 
 export type { AppRouter } from './control/router.ts'

@@ -1,4 +1,4 @@
-/** What works, and how many further failures it tolerates. */
+/** The parts of the cluster that work, and how many further failures each tolerates. */
 import type { Status } from './api.ts'
 import { type Headline, headlinesOf, liarsOf } from './budgets.ts'
 

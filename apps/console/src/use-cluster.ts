@@ -66,7 +66,7 @@ export function useCluster(token: string) {
   return { api, connection, status: current, events, samples, problem }
 }
 
-/** What the control plane stored, with what has arrived since the query. */
+/** Joins the items that the control plane stored with those that arrived after the query. */
 function joined<T extends { readonly at: string }>(past: readonly T[], known: readonly T[]): T[] {
   const newest = past.at(-1)?.at ?? ''
   return [...past, ...known.filter(({ at }) => at > newest)]

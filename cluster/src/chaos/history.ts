@@ -139,7 +139,7 @@ export type LogLine = {
   readonly bytes: string
 }
 
-/** The outcome of a run as a sentence, with the rules behind it. */
+/** The outcome of a run as a sentence, with the rules that led to it. */
 export const verdict = z.object({
   verdict: z.enum(['valid', 'invalid', 'inconclusive']),
   sentence: z.string(),

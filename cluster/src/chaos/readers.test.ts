@@ -53,7 +53,7 @@ it.each<[string, Asked, object]>([
     { kind: 'answered', offset: 7, entry: 1, dissented: ['sv-2', 'sv-3'] },
   ],
   [
-    'an absence that a quorum stands behind',
+    'an absence that a quorum confirms',
     asked({ status: 404 }, { ...decided, 'x-quorum-outcome': 'verified-absent' }),
     { kind: 'answered', offset: 7, entry: null, dissented: ['sv-2', 'sv-3'] },
   ],

@@ -36,7 +36,7 @@ const GROUP_OF_KIND: ReadonlyMap<string, ChartGroup> = new Map([
   ['wipe', 'process'],
 ])
 
-/** As HTML. */
+/** The charts as HTML. */
 export function timelineOf(summary: Summary): string {
   const { availability, faults, phases } = summary
   const { stepMs } = availability

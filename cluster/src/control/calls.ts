@@ -1,6 +1,6 @@
 /**
- * A call of the control plane: who makes it, what the log keeps of it, how its errors travel through tRPC, and the context
- * and the procedure of the router.
+ * A call of the control plane: its caller, its line in the log, its errors through tRPC, and the context and the procedure
+ * of the router.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { printable } from '@quorumscan/cli'
@@ -12,7 +12,7 @@ import type { Parts } from './parts.ts'
 /** The header with the name of the calling program. A caller with the token may send any text: it is for a person. */
 export const CALLER_HEADER = 'x-quorumscan-caller'
 const CALLER_LENGTH_MAX = 100
-/** Of the input in the log. A scenario of a chaos run is longer. */
+/** The longest input in a log line. A scenario of a chaos run is longer. */
 const INPUT_LENGTH_MAX = 1000
 
 /** The name that a caller gives itself, printable, or `console` for a browser. */

@@ -27,7 +27,7 @@ async function end(): Promise<void> {
   if (process.connected) process.disconnect()
 }
 
-// After a defect no process may stay behind.
+// After a defect no process may remain.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error.stack}\n`)
   process.exitCode = 1

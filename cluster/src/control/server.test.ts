@@ -43,7 +43,7 @@ it('answers only callers with the token', async () => {
   expect(await statusOf(server.port, { authorization: 'Bearer secret' }, '/metrics')).toBe(200)
 })
 
-it('closes although a connection without a request is open, as browsers have', async () => {
+it('closes although a browser holds a connection without a request', async () => {
   const server = await startServer()
   const socket = connect(server.port, '127.0.0.1')
   await once(socket, 'connect')

@@ -62,7 +62,7 @@ async function listenOnTcp() {
 }
 
 /** The next event of the socket: bytes, or its end. */
-function hear(socket: Socket): Promise<string> {
+function receive(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     socket.once('data', (chunk: Buffer) => resolve(chunk.toString()))
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(`error ${error.code}`))
@@ -74,9 +74,9 @@ it('passes bytes both ways while there is no fault', async () => {
   await using world = await startWorld()
   const socket = await world.connect()
   socket.write('hello')
-  expect(await hear(socket)).toBe('hello')
+  expect(await receive(socket)).toBe('hello')
   socket.end()
-  expect(await hear(socket)).toBe('closed')
+  expect(await receive(socket)).toBe('closed')
 })
 
 it('delays answers in order, even on existing connections', async () => {
@@ -93,9 +93,9 @@ it('delays answers in order, even on existing connections', async () => {
   await using world = await startWorld({ clock: { ...manual, delay }, random })
   const socket = await world.connect()
   world.set({ kind: 'slow', latencyMs: 100, jitterMs: 90 })
-  let heard = ''
+  let received = ''
   socket.on('data', (chunk: Buffer) => {
-    heard += chunk.toString()
+    received += chunk.toString()
   })
   const sent = '0;1;2;3;4;5;6;7;8;9;'
   for (const [index, text] of (sent.match(/../g) ?? []).entries()) {
@@ -106,9 +106,9 @@ it('delays answers in order, even on existing connections', async () => {
   await manual.advance(189)
   // All wait for the first, which is delayed by 100 + 90 ms.
   expect(delaysMs).toEqual([190])
-  expect(heard).toBe('')
+  expect(received).toBe('')
   await manual.advance(1)
-  await untilTrue('all answers', () => heard === sent)
+  await untilTrue('all answers', () => received === sent)
   expect(delaysMs).toEqual([190])
   socket.destroy()
 })
@@ -122,14 +122,14 @@ it('is silent while it drops, and closes connections that lost bytes once it dro
   await using world = await startWorld({ random: { ...systemRandom, fraction } })
   const [silent, unused] = [await world.connect(), await world.connect()]
   world.set({ kind: 'drop', rate: 1 })
-  const heard = hear(silent)
+  const received = receive(silent)
   silent.write('lost')
   // It drops these bytes.
   await untilTrue('the bytes to be dropped', () => drawCount === 1)
   world.set()
-  expect(await heard).toBe('closed')
+  expect(await received).toBe('closed')
   unused.write('whole')
-  expect(await hear(unused)).toBe('whole')
+  expect(await receive(unused)).toBe('whole')
   expect(world.echoedBytes()).toBe('whole'.length)
   unused.destroy()
 })
@@ -141,7 +141,7 @@ it('resets a TCP connection when bytes are sent', async () => {
   edge.set([{ kind: 'reset' }])
   const socket = createConnection(Number(toEcho.address.split(':')[1]), '127.0.0.1')
   socket.write('hello')
-  expect(await hear(socket)).toBe('error ECONNRESET')
+  expect(await receive(socket)).toBe('error ECONNRESET')
   toEcho.close()
 })
 
@@ -150,7 +150,7 @@ it('closes a connection of a unix socket, which has no reset, when bytes are sen
   world.set({ kind: 'reset' })
   const socket = await world.connect()
   socket.write('hello')
-  expect(await hear(socket)).toMatch(/^(error ECONNRESET|closed)$/)
+  expect(await receive(socket)).toMatch(/^(error ECONNRESET|closed)$/)
 })
 
 it('pauses a fast sender while a slow connection is full, and loses no byte', async () => {

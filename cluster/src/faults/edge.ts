@@ -1,6 +1,6 @@
 /**
- * A byte-level proxy on one edge of the cluster, for HTTP and Redis, and where it stands: before an HTTP server, on the way
- * to a server, and before the process's own Redis. It does not interpret the bytes. Without a fault it passes all of them.
+ * A byte-level proxy on one edge of the cluster, for HTTP and Redis. It is placed before an HTTP server, on the way to a
+ * server, or before the process's own Redis. It does not interpret the bytes. Without a fault it passes all of them.
  */
 import { once } from 'node:events'
 import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
@@ -155,7 +155,7 @@ export type Link = {
 }
 
 /**
- * Stands between an HTTP server and its clients. Without a fault in force the server accepts its connections directly. They
+ * Places an edge between an HTTP server and its clients. Without a fault in force the server accepts its connections directly. They
  * are closed when a fault begins.
  *
  * @param innerPath - A unix socket on which the server accepts the connections that pass the edge.
@@ -220,7 +220,7 @@ function endpointOf(address: string): Endpoint {
 }
 
 /**
- * Stands before a Redis only while a fault is in force. Clients connect to a symbolic link, which otherwise leads to Redis
+ * Places an edge before a Redis only while a fault is in force. Clients connect to a symbolic link, which otherwise leads to Redis
  * itself, so that a healthy node has no overhead.
  */
 export async function guardRedis(

@@ -73,7 +73,7 @@ it('lists what is in force and heals one, those of a node, or all', async () => 
   await expect(control.heal({ id: first.id })).rejects.toThrow(CommandError)
 })
 
-it('replaces a fault of the same kind at the same place', async () => {
+it('replaces a fault in the same slot', async () => {
   const { control } = createWorld()
   await control.apply(lie('sv-1', 'deny'), null)
   await control.apply(lie('sv-1', 'garbage'), null)

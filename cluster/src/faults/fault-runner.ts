@@ -100,7 +100,8 @@ export class FaultRunner implements ServiceHooks {
       const why = effect.refusal?.(this.#services.servicesOf(node), spec) ?? null
       if (why !== null) throw new UsageError(`${node}: ${why}`)
     }
-    if (this.#faults.size >= FAULTS_MAX) throw new CommandError('too many faults; heal some')
+    if (this.#faults.size >= FAULTS_MAX)
+      throw new CommandError('too many faults are in force; end some with `quorumscan heal`')
     const replaced = this.active().find((fault) => slotOf(fault.spec) === slotOf(spec))
     const nowMicros = this.#options.clock.nowMicros()
     this.#count += 1

@@ -14,7 +14,7 @@ export type Part = (typeof PARTS)[number]
 export const CLOCK_RUNS = ['fast', 'slow', 'back'] as const
 export type ClockRun = (typeof CLOCK_RUNS)[number]
 
-/** The connections of a node that a byte-level proxy can stand on. */
+/** The connections of a node that a byte-level proxy can intercept. */
 export const EDGES = ['http', 'log', 'redis', 'p2p'] as const
 /**
  * `http`: its clients, including the scan proxy; `log`: the synchronizer; `redis`: its own Redis; `p2p`: the other engines,
@@ -178,7 +178,7 @@ export type Fault = {
   readonly endsAt: string | null
 }
 
-/** What a byte-level proxy does to the bytes that pass it. */
+/** The effect of a byte-level proxy on the bytes that pass it. */
 export type LinkFault =
   | { readonly kind: 'slow'; readonly latencyMs: number; readonly jitterMs: number }
   | { readonly kind: 'drop'; readonly rate: number }
@@ -190,7 +190,7 @@ export const DROP_ALL: LinkFault = { kind: 'drop', rate: 1 }
 export const NO_FAULTS = {
   lie: null as LieKind | null,
   clockOffsetMs: 0,
-  /** Of the engine that the process owns. */
+  /** The fault of the engine that the process owns. */
   engine: null as 'killed' | 'paused' | null,
   isDiskFull: false,
   /** Nodes whose engines it cannot reach. */

@@ -50,19 +50,19 @@ async function startWorld() {
   const { host } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
   const toHttp = await link(edge, { at: '127.0.0.1:0', to: host })
   const log = createLogClient({ url: `http://${toHttp.address}`, token: TOKEN })
-  const heard: { readonly text: string; readonly offset: number; readonly atMs: number }[] = []
+  const received: { readonly text: string; readonly offset: number; readonly atMs: number }[] = []
   const following = (async () => {
     const reader = createLogReader({ log, genesis, clock, random: systemRandom })
     const from = { from: 0, expected: null, batchEntriesMax: 10, signal }
     for await (const batch of reader.follow(from))
       for (const { offset, bytes } of batch)
-        heard.push({ offset, text: Buffer.from(bytes).toString(), atMs: clock.monotonicMs() })
+        received.push({ offset, text: Buffer.from(bytes).toString(), atMs: clock.monotonicMs() })
   })()
   return {
     edge,
-    heard,
+    received,
     write: (text: string) => writer.append(utf8(text)),
-    find: (text: string) => heard.find((entry) => entry.text === text),
+    find: (text: string) => received.find((entry) => entry.text === text),
     async [Symbol.asyncDispose]() {
       stop.abort()
       await following
@@ -89,14 +89,14 @@ it.each<LinkFault>([{ kind: 'reset' }, { kind: 'drop', rate: 1 }])(
     world.edge.set([])
     await world.write('afterwards')
     await untilTrue('the last', () => world.find('afterwards') !== undefined)
-    expect(world.heard.map(({ offset }) => offset)).toEqual(
-      world.heard.map((_, index) => index + 1),
+    expect(world.received.map(({ offset }) => offset)).toEqual(
+      world.received.map((_, index) => index + 1),
     )
-    expect(world.heard.filter(({ text }) => text.startsWith('meanwhile'))).toHaveLength(20)
+    expect(world.received.filter(({ text }) => text.startsWith('meanwhile'))).toHaveLength(20)
   },
 )
 
-it('a follower on a slow link hears all of it, late', async () => {
+it('delivers the whole log, late, to a follower on a slow link', async () => {
   await using world = await startWorld()
   await world.write('before')
   await untilTrue('the first', () => world.find('before') !== undefined)

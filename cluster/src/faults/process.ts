@@ -39,7 +39,7 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
 
   const newEdge = () => createEdge({ clock: system, random: systemRandom })
   const edges = { http: newEdge(), log: newEdge(), redis: newEdge(), p2p: newEdge() }
-  /** What sets the faults of each edge, and closes its connections. */
+  /** Each link sets the faults of an edge, and closes its connections. */
   const links: Record<EdgeName, Link> = { ...edges }
   for (const name of EDGES) edges[name].set(initial.edges[name])
   /** To the engines of other members, by the names of their nodes. */

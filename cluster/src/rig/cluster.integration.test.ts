@@ -27,7 +27,7 @@ import { prepareCluster } from './prepare.ts'
 // Real processes take their time on a machine that does other things, too.
 const clock = createSystemClock()
 
-// Writes down when it starts and ends; says 'catching-up' while the file HOLD is there, or its Redis is not.
+// Records when it starts and ends. Reports 'catching-up' while the file HOLD exists, or its Redis does not answer.
 const STAND_IN = `
 const { appendFileSync, existsSync } = require('node:fs')
 const { createServer } = require('node:http')
@@ -403,7 +403,7 @@ it('wipes all data of a node, but only the replica of the validator', async () =
   expect(world.cluster.status().validator.state).toBe('up')
 })
 
-it('leaves no process after a crash once the next one has cleaned up', async () => {
+it('leaves no process after a crash once the next control plane has cleaned up', async () => {
   await using world = await startWorld()
   const { directory } = world.prepared
   const { path } = readOwnJson(directory.socketsFile) as { path: string }
@@ -414,7 +414,7 @@ it('leaves no process after a crash once the next one has cleaned up', async () 
   expect(await cleanUp(directory, clock)).toBe(0)
 })
 
-it('is taken over after a crash by the next one, with the faults in force, and then stopped', async () => {
+it('is taken over after a crash by the next control plane, with the faults in force, and then stopped', async () => {
   await using world = await startWorld()
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
@@ -493,7 +493,7 @@ describe('a process that exits unexpectedly', () => {
     expect(world.incidents).toHaveLength(1)
   })
 
-  it('is no fault that is in force any more when it was paused', async () => {
+  it('ends the fault of a paused process', async () => {
     await using world = await startWorld()
     await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null)
     const before = world.node('sv-1')?.pid
@@ -510,7 +510,7 @@ describe('a broken append-only file', () => {
       if (!file.endsWith('.manifest')) await writeFile(join(files, file), 'no append-only file')
   }
 
-  it('of a node is named with what to do, and the rest starts; a wipe repairs it', async () => {
+  it('of a node is reported with what to do, and the other processes start; a wipe repairs it', async () => {
     await using world = await startWorld({ nodeCount: 4 })
     await world.cluster.stop()
     await breakFile(world, 'sv-2')
@@ -530,7 +530,7 @@ describe('a broken append-only file', () => {
     expect(next.cluster.status().nodes[1]?.state).toBe('up')
   })
 
-  it('of what all depends on makes the start fail, in a sentence', async () => {
+  it('of a process that all others need makes the start fail, with a sentence', async () => {
     await using world = await startWorld()
     await world.cluster.stop()
     await breakFile(world, 'synchronizer')
@@ -648,7 +648,7 @@ it('wipes no second replica before the first is back', async () => {
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   expect(String(await first)).toMatch(/sv-1 was wiped, but is not up: sv-1 is down/)
   await expect(world.cluster.disks.wipe('sv-2')).rejects.toThrow(
-    /^sv-2 is not wiped: sv-1 was, and is not up/,
+    /^sv-2 was not wiped: sv-1 was wiped before, and is not up yet/,
   )
   await rm(world.hold)
 })

@@ -23,7 +23,7 @@ import { DiskWork } from './disk-work.ts'
 import type { Prepared } from './prepare.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
-/** How long the Redis of a node may take to answer, as the console waits. */
+/** The time limit for an answer of a node's Redis. The console waits for it. */
 const JOBS_TIMEOUT_MS = 1_000
 /** Pruning deletes some 100 000 updates per second. */
 const PRUNE_TIMEOUT_MS = 60_000
@@ -201,13 +201,13 @@ export class Cluster {
         .map((node) => ({
           name: node.name,
           ...this.#runner.health.statusOf(node),
-          /** Of the entry at `offset`, as the node reports it. */
+          /** The record time of the entry at `offset`, as the node reports it. */
           recordTime: this.#runner.health.healthOf(node)?.recordTime ?? null,
         })),
       validator: this.#runner.health.statusOf(this.#runner.service('validator')),
       /** The synchronizer that the validator follows. */
       synchronizer: this.#runner.health.statusOf(this.#runner.service(SYNCHRONIZER)),
-      /** Where members order together: the synchronizer of each node, with the node's name. */
+      /** The synchronizer of each node, with the node's name, where members order together. */
       members: this.#services
         .filter(({ node, name }) => node !== name)
         .map((member) => ({

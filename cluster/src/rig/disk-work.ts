@@ -24,7 +24,7 @@ import { planLogRedis, type TopologyInput } from './topology.ts'
 
 /** Enough for any log of one machine. */
 const VERIFY_TIMEOUT_MS = 600_000
-/** Of a directory that is being deleted. */
+/** The suffix of a directory that is being deleted. */
 const WIPED_SUFFIX = '.wiped'
 
 type DiskWorkOptions = {
@@ -233,7 +233,7 @@ export class DiskWork {
     const service = this.#runner.service(before)
     if (this.#runner.health.stateOf(service).state === 'up') return
     throw new CommandError(
-      `${node} is not wiped: ${before} was, and is not up yet; ${this.#runner.health.describeTrouble(service)}`,
+      `${node} was not wiped: ${before} was wiped before, and is not up yet; ${this.#runner.health.describeTrouble(service)}`,
     )
   }
 

@@ -316,7 +316,7 @@ describe.skipIf(enginePath === null)('four members', () => {
         return detail?.includes('does not vote') === true && ordering.connected.length > 0
       })
       await expect(one.letVote()).rejects.toThrow('the vote is not needed')
-      await untilTrue('status to say who decides', async () =>
+      await untilTrue('status to report that its operator must decide', async () =>
         ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
       )
       expect(await one.voteState()).toBeNull()

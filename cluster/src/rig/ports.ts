@@ -35,11 +35,11 @@ export function portsFrom(basePort: number, nodeCount: number) {
     control: basePort,
     validator: basePort + 1,
     synchronizer: basePort + 2,
-    /** Where members order together: the port of the synchronizer's engine, for other engines. */
+    /** The port of the synchronizer's engine, for other engines, where members order together. */
     engine: { p2p: basePort + 3 },
-    /** Of sv-1, sv-2, … in order. */
+    /** The ports of sv-1, sv-2, … in order. */
     nodes: indexes.map((index) => basePort + 11 + index),
-    /** Where members order together: the ports that each node adds. */
+    /** The ports that each node adds where members order together. */
     members: indexes.map((index) => ({
       synchronizer: basePort + 24 + index,
       p2p: basePort + 37 + index,

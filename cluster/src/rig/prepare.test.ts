@@ -85,7 +85,7 @@ it('refuses another size than the one that the genesis fixes', async () => {
   await expect(prepare(temporary.directory, { nodeCount: 4 })).rejects.toThrow('cluster of 2 nodes')
 })
 
-it('refuses a directory of an older layout, says what to do, and does not change it', async () => {
+it('refuses a directory of an older layout with what to do, and does not change it', async () => {
   await using temporary = await temporaryDirectory()
   await prepare(temporary.directory)
   const { clusterFile } = temporary.directory

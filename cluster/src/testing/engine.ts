@@ -1,4 +1,4 @@
-/** The engine that tests of members who order together start. */
+/** The engine that tests of ordering members start. */
 
 import { findEngine } from '@quorumscan/operator/engine'
 import { messageOf } from '@quorumscan/runtime'

@@ -28,13 +28,13 @@ it('reports measurements only of nodes that are up, and which votes lookups can 
     faults: { active: () => faults },
   } as unknown as Cluster
   const live = startLive(cluster, prober, createManualClock())
-  const told = live
+  const reported = live
     .status()
     .nodes.map(({ p50Ms, p99Ms, agreement, lastError, lag, isCounted }) => ({
       ...{ p50Ms, p99Ms, agreement, lastError, lag, isCounted },
     }))
   const blank = { agreement: null, p50Ms: null, p99Ms: null, lastError: 'refused' }
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { ...statistics, lag: 0, isCounted: true },
     { ...statistics, lag: 1, isCounted: false },
     ...[1, 2, 3].map(() => ({ ...blank, lag: null, isCounted: false })),

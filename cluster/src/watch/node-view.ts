@@ -15,7 +15,7 @@ import { lastLines } from '../rig/log-files.ts'
 const TIMEOUT_MS = 1500
 /** A certificate of a hundred members has less than 20 000 bytes; the metrics of a process less than 200 000. */
 const ANSWER_BYTES_MAX = 1_000_000
-/** Of each log: more lines than a page shows. */
+/** The part of each log that is read: more lines than a page shows. */
 const LOG_TAIL = { bytes: 32_768, lines: 100 }
 
 /** Asks the processes of a node, within bounds. Values that they do not report are null. */
@@ -30,7 +30,7 @@ export async function viewNode(services: readonly [Service, ...Service[]], genes
   return {
     /** Null unless it is a scan node. */
     certificate,
-    /** Of its Redis, in bytes; null where it does not report it. */
+    /** The sizes of its Redis in bytes; null where it does not report them. */
     store: {
       memoryBytes: gauge(metrics.text, 'redis_memory_bytes'),
       fileBytes: gauge(metrics.text, 'redis_aof_bytes'),

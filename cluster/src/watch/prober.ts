@@ -103,7 +103,7 @@ export function startProber(options: {
   const probing = repeat(probe, { clock, everyMs: INTERVAL_MS })
   return {
     samples,
-    /** Of a node in the last minute; null without an answer. `agreement`: percent of the comparable answers that agreed. */
+    /** The numbers of a node in the last minute; null without an answer. `agreement`: percent of its comparable answers. */
     statistics(node: string) {
       const recent = samples
         .recent()

@@ -5,9 +5,9 @@ import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../rig/registration.ts'
 import type { ConfirmationWatch } from './cluster-log.ts'
 
-/** As many as a screen shows. The ledger has all of them. */
+/** The number of registrations that a screen shows. The ledger has all of them. */
 const STORED_MAX = 20
-/** Enough for one person. */
+/** Registrations at once: enough for one person. */
 const RUNNING_MAX = 8
 
 type User = { readonly name: string; readonly user: string }

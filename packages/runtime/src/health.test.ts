@@ -24,7 +24,7 @@ it('reads the head of a scan node from its answer, and asks for nothing else', a
   const headers = { 'x-ledger-head': '7', 'x-ledger-head-time': '2026-01-01T00:00:00Z' }
   await using node = await serve({ '/readyz': { status: 200, headers } })
   expect(await askHealth(node.url)).toEqual({
-    ...{ state: 'up', detail: null, code: null, isInTurn: false, standsStill: false },
+    ...{ state: 'up', detail: null, code: null, isInTurn: false, isStalled: false },
     ...{ offset: 7, recordTime: '2026-01-01T00:00:00Z', ordering: null },
   })
   expect(node.asked).toEqual(['/readyz'])
@@ -47,7 +47,7 @@ it('takes a value of another form for one that was not reported', async () => {
     '/status': statusOf({ offset: -1, ordering: { height: 'x' } }),
   })
   expect(await askHealth(other.url)).toMatchObject({
-    ...{ state: 'starting', detail: 'HTTP 503', standsStill: true, offset: null, ordering: null },
+    ...{ state: 'starting', detail: 'HTTP 503', isStalled: true, offset: null, ordering: null },
   })
 })
 

@@ -36,7 +36,7 @@ export type Health = {
   /** Whether it waits until others are rebuilt: not an error while they make progress. */
   readonly isInTurn: boolean
   /** Whether it will not continue by itself. */
-  readonly standsStill: boolean
+  readonly isStalled: boolean
   /** End of its replica, or of the log that it writes. */
   readonly offset: number | null
   readonly recordTime: string | null
@@ -73,7 +73,7 @@ function readinessOf({ status, headers, body }: Asked) {
     state: isUp ? 'up' : state === 'starting' ? 'starting' : 'catching-up',
     code: typeof code === 'string' ? code : null,
     isInTurn: state === 'waiting-to-rebuild',
-    standsStill: !isUp && retryable === false,
+    isStalled: !isUp && retryable === false,
     detail:
       status === 200
         ? (headers.get(DETAIL_HEADER) ?? clockDetail(headers))

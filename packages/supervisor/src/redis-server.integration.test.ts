@@ -18,7 +18,7 @@ const commandThatPrints = (text: string) => {
   return command
 }
 
-it('accepts a Redis that is new enough, and says in a sentence why it refuses another', async () => {
+it('accepts a Redis that is new enough, and refuses others with a reason', async () => {
   await assertRedisUsable(required('redis'))
   await assertRedisUsable(commandThatPrints('Redis server v=7.0.15 sha=00000000:0 malloc=libc'))
   await expect(

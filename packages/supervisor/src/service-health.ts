@@ -53,7 +53,7 @@ export function createServiceHealth(options: {
   const adviceOn = (service: Service): string | null => {
     const { name, kind } = service
     const isRedisBroken = exits.isCrashLooping(service.redis.id)
-    const isStalled = healthOf(service)?.standsStill === true
+    const isStalled = healthOf(service)?.isStalled === true
     const hasExited = isRedisBroken || exits.isCrashLooping(service.app.id)
     if (!hasExited && !isStalled) return null
     if (!isCluster) return 'see "Losing a machine" in docs/operations.md'
@@ -94,10 +94,10 @@ export function createServiceHealth(options: {
       /** Null while it does not run. */
       pid: supervisor.pid(service.app.id),
       redisPid: supervisor.pid(service.redis.id),
-      /** Where its replica, or the log that it writes, ends; null while it does not report it. */
+      /** The last offset of its replica, or of the log that it writes; null while it does not report it. */
       offset: healthOf(service)?.offset ?? null,
     }),
-    /** What is wrong with a service that is not up, and what to do next. */
+    /** Describes what is wrong with a service that is not up, and what to do next. */
     describeTrouble(service: Service): string {
       const { state, detail } = stateOf(service)
       // A process may report a whole sentence.

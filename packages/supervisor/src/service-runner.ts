@@ -32,7 +32,7 @@ const LOG_CHECK_INTERVAL_MS = 10_000
  */
 const RESTART_POLICY = { minMs: 100, maxMs: 10_000, factor: 4, stableAfterMs: 15_000 }
 
-/** What a test rig does to services. */
+/** The actions of a test rig on services. */
 export type ServiceHooks = {
   /** Variables of a process that is being started, in addition to its own. */
   environmentOf(service: Service): Readonly<Record<string, string>>
@@ -174,7 +174,7 @@ export class ServiceRunner {
       }
       const isOver =
         givingUp?.aborted === true ||
-        health?.standsStill === true ||
+        health?.isStalled === true ||
         !this.mayStart(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#restarts.isCrashLooping(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
@@ -183,7 +183,7 @@ export class ServiceRunner {
     }
   }
 
-  /** As `untilUp`, but accepts a process that runs and is late: `status` shows its progress. */
+  /** Waits as `untilUp` does, but accepts a process that runs and is late: `status` shows its progress. */
   async untilUpOrLate(service: Service): Promise<void> {
     await this.untilUp(service).catch((error: unknown) => {
       if (this.processes.pid(service.app.id) === null) throw error

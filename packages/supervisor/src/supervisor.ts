@@ -46,7 +46,7 @@ const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 const LOG_BYTES_MAX = 16 * 2 ** 20
 /** Variables that make a process another one when they change. Faults do not: they change while it runs. */
 const SETTING = /^QS_(?!FAULTS$)/
-/** How often the supervisor looks whether a process that is not its child still runs. */
+/** The interval at which the supervisor checks whether a process that is not its child still runs. */
 const ADOPTED_CHECK_MS = 50
 /** A signalled process leaves the process table within milliseconds. This allows for a machine under load. */
 const KILL_TIMEOUT_MS = 10_000
@@ -220,11 +220,14 @@ export class Supervisor {
       clock: this.#options.clock,
       timeoutMs: KILL_TIMEOUT_MS,
       intervalMs: 5,
-      what: `${id} to take ${signal}`,
+      what: `${id} to react to ${signal}`,
     })
   }
 
-  /** Tried again later on a full disk. Until then the next supervisor finds processes by their environment. */
+  /**
+   * Writes the record. On a full disk the supervisor tries again later. Until then the next supervisor finds processes by
+   * their environment.
+   */
   #record(): void {
     const recorded = [...this.#runningById.values()].map(
       ({ spec, identity }): Recorded => ({ id: spec.id, start: startOf(spec), ...identity }),

@@ -1,4 +1,4 @@
-/** The menu of one process. Actions that destroy something stand apart and ask for confirmation. */
+/** The menu of one process. Destructive actions are listed separately and ask for confirmation. */
 import { useId, useState } from 'react'
 import type { Api } from '../api.ts'
 import { Button, CloseButton, durationChoices, Form, Modal, Select } from '../parts.tsx'
@@ -10,7 +10,7 @@ export type Action = { readonly label: string; readonly run: () => Promise<unkno
 const DURATIONS_S = [10, 30, 60, 300]
 const DEFAULT_DURATION_S = 60
 
-/** What destroys something, with the consequence, in the order of the menu. */
+/** Destructive actions with their consequences, in the order of the menu. */
 function destructionsOf({ target: { name: node, kind }, snapshot: { api, status } }: NodeProps) {
   const { kill, wipe } = api.nodes
   const all = [

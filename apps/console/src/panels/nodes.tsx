@@ -13,7 +13,7 @@ type Row = {
   readonly act: (action: Action) => void
 }
 
-/** What a column shows of a node. */
+/** The cell of a node in each column. */
 const columns: Readonly<Record<string, (row: Row) => ReactNode>> = {
   State: ({ node }) => <StateMark process={node} />,
   Offset: ({ node }) => node.offset ?? '–',

@@ -34,14 +34,14 @@ export function checkLookups(
 function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): string | null {
   const { offset, entry } = outcome
   const asked = 'name' in subject ? subject.name : subject.party
-  const who = `${client} asked for ${asked} (${read}) at offset ${offset}`
-  if (offset > truth.headOffset) return `${who}, which the log does not have`
+  const what = `${client} asked for ${asked} (${read}) at offset ${offset}`
+  if (offset > truth.headOffset) return `${what}, which the log does not have`
   const wanted =
     'name' in subject
       ? truth.entryOfName(subject.name, offset)
       : truth.entryOfParty(subject.party, offset)
   if (isSame(wanted, entry)) return null
-  return `${who} and received ${entryText(entry)}; true is ${entryText(wanted)}`
+  return `${what} and received ${entryText(entry)}; true is ${entryText(wanted)}`
 }
 
 /** Per client, in the order of answers: a later request is never answered at an older offset. */

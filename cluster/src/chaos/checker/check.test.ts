@@ -26,7 +26,7 @@ function shown(story: Scenario): CertifiedEntry | null {
 }
 
 /** A name is requested, paid and confirmed; the answer of an honest replica at every offset. */
-function tell() {
+function createStory() {
   const story = new Scenario()
   const answers: (CertifiedEntry | null)[] = []
   const note = () => {
@@ -105,14 +105,14 @@ const silent = (fromMs: number, toMs: number): HistoryEvent[] =>
   }))
 
 it('finds an honest history valid', async () => {
-  const { log, lookups, end, genesis } = tell()
+  const { log, lookups, end, genesis } = createStory()
   const verdict = await check({ history: [...lookups, ...end], log, genesis })
   expect(verdict.verdict).toBe('valid')
   expect(brokenRules(verdict)).toEqual([])
 })
 
 it('counts how often each rule was tested, and accepts no untested rule', async () => {
-  const { log, lookups, end, genesis } = tell()
+  const { log, lookups, end, genesis } = createStory()
   const history = [run('f', false), ...lookups, ...end]
   const { verdict, sentence, rules } = await check({ history, log, genesis })
   const samplesOf = (name: string) => rules.find(({ rule }) => rule === name)?.samples
@@ -147,7 +147,7 @@ describe('planted mistakes', () => {
     ['f + 1', 1, 'valid'],
     ['f', 0, 'invalid'],
   ] as const)('a reader with threshold %s and one liar', async (_, more, wanted) => {
-    const { answers, log, end, genesis } = tell()
+    const { answers, log, end, genesis } = createStory()
     const threshold = maxFaulty(genesis.nodes.length) + more
     const lookups = answers.map((entry, offset) => lookup(offset, read(entry, threshold)))
     const verdict = await check({ history: [...lookups, ...end], log, genesis })
@@ -156,7 +156,7 @@ describe('planted mistakes', () => {
   })
 
   it('an interpretation that resolves below q: the name is there after two confirmations', async () => {
-    const { answers, confirmedAt, log, end, genesis } = tell()
+    const { answers, confirmedAt, log, end, genesis } = createStory()
     const [, second = 0, third = 0] = confirmedAt
     const lookups = answers.map((entry, offset) =>
       lookup(offset, offset >= second ? (answers[third] ?? null) : entry),
@@ -167,7 +167,7 @@ describe('planted mistakes', () => {
   })
 
   it('an append that is acknowledged before it is durable: the payment is gone', async () => {
-    const { payment, log, lookups, genesis, story } = tell()
+    const { payment, log, lookups, genesis, story } = createStory()
     const paidAt = log.findIndex(
       (_, index) => story.ledger.results()[index] !== undefined && index === 3,
     )
@@ -202,7 +202,7 @@ const signed = (
 ): HistoryEvent => ({ kind: 'signed-state', node: 'sv-1', offset, state })
 
 describe('every rule', () => {
-  it.each<[string, (world: ReturnType<typeof tell>) => HistoryEvent[]]>([
+  it.each<[string, (world: ReturnType<typeof createStory>) => HistoryEvent[]]>([
     ['answers are true', () => [lookup(9999, null, { startMs: 1e5, endMs: 1e5 })]],
     [
       'reads never go back',
@@ -227,7 +227,7 @@ describe('every rule', () => {
       },
     ],
   ])('%s', async (rule, mistake) => {
-    const world = tell()
+    const world = createStory()
     const history = [...world.lookups, ...world.end, ...mistake(world)]
     const verdict = await check({ history, log: world.log, genesis: world.genesis })
     expect(brokenRules(verdict)).toEqual([rule])
@@ -235,23 +235,25 @@ describe('every rule', () => {
   })
 
   it('weak answers may be false beyond f, strong ones must be true', async () => {
-    const { answers, lookups, log, end, genesis } = tell()
+    const { answers, lookups, log, end, genesis } = createStory()
     const wrong = { ...shownNowhere(), user: LIAR }
     const after = { startMs: 1e5, endMs: 1e5 }
-    const told = (read: string) => [
+    const historyOf = (read: string) => [
       run('beyond-f', true),
       ...lookups,
       lookup(answers.length - 1, wrong, { ...after, read }),
       ...end,
     ]
-    expect((await check({ history: told('weak'), log, genesis })).verdict).toBe('valid')
-    expect((await check({ history: told('strong'), log, genesis })).verdict).toBe('invalid')
-    expect((await check({ history: told('proof'), log, genesis })).verdict).toBe('valid')
-    expect((await check({ history: told('proof-strong'), log, genesis })).verdict).toBe('invalid')
+    expect((await check({ history: historyOf('weak'), log, genesis })).verdict).toBe('valid')
+    expect((await check({ history: historyOf('strong'), log, genesis })).verdict).toBe('invalid')
+    expect((await check({ history: historyOf('proof'), log, genesis })).verdict).toBe('valid')
+    expect((await check({ history: historyOf('proof-strong'), log, genesis })).verdict).toBe(
+      'invalid',
+    )
   })
 
   it('refusals are allowed while more than f nodes, or another process, are faulty', async () => {
-    const { lookups, log, end, genesis } = tell()
+    const { lookups, log, end, genesis } = createStory()
     const broken = (node: string, lie = false): HistoryEvent => ({
       ...wholeFault,
       fault: lie ? { kind: 'lie', node, lie: 'deny' } : { kind: 'kill', node, part: null },
@@ -274,7 +276,7 @@ describe('every rule', () => {
   })
 
   it('is inconclusive with too few events', async () => {
-    const { lookups, log, end, genesis } = tell()
+    const { lookups, log, end, genesis } = createStory()
     const of = async (history: HistoryEvent[]) => (await check({ history, log, genesis })).verdict
     expect(await of(lookups)).toBe('inconclusive')
     expect(await of([...lookups.slice(0, 3), ...end])).toBe('inconclusive')
@@ -317,7 +319,7 @@ describe('a node that equivocates', () => {
   const probes = [probe(1000), probe(2000), probe(3000)]
   const evidence: HistoryEvent = { kind: 'evidence', node: 'sv-2', pairs: 3 }
   const verdictOf = async (...events: HistoryEvent[]) => {
-    const { lookups, log, end, genesis } = tell()
+    const { lookups, log, end, genesis } = createStory()
     const verdict = await check({ history: [...lookups, lie, ...events, ...end], log, genesis })
     const seen = verdict.rules.find(({ rule }) => rule === 'lies are seen')?.samples
     return [verdict.verdict, seen]
