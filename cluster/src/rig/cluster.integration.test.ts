@@ -376,7 +376,7 @@ it('refuses invalid commands with a sentence', async () => {
   await cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   await expect(
     cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null),
-  ).rejects.toThrow('does not run')
+  ).rejects.toThrow('is not running')
 })
 
 it('stops in order with paused processes among them', async () => {
