@@ -78,7 +78,7 @@ async function startWorld() {
 }
 
 it.each<LinkFault>([{ kind: 'reset' }, { kind: 'drop', rate: 1 }])(
-  'a follower whose link has $kind hears nothing, and all of it afterwards, once each',
+  'a follower whose link has $kind receives nothing, and the whole log afterwards, each entry once',
   async (fault) => {
     await using world = await startWorld()
     await world.write('before')
