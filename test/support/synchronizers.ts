@@ -9,7 +9,7 @@ import {
   systemRandom,
 } from '@quorumscan/base'
 import { allocatePartyCommand, decodeEntry, encodeEntry, type LogEntry } from '@quorumscan/ledger'
-import { createLogClient, createLogReader } from '@quorumscan/log'
+import { createLogClient, createOrderingClient } from '@quorumscan/log'
 import { send } from '@quorumscan/testkit'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -60,7 +60,7 @@ export async function openSynchronizers(cluster: RunningCluster) {
         /** From the beginning to this offset. */
         async readTo(offset: number): Promise<readonly LogEntry[]> {
           const stopping = new AbortController()
-          const reader = createLogReader({
+          const reader = createOrderingClient({
             log,
             genesis: { ...genesis, hash },
             clock,

@@ -20,9 +20,9 @@ import {
   type Certified,
   createCertifiedVerifier,
   InvalidProof as InvalidState,
+  leavesOfDocument,
   type ProvenLeaf,
   questionOf,
-  showDocument,
 } from '@quorumscan/verifier/certified'
 import { z } from 'zod'
 
@@ -104,7 +104,7 @@ async function judgeState(
   const genesisHash = await hashGenesis(genesis)
   const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
   if (asked === null)
-    return { kind: 'shown', certified: await showDocument(document, threshold, network) }
+    return { kind: 'shown', certified: await leavesOfDocument(document, threshold, network) }
   const question = judged(() => questionOf(asked, network))
   const certified = await createCertifiedVerifier(network).verify(document, question, threshold)
   return { kind: 'certified', request: asked, certified }

@@ -5,7 +5,7 @@ import type { ScanConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
-import { readKeptEnd } from '@quorumscan/log'
+import { readStoredEnd } from '@quorumscan/log'
 import { type AppOverrides, beginApp } from '@quorumscan/server'
 import { createSubmitter } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
@@ -42,7 +42,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         member: { name: nodeName, scanKey, snapshotDirectory: config.snapshotDirectory },
         dueJobs: QUEUES_OF.scan.definitions.map(({ name }) => name),
         async rebuild(deleteStored, { redis, ...parts }) {
-          const end = await readKeptEnd(redis)
+          const end = await readStoredEnd(redis)
           const { signal = new AbortController().signal } = overrides
           const waiting = { ...app, ...parts, config, peers, end, signal }
           await rebuildInTurn(waiting, deleteStored)

@@ -6,7 +6,7 @@
 
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { ENTRY_BYTES_MAX, priceOfBytes } from '@quorumscan/ledger'
+import { ENTRY_BYTES_MAX, unitsOfBytes } from '@quorumscan/ledger'
 import { type EntryRefusal, type Judge, type OrderedLog, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
@@ -36,9 +36,9 @@ export function createAdmission(options: {
     async submit(bytes: Uint8Array, submitter: Submitter): Promise<void> {
       if (bytes.byteLength > ENTRY_BYTES_MAX)
         throw new ScanError('BODY_TOO_LARGE', `an entry has at most ${ENTRY_BYTES_MAX} bytes`)
-      const bytesPrice = priceOfBytes(bytes.byteLength)
+      const bytesUnits = unitsOfBytes(bytes.byteLength)
       // Before it is hashed and decoded, which takes as long as what a replica does with refused bytes.
-      budgets.admit(submitter, bytesPrice)
+      budgets.admit(submitter, bytesUnits)
       const entryHash = sha256Hex(bytes)
       if (appended.has(entryHash)) return
       const judged = judge(bytes)
@@ -49,8 +49,8 @@ export function createAdmission(options: {
       const refusal = refusalByTime(judged.notAfter, now) ?? judged.oversize
       if (refusal !== null) throw toScanError(refusal)
       disk.assertRoom()
-      budgets.charge(submitter, judged.contractsPrice)
-      budgets.admitKey(judged.participant, bytesPrice + judged.contractsPrice)
+      budgets.charge(submitter, judged.contractsUnits)
+      budgets.admitKey(judged.participant, bytesUnits + judged.contractsUnits)
       disk.note(bytes.byteLength)
       await log.append(bytes)
       appended.set(entryHash, true)

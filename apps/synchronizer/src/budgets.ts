@@ -1,5 +1,5 @@
 /**
- * How much each submitter may make the replicas work: budgets in units of `priceOfBytes`, by the second. There are three.
+ * How much each submitter may make the replicas work: budgets in units of `unitsOfBytes`, by the second. There are three.
  *
  * | bucket | holders | units a second |
  * |---|---|---|

@@ -17,7 +17,7 @@ import {
   type LogSource,
   transferCommand,
 } from '@quorumscan/ledger'
-import { createLogClient, createLogReader, LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { createLogClient, createOrderingClient, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import {
   createTestNetwork,
@@ -133,7 +133,7 @@ async function setUp(
   /** Of the synchronizer that was started last. */
   let lastUrl = ''
   const orderingOf = (log: LogSource) =>
-    createLogReader({
+    createOrderingClient({
       log,
       genesis: {
         hash: network.genesisHash,

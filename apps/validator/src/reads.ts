@@ -5,7 +5,7 @@ import type { Follower } from '@quorumscan/follower'
 import { parseNodeUrl } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createReader } from '@quorumscan/reader/voted'
-import { createUndiciTransport, type QuietLines, tracedTransport } from '@quorumscan/runtime'
+import { createUndiciTransport, type RateLimitedLog, tracedTransport } from '@quorumscan/runtime'
 import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
@@ -23,7 +23,7 @@ export async function openReads(
     readonly peerTokenByOrigin: ReadonlyMap<string, string>
     readonly store: ValidatorStore
     readonly readMetrics: ReadMetrics
-    readonly alarms: QuietLines
+    readonly alarms: RateLimitedLog
   },
 ) {
   const { clock, genesis, genesisHash, logger, tracer, trust } = app

@@ -5,7 +5,7 @@ import type { Follower } from '@quorumscan/follower'
 import { openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { Dispatcher } from '@quorumscan/ledger-api'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
-import type { QuietLines } from '@quorumscan/runtime'
+import type { RateLimitedLog } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import type { ValidatorStore } from '@quorumscan/users'
@@ -19,7 +19,7 @@ export async function openSubmission(
     readonly follower: Pick<Follower, 'assertLive' | 'isLive' | 'ordering' | 'redis' | 'replica'>
     readonly keyPair: KeyPair
     readonly store: Pick<ValidatorStore, 'autoRenewals' | 'outbox'>
-    readonly alarms: QuietLines
+    readonly alarms: RateLimitedLog
   },
 ) {
   const { clock, genesis, logger } = app

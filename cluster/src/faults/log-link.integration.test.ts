@@ -4,8 +4,8 @@ import { createKeyPair, createSystemClock, systemRandom, utf8 } from '@quorumsca
 import {
   createLogClient,
   createLogFeed,
-  createLogReader,
   createLogWriter,
+  createOrderingClient,
   LOG_RULES,
   LOG_USER,
 } from '@quorumscan/log'
@@ -52,7 +52,7 @@ async function startWorld() {
   const log = createLogClient({ url: `http://${toHttp.address}`, token: TOKEN })
   const received: { readonly text: string; readonly offset: number; readonly atMs: number }[] = []
   const following = (async () => {
-    const reader = createLogReader({ log, genesis, clock, random: systemRandom })
+    const reader = createOrderingClient({ log, genesis, clock, random: systemRandom })
     const from = { from: 0, expected: null, batchEntriesMax: 10, signal }
     for await (const batch of reader.follow(from))
       for (const { offset, bytes } of batch)

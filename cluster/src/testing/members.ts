@@ -11,7 +11,7 @@ import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@q
 import { nodeIdOf, VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import type { LogEntry } from '@quorumscan/ledger'
-import { createLogClient, createLogReader } from '@quorumscan/log'
+import { createLogClient, createOrderingClient } from '@quorumscan/log'
 import { parseMember, writeMember } from '@quorumscan/operator'
 import { createGenesis, hashGenesis, logGenesisOf } from '@quorumscan/operator/ceremony'
 import { letVote } from '@quorumscan/operator/engine'
@@ -210,7 +210,7 @@ async function createMember(options: {
       await using log = createLogClient({ url: url(), token: TOKEN })
       const stopping = new AbortController()
       const entries: LogEntry[] = []
-      const reader = createLogReader({
+      const reader = createOrderingClient({
         log,
         genesis: logGenesisOf(genesis),
         clock,

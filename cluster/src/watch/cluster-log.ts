@@ -1,7 +1,7 @@
 /** The log of a cluster, and the confirmations of payments in it: a node could lie about them. */
 import { type Clock, systemRandom } from '@quorumscan/base'
 import { decodeEntry } from '@quorumscan/ledger'
-import { createLogClient, createLogReader } from '@quorumscan/log'
+import { createLogClient, createOrderingClient } from '@quorumscan/log'
 import type { Command, Micros } from '@quorumscan/model'
 import { logTokenOf } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
@@ -31,7 +31,7 @@ export function openClusterLog(prepared: Prepared, clock: Clock) {
     token: readSecret(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE))),
   })
   const genesis = logGenesisOf(prepared.genesis)
-  const { follow } = createLogReader({ log, genesis, clock, random: systemRandom })
+  const { follow } = createOrderingClient({ log, genesis, clock, random: systemRandom })
   return { follow, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() }
 }
 

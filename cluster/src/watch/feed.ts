@@ -18,7 +18,7 @@ export function createFeed<T>(storedMax: number) {
     /** Oldest first. */
     recent: (): readonly T[] => [...stored],
     /** The items from now on, until the signal aborts. A listener that is too slow misses the oldest. */
-    async *follow(signal = new AbortController().signal): AsyncGenerator<T, void> {
+    async *follow(signal: AbortSignal = new AbortController().signal): AsyncGenerator<T, void> {
       const backlog: T[] = []
       let wake: () => void = () => {}
       const listener = (item: T) => {

@@ -13,7 +13,7 @@ import {
   isNewState,
   parseCertificate,
   type SignedState,
-  STATES_KEPT,
+  STATES_MAX,
   verifySignatures,
 } from '@quorumscan/verifier/certified'
 
@@ -29,7 +29,7 @@ const RETRY_MS = 500
 const STALE = { minMs: 500, maxMs: STATEMENTS_WAIT_MS }
 /** The pause between verifications. A member signs five to ten states a second, and may send all stored ones at once. */
 const CHECK_MS = 1000 / 32
-const CHECKS_AT_ONCE = STATES_KEPT
+const CHECKS_AT_ONCE = STATES_MAX
 
 export type StatementPolls = {
   /** The known statements; `take` adds one. */
@@ -75,9 +75,9 @@ async function receive(
   poll: Poll,
 ): Promise<number> {
   const { statements } = JSON.parse(Buffer.from(body).toString()) as { statements: unknown[] }
-  if (statements.length > STATES_KEPT)
+  if (statements.length > STATES_MAX)
     throw new Error(
-      `${member} sent ${statements.length} statements, more than the ${STATES_KEPT} that a member stores`,
+      `${member} sent ${statements.length} statements, more than the ${STATES_MAX} that a member stores`,
     )
   let newest = 0
   for (const statement of statements) {

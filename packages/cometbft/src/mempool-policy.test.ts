@@ -22,7 +22,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
     const [participant = ''] = text.split(' ')
     const refusal = { code: 'INVALID_ARGUMENT', message: 'malformed' } as const
     if (participant === 'junk') return { kind: 'refused', refusal }
-    const price = { bytesPrice: 2, contractsPrice: 1, contractCounts: new Map(), oversize: null }
+    const price = { bytesUnits: 2, contractsUnits: 1, contractCounts: new Map(), oversize: null }
     const notAfter = text.includes('expired') ? START : NOT_AFTER
     return { kind: 'entry', entryHash: sha256Hex(bytes), participant, notAfter, ...price }
   }

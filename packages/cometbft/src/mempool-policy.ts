@@ -5,7 +5,7 @@
  */
 import { type Clock, sha256Hex, toHex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
-import { priceOfBytes } from '@quorumscan/ledger'
+import { unitsOfBytes } from '@quorumscan/ledger'
 import { type EntryRefusal, type Judge, type JudgedEntry, refusalByTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
@@ -67,11 +67,11 @@ export function createMempoolPolicy(options: MempoolOptions) {
     const judged = judge(bytes)
     const refusal = refusalOf(judged)
     if (refusal !== null || judged.kind === 'refused') return refusal
-    const { entryHash, participant, bytesPrice, contractsPrice } = judged
+    const { entryHash, participant, bytesUnits, contractsUnits } = judged
     if (isAdmittedByHash.get(entryHash) === true) return null
     try {
       options.assertRoom()
-      options.charge(participant, bytesPrice + contractsPrice)
+      options.charge(participant, bytesUnits + contractsUnits)
     } catch (error) {
       if (!isScanError(error)) throw error
       isAdmittedByHash.set(entryHash, false)
@@ -101,7 +101,7 @@ export function createMempoolPolicy(options: MempoolOptions) {
       // A sender that is in debt does not even have its signature verified.
       if (sender !== ownId) options.chargeSender(sender, 0)
       if (seal !== null && sender !== null && !isBundleSigned(seal, genesisHash)) return NOT_SIGNED
-      const units = entries.reduce((sum, { byteLength }) => sum + priceOfBytes(byteLength), 0)
+      const units = entries.reduce((sum, { byteLength }) => sum + unitsOfBytes(byteLength), 0)
       if (sender !== ownId) options.chargeSender(sender, units)
       if (key !== null) paid.set(key, true)
       return null

@@ -34,8 +34,8 @@ function judge(bytes: Uint8Array): JudgedEntry {
     entryHash: fromUtf8(bytes),
     participant: 'alice',
     notAfter: made.notAfter ?? START + 1_000_000,
-    bytesPrice: 1,
-    contractsPrice: 0,
+    bytesUnits: 1,
+    contractsUnits: 0,
     contractCounts: new Map([
       [OLD, made.contracts ?? 0],
       [NEW, made.newContracts ?? made.contracts ?? 0],

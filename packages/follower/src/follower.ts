@@ -8,7 +8,12 @@ import { createCertifier } from '@quorumscan/certifier'
 import { readLogClientOptions, type ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import { type Ordering, payloadOf, scanAddress } from '@quorumscan/ledger'
-import { createGroupKeeper, createLogClient, createLogReader, watchLogRoom } from '@quorumscan/log'
+import {
+  createGroupStore,
+  createLogClient,
+  createOrderingClient,
+  watchLogRoom,
+} from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { measureReplica, openReplica } from '@quorumscan/replica'
 import {
@@ -118,7 +123,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     const groups =
       member &&
       resources.opened(
-        createGroupKeeper({
+        createGroupStore({
           redis,
           onProblem: (err) =>
             logger.warn({ err }, 'the newest groups of the log could not be stored'),
@@ -126,7 +131,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
     const logRoom = resources.opened(watchLogRoom({ ...app, log }))
-    const ordering: Ordering = createLogReader({
+    const ordering: Ordering = createOrderingClient({
       ...app,
       log,
       genesis: { ...genesis, hash: genesisHash },

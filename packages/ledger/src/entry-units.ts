@@ -10,11 +10,11 @@ const UNIT_BYTES = 1024
 const UNIT_CONTRACTS = 16
 
 /** The units of an entry of this size, for any content: the least that it costs. */
-export function priceOfBytes(byteCount: number): number {
+export function unitsOfBytes(byteCount: number): number {
   return Math.max(1, Math.floor(byteCount / UNIT_BYTES))
 }
 
 /** The units of the contracts that a submission names, in addition to those of its bytes. */
-export function priceOfContracts(contractCount: number): number {
+export function unitsOfContracts(contractCount: number): number {
   return Math.floor(contractCount / UNIT_CONTRACTS)
 }

@@ -20,7 +20,7 @@ export {
 } from './contract-id.ts'
 export { dueOf, keysOf } from './contract-keys.ts'
 export * from './entry.ts'
-export { priceOfBytes, priceOfContracts } from './entry-units.ts'
+export { unitsOfBytes, unitsOfContracts } from './entry-units.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, nextHistoryHash } from './history.ts'
 export { formatEventId, HISTORY_STEPS, type HistoryStep, isNoticeId } from './history-rows.ts'

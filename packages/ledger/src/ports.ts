@@ -77,10 +77,10 @@ export interface Snapshots {
    * The newest one after an offset that enough members signed, from any peer that has it; null if no peer can be asked.
    * Its content is verified.
    */
-  find(behind: Offset, signal: AbortSignal): Promise<OfferedSnapshot | null>
+  find(behind: Offset, signal: AbortSignal): Promise<PeerSnapshot | null>
 }
 
-export type OfferedSnapshot = {
+export type PeerSnapshot = {
   readonly point: HistoryPoint
   /** Cut anywhere. Throws if it cannot be had to its end. */
   readonly content: AsyncIterable<Uint8Array>

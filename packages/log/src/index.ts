@@ -19,15 +19,15 @@ export { createLogClient, type LogClient } from './log-client.ts'
 export { LogConfigError, LogUnavailableError } from './log-errors.ts'
 export { measureLogRoom, watchLogRoom } from './log-room.ts'
 export type { OrderedLog } from './ordered-log.ts'
-export { createLogReader } from './reader.ts'
+export { createOrderingClient } from './reader.ts'
 export {
-  createGroupKeeper,
-  type KeptGroup,
-  openKeptGroup,
-  readKeptEnd,
+  createGroupStore,
+  openStoredGroup,
   readRecentGroups,
+  readStoredEnd,
+  type StoredGroup,
 } from './recent-groups.ts'
-export { type KeepingFollower, prepareRepair } from './repair.ts'
+export { type GroupHolder, prepareRepair } from './repair.ts'
 export type { Cut, OffsetRange, Refusal } from './repair-plan.ts'
 export { trimLog } from './trim.ts'
 export {

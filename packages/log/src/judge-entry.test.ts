@@ -50,7 +50,7 @@ it('refuses an entry only if no known version allows it, and counts its contract
   expect(few).toMatchObject({ kind: 'entry', oversize: null })
   const some = judge(entryOf(17))
   // Newer software accepts entries of the older version until another one is voted for, and charges for them.
-  expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsPrice: 1 })
+  expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsUnits: 1 })
   const tooMany = judge(entryOf(OLD.contractsNamedMax + 1))
   expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })
   const onlyNew = createJudge(genesisHash, [NEW])

@@ -7,10 +7,10 @@ import type { ErrorCode } from '@quorumscan/errors'
 import {
   isEntrySigned,
   KNOWN_RULES,
-  priceOfBytes,
-  priceOfContracts,
   type Rules,
   readEntry,
+  unitsOfBytes,
+  unitsOfContracts,
   weigh,
 } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
@@ -30,8 +30,8 @@ export type JudgedEntry =
       readonly participant: string
       readonly notAfter: Micros
       /** Units of its bytes, and of the contracts that it names at most (`price.ts` of the ledger). */
-      readonly bytesPrice: number
-      readonly contractsPrice: number
+      readonly bytesUnits: number
+      readonly contractsUnits: number
       /** By each version of the protocol that this software knows: contracts that it makes replicas read. */
       readonly contractCounts: ReadonlyMap<number, number>
       /** Why every replica would refuse it for what it holds, whichever of these versions is in force, or null. */
@@ -95,8 +95,8 @@ function weighEntry(
     entryHash,
     participant: submission.participant,
     notAfter: submission.notAfter,
-    bytesPrice: priceOfBytes(bytes.byteLength),
-    contractsPrice: priceOfContracts(Math.max(...contractCounts)),
+    bytesUnits: unitsOfBytes(bytes.byteLength),
+    contractsUnits: unitsOfContracts(Math.max(...contractCounts)),
     contractCounts: new Map(
       weights.map(({ rules, contractCount }) => [rules.version, contractCount]),
     ),

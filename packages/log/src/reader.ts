@@ -30,7 +30,7 @@ export type LogReaderOptions = {
 const FRAMELESS_MS_MAX = 10_000
 
 /** The ordering port over streams of frames. Each `follow` has a stream of its own. */
-export function createLogReader(options: LogReaderOptions): Ordering {
+export function createOrderingClient(options: LogReaderOptions): Ordering {
   return {
     submit: (bytes, signal) => options.log.submit(bytes, signal),
     follow: (request) => follow(options, request),

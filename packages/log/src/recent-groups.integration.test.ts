@@ -3,10 +3,10 @@ import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SignedGroup } from './group.ts'
 import {
-  createGroupKeeper,
+  createGroupStore,
   RECENT_BYTES_MAX,
-  readKeptEnd,
   readRecentGroups,
+  readStoredEnd,
 } from './recent-groups.ts'
 import { chainOf, START_MICROS } from './testing/signed-groups.ts'
 
@@ -30,7 +30,7 @@ const groupsOf = (label: string, count = 5): SignedGroup[] =>
     Array.from({ length: count }, () => 2),
   )
 const keeperOf = (problems: Error[] = []) =>
-  createGroupKeeper({
+  createGroupStore({
     redis: { path: redis.socketPath },
     onProblem: (error) => problems.push(error),
   })
@@ -56,10 +56,10 @@ describe('the newest groups that a follower keeps', () => {
 
   it('have the end of the log that it followed; null if none are stored', async () => {
     const address = { path: redis.socketPath }
-    expect(await readKeptEnd(address)).toBeNull()
+    expect(await readStoredEnd(address)).toBeNull()
     await using keeper = keeperOf()
     await keeper.keep(groupsOf('entry', 3))
-    expect(await readKeptEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
+    expect(await readStoredEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
   it('continue after those of the previous process, and a repeated group counts once', async () => {

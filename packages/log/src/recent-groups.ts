@@ -17,10 +17,10 @@ const GROUPS_PER_READ = 32
 const EMPTY = new Uint8Array()
 
 /** A group that a follower stored. Its signature is not verified. */
-export type KeptGroup = Omit<SignedGroup, 'hash'>
+export type StoredGroup = Omit<SignedGroup, 'hash'>
 
 /** Keeps groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
-export function createGroupKeeper(options: {
+export function createGroupStore(options: {
   readonly redis: RedisAddress
   /** Receives the reason why groups could not be stored. */
   readonly onProblem: (error: Error) => void
@@ -65,13 +65,13 @@ export function createGroupKeeper(options: {
 export async function readRecentGroups(options: {
   readonly redis: RedisAddress
   readonly applied: number
-}): Promise<ReadonlyMap<number, KeptGroup>> {
-  const kept = new Map<number, KeptGroup>()
+}): Promise<ReadonlyMap<number, StoredGroup>> {
+  const kept = new Map<number, StoredGroup>()
   return await reading(options.redis, async (redis) => {
     for (let after = '-'; ; ) {
       const portion = await redis.xrangeBuffer(KEY, after, '+', 'COUNT', GROUPS_PER_READ)
       for (const [id, [, bytes = EMPTY, , signature = EMPTY]] of portion) {
-        const group = openKeptGroup(bytes, signature)
+        const group = openStoredGroup(bytes, signature)
         // The group that was stored later counts: a part of the log that was not applied may have been cut off since.
         if (group !== null && group.firstOffset <= options.applied)
           kept.set(group.firstOffset, group)
@@ -87,11 +87,11 @@ export async function readRecentGroups(options: {
  *
  * @throws {LogUnavailableError} If its Redis cannot be read.
  */
-export async function readKeptEnd(address: RedisAddress): Promise<LogPosition | null> {
+export async function readStoredEnd(address: RedisAddress): Promise<LogPosition | null> {
   return await reading(address, async (redis) => {
     const [newest] = await redis.xrevrangeBuffer(KEY, '+', '-', 'COUNT', 1)
     const [, bytes = EMPTY, , signature = EMPTY] = newest?.[1] ?? []
-    const group = openKeptGroup(bytes, signature)
+    const group = openStoredGroup(bytes, signature)
     return group && { offset: group.lastOffset, recordTime: group.entries.at(-1)?.recordTime ?? 0 }
   })
 }
@@ -112,7 +112,7 @@ async function reading<T>(
 }
 
 /** Null for a damaged group. */
-export function openKeptGroup(bytes: Uint8Array, signature: Uint8Array): KeptGroup | null {
+export function openStoredGroup(bytes: Uint8Array, signature: Uint8Array): StoredGroup | null {
   try {
     const copy = new Uint8Array(bytes)
     return { ...decodeGroup(copy), bytes: copy, signature: new Uint8Array(signature) }

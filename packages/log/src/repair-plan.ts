@@ -6,7 +6,7 @@
  * store identically. Only entries that no follower has applied are left out.
  */
 import type { Micros, Offset } from '@quorumscan/model'
-import type { KeptGroup } from './recent-groups.ts'
+import type { StoredGroup } from './recent-groups.ts'
 
 /** Inclusive. */
 export type OffsetRange = { readonly from: Offset; readonly to: Offset }
@@ -26,7 +26,7 @@ export type LogPart =
   | (OffsetRange & { readonly kind: 'damaged' })
 
 /** A group by what links it to others; `hash` is of its bytes. */
-export type GroupLink = Pick<KeptGroup, 'firstOffset' | 'lastOffset' | 'previousHash'> & {
+export type GroupLink = Pick<StoredGroup, 'firstOffset' | 'lastOffset' | 'previousHash'> & {
   readonly hash: string
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LogConnection, RawGroup } from './connection.ts'
 import { idOf } from './connection.ts'
 import type { SignedGroup } from './group.ts'
-import { createGroupKeeper, readRecentGroups } from './recent-groups.ts'
+import { createGroupStore, readRecentGroups } from './recent-groups.ts'
 import { prepareRepair, type RepairOptions } from './repair.ts'
 import { type LogRedis, startLogRedis } from './testing/log-redis.ts'
 import { chainOf, genesis, never, START_MICROS } from './testing/signed-groups.ts'
@@ -57,7 +57,7 @@ async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
 }
 
 async function keep(redis: TestRedis, groups: readonly SignedGroup[]): Promise<void> {
-  await using keeper = createGroupKeeper({ redis: { path: redis.socketPath }, onProblem: () => {} })
+  await using keeper = createGroupStore({ redis: { path: redis.socketPath }, onProblem: () => {} })
   await keeper.keep(groups)
 }
 

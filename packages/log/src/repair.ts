@@ -16,7 +16,7 @@ import {
 } from './connection.ts'
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
-import type { KeptGroup } from './recent-groups.ts'
+import type { StoredGroup } from './recent-groups.ts'
 import {
   type Follower,
   type GroupLink,
@@ -31,12 +31,12 @@ import { verifyLog, walkLog } from './verify.ts'
 const GROUPS_PER_WRITE = 32
 
 /** A node that stored groups of the log. */
-export type KeepingFollower = {
+export type GroupHolder = {
   readonly name: string
   /** What its replica has applied; null: not known. */
   readonly head: Offset | null
   /** Reads the stored groups up to its head. @throws {LogUnavailableError} If it does not answer. */
-  readonly readKept: () => Promise<Iterable<KeptGroup>>
+  readonly readKept: () => Promise<Iterable<StoredGroup>>
 }
 
 export type RepairOptions = {
@@ -45,9 +45,9 @@ export type RepairOptions = {
   readonly genesis: LogGenesis
   /** Record times up to this one are applied by replicas now. */
   readonly latest: Micros
-  readonly nodes: readonly KeepingFollower[]
+  readonly nodes: readonly GroupHolder[]
   /** Followers that store no groups. */
-  readonly others: readonly Pick<KeepingFollower, 'name' | 'head'>[]
+  readonly others: readonly Pick<GroupHolder, 'name' | 'head'>[]
   /** How many nodes may lie or be dead. */
   readonly f: number
   readonly signal: AbortSignal
@@ -64,7 +64,7 @@ export async function prepareRepair(options: RepairOptions) {
   const trimmed = redis === null ? null : await startOf(redis, signal)
   const start = trimmed ?? { offset: 0, hash: genesis.hash }
   /** The stored copies of each group, by hash. Their bytes are equal; a signature may be damaged. */
-  const copies = new Map<string, KeptGroup[]>()
+  const copies = new Map<string, StoredGroup[]>()
   const nodes: Follower[] = []
   for (const node of options.nodes) {
     const kept = await keptBy(node)
@@ -129,7 +129,7 @@ async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogSta
 }
 
 /** Null where the node does not answer. */
-async function keptBy({ head, readKept }: KeepingFollower): Promise<Iterable<KeptGroup> | null> {
+async function keptBy({ head, readKept }: GroupHolder): Promise<Iterable<StoredGroup> | null> {
   if (head === null) return null
   return await readKept().catch((error: unknown) => {
     if (error instanceof LogUnavailableError) return null
@@ -194,7 +194,7 @@ async function copyRange(
 }
 
 /** The group as an element of the log. @throws {LogGroupError} If no copy has the synchronizer's signature. */
-function signedCopy(copies: readonly KeptGroup[], genesis: LogGenesis): RawGroup {
+function signedCopy(copies: readonly StoredGroup[], genesis: LogGenesis): RawGroup {
   let failure: unknown = new LogGroupError('malformed', 'no node has stored the group')
   for (const { bytes, signature } of copies)
     try {

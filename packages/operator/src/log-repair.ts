@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '@quorumscan/base'
 import {
-  type KeepingFollower,
+  type GroupHolder,
   LogGroupError,
   LogUnavailableError,
   prepareRepair,
@@ -36,9 +36,9 @@ export type RepairOutcome = Awaited<ReturnType<typeof repairLog>>
 export type RepairInput = {
   /** The Redis of the log. The synchronizer's process does not run. */
   readonly log: RedisService
-  readonly nodes: readonly KeepingFollower[]
+  readonly nodes: readonly GroupHolder[]
   /** Followers that keep nothing. */
-  readonly others: readonly Pick<KeepingFollower, 'name' | 'head'>[]
+  readonly others: readonly Pick<GroupHolder, 'name' | 'head'>[]
   /** The Redis of a copy of the damaged log, and that of the repaired log. */
   readonly spares: { readonly copy: RedisService; readonly repaired: RedisService }
   readonly genesis: Genesis

@@ -8,7 +8,7 @@ const SUBJECTS_MAX = 256
 /** The number of lines about a subject that were left out before. */
 type LeftOut = { readonly leftOut?: number }
 
-export type QuietLines = ReturnType<typeof quiet>
+export type RateLimitedLog = ReturnType<typeof quiet>
 
 /** @param options.perSubjectMs - The period; infinite for lines that are written once, until `forget`. */
 export function quiet(options: {

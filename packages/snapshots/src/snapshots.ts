@@ -4,7 +4,7 @@
  * `SnapshotFiles` stores snapshots, `createSnapshotPeers` requests those of others.
  */
 import { anySignal, type Clock, toHex } from '@quorumscan/base'
-import type { OfferedSnapshot, Snapshots } from '@quorumscan/ledger'
+import type { PeerSnapshot, Snapshots } from '@quorumscan/ledger'
 import { type Logger, type Metrics, type Peer, type PeerClient, repeat } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import { type HeldSnapshot, openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
@@ -97,7 +97,7 @@ export async function createSnapshotStore(
   }
   return {
     ...(own !== null && { take }),
-    async find(after: number, asking: AbortSignal): Promise<OfferedSnapshot | null> {
+    async find(after: number, asking: AbortSignal): Promise<PeerSnapshot | null> {
       const any = anySignal([asking, signal])
       const isUsable = (one: SnapshotOffer) => one.offset > after && isConfirmed(one, network)
       const found = (await peers.list(any)).find(isUsable)

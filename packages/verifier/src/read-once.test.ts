@@ -10,7 +10,7 @@ import {
 } from './certificates/certificate.ts'
 import { askActivities } from './certified/activities.ts'
 import { createCertifiedVerifier, encodeDocument } from './certified/document.ts'
-import { showDocument } from './certified/document-leaves.ts'
+import { leavesOfDocument } from './certified/document-leaves.ts'
 import { askEntries, askEntriesOfParty } from './certified/lists.ts'
 import type { AnyQuestion, Question } from './certified/question.ts'
 import { questionOf } from './certified/question-of-request.ts'
@@ -132,7 +132,7 @@ it('bytes of a document are not read again after the check', async () => {
   const verifiers = {
     verify: (given: Uint8Array) =>
       createCertifiedVerifier(network).verify(given, question, 'strong'),
-    show: (given: Uint8Array) => showDocument(given, 'strong', network),
+    show: (given: Uint8Array) => leavesOfDocument(given, 'strong', network),
   }
   for (const [name, read] of Object.entries(verifiers)) {
     const given = bytes.slice()

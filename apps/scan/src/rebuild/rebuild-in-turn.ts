@@ -6,7 +6,7 @@ import { scanRoutes } from '@quorumscan/api'
 import { fromUtf8 } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import type { readKeptEnd } from '@quorumscan/log'
+import type { readStoredEnd } from '@quorumscan/log'
 import type { Peer, PeerClient, PeerClocks } from '@quorumscan/runtime'
 import {
   type App,
@@ -51,7 +51,7 @@ type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
   readonly clocks: PeerClocks
   readonly snapshots: SnapshotStore
   /** The end of the log that this node has stored; null: none. A single synchronizer starts after it knows those of most nodes. */
-  readonly end: Awaited<ReturnType<typeof readKeptEnd>>
+  readonly end: Awaited<ReturnType<typeof readStoredEnd>>
   readonly signal: AbortSignal
 }
 

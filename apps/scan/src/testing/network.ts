@@ -23,8 +23,8 @@ import {
 } from '@quorumscan/ledger'
 import {
   createLogFeed,
-  createLogReader,
   createLogWriter,
+  createOrderingClient,
   LOG_RULES,
   LOG_USER,
   type LogWriter,
@@ -186,7 +186,7 @@ export async function startNetwork(
     genesisHash,
     clock,
   })
-  const ordering = createLogReader({
+  const ordering = createOrderingClient({
     log: {
       submit: (bytes) => writer.append(bytes),
       open: (request) => feed.open({ ...request, peer: 'the wallets' }),

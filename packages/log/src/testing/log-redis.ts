@@ -8,7 +8,7 @@ import { LOG_RULES, LOG_USER } from '../acl.ts'
 import { type LogConnection, openLogConnection } from '../connection.ts'
 import { createLogFeed, type LogFeed } from '../feed.ts'
 import type { SignedGroup } from '../group.ts'
-import { createLogReader, type LogReaderOptions } from '../reader.ts'
+import { createOrderingClient, type LogReaderOptions } from '../reader.ts'
 import { createLogWriter, type LogWriter, type LogWriterOptions } from '../writer.ts'
 import { genesis, keyPair, never } from './signed-groups.ts'
 
@@ -53,7 +53,7 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
         ...options,
       }),
     reader: (options) =>
-      createLogReader({
+      createOrderingClient({
         log: {
           submit: async () => {},
           open: (request) => feed.open({ ...request, peer: 'a reader' }),

@@ -3,7 +3,7 @@ import { createSystemClock, systemRandom } from '@quorumscan/base'
 import type { LogSource, Ordering } from '@quorumscan/ledger'
 import { encodeFrame } from '../frame.ts'
 import type { SignedGroup } from '../group.ts'
-import { createLogReader, type LogReaderOptions } from '../reader.ts'
+import { createOrderingClient, type LogReaderOptions } from '../reader.ts'
 import { genesis } from './signed-groups.ts'
 
 /** Any bytes and signature, said to end at `lastOffset`. */
@@ -75,7 +75,7 @@ export function createMemoryLog(
       changed()
     },
     reader: (options) =>
-      createLogReader({
+      createOrderingClient({
         log: source,
         genesis,
         // The reader opens the next stream without a pause.

@@ -1,5 +1,5 @@
 /** The log of the one synchronizer, as its operator has it: read while all runs or nothing does, repaired while nothing does. */
-import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
+import { type GroupHolder, openStoredGroup, type StoredGroup } from '@quorumscan/log'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { groupsOf } from '../backup/restore.ts'
@@ -109,7 +109,7 @@ async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<A
   return archive
 }
 
-async function followerOf(name: string, archives: readonly Archive[]): Promise<KeepingFollower> {
+async function followerOf(name: string, archives: readonly Archive[]): Promise<GroupHolder> {
   const archive = archives.find(({ header }) => header.name === name)
   if (archive === undefined) return { name, head: null, readKept: async () => [] }
   return { name, head: await headOf(archive), readKept: () => keptOf(archive) }
@@ -121,10 +121,10 @@ async function headOf(archive: Archive): Promise<number | null> {
   return null
 }
 
-async function keptOf(archive: Archive): Promise<readonly KeptGroup[]> {
-  const kept: KeptGroup[] = []
+async function keptOf(archive: Archive): Promise<readonly StoredGroup[]> {
+  const kept: StoredGroup[] = []
   for await (const { bytes, signature } of groupsOf(archive)) {
-    const group = openKeptGroup(bytes, signature)
+    const group = openStoredGroup(bytes, signature)
     if (group !== null) kept.push(group)
   }
   return kept

@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { sha256 } from '@quorumscan/base'
-import type { OfferedSnapshot } from '@quorumscan/ledger'
+import type { PeerSnapshot } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import { append, EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
@@ -56,7 +56,7 @@ const STRETCH_RECORDS = 1_000
  */
 export async function loadSnapshot(
   redis: Redis,
-  snapshot: OfferedSnapshot,
+  snapshot: PeerSnapshot,
   context: GenesisContext & { readonly signal: AbortSignal },
 ): Promise<{ readonly outcome: WriteOutcome; readonly history: StateHistory }> {
   const { genesis, genesisHash, layout, signal } = context
@@ -131,7 +131,7 @@ export async function loadSnapshot(
   return { outcome, history }
 }
 
-async function* piecesOf({ content }: OfferedSnapshot): AsyncGenerator<Uint8Array> {
+async function* piecesOf({ content }: PeerSnapshot): AsyncGenerator<Uint8Array> {
   try {
     yield* content
   } catch (cause) {
@@ -142,7 +142,7 @@ async function* piecesOf({ content }: OfferedSnapshot): AsyncGenerator<Uint8Arra
 /** The head, if it is the one that was offered. */
 function headOf(
   head: SnapshotHead,
-  offered: OfferedSnapshot['point'] & Pick<SnapshotHead, 'genesisHash'>,
+  offered: PeerSnapshot['point'] & Pick<SnapshotHead, 'genesisHash'>,
 ): SnapshotHead {
   const isOffered =
     head.offset === offered.offset &&

@@ -1,5 +1,5 @@
 import { sha256Hex } from '@quorumscan/base'
-import type { LogEntry, OfferedSnapshot } from '@quorumscan/ledger'
+import type { LogEntry, PeerSnapshot } from '@quorumscan/ledger'
 import { startRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -104,11 +104,7 @@ describe.each([
     expect(await dumpOfHead(scenario, loaded)).toEqual(await dumpOfHead(scenario, replayed))
   })
 
-  function offered(
-    then: readonly LogEntry[],
-    bytes: Uint8Array,
-    pieceBytes: number,
-  ): OfferedSnapshot {
+  function offered(then: readonly LogEntry[], bytes: Uint8Array, pieceBytes: number): PeerSnapshot {
     const last = then.at(-1) as LogEntry
     const { offset, recordTime } = last
     return {

@@ -8,8 +8,8 @@ import {
   dsoRules,
   type LogEntry,
   NEWEST_RULES,
-  type OfferedSnapshot,
   type Ordering,
+  type PeerSnapshot,
   tapCommand,
 } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
@@ -94,7 +94,7 @@ export async function follow(
     readonly isDue?: (offset: Offset) => boolean
     /** Batches that are applied before the first piece of a snapshot is read, unless the log ends. */
     readonly pause?: number
-    readonly start?: OfferedSnapshot
+    readonly start?: PeerSnapshot
     readonly onProblem?: (error: Error) => void
   },
 ): Promise<Followed> {

@@ -9,7 +9,7 @@ import {
   createCollection,
   isNewState,
   newestCertificate,
-  STATES_KEPT,
+  STATES_MAX,
   statesAfter,
   step,
 } from './collection.ts'
@@ -141,36 +141,36 @@ describe('a collection of statements', () => {
     const isNew = (point: StatePoint, member = 'sv-2') =>
       isNewState(collection, { ...point, member })
     expect(isNew(pointAt(2))).toBe(true)
-    for (let offset = 2; offset < 2 + STATES_KEPT; offset++) sign(1, pointAt(offset))
+    for (let offset = 2; offset < 2 + STATES_MAX; offset++) sign(1, pointAt(offset))
     expect(isNew(pointAt(2))).toBe(false)
     expect(isNew(pointAt(2, { stateRoot: hash(1) })), 'equivocation').toBe(true)
     expect(isNew(pointAt(1)), 'older than all that is kept').toBe(false)
     expect(isNew(pointAt(2), 'sv-3'), 'of another member').toBe(true)
     expect(isNew(pointAt(2), 'sv-9'), 'of a stranger').toBe(false)
-    expect(isNew(pointAt(2 + STATES_KEPT))).toBe(true)
+    expect(isNew(pointAt(2 + STATES_MAX))).toBe(true)
   })
 
   it('stores the last offsets, and as many statements of each member, whatever a liar sends', () => {
     const { collection, compute, sign } = start()
-    const last = 3 * STATES_KEPT
+    const last = 3 * STATES_MAX
     const points = Array.from({ length: last }, (_, index) => pointAt(index + 1))
     // A long way at once, as after a pause: others keep no more than the last ones, either.
     const effects = compute(...points)
     expect(effects.map((effect) => effect.kind === 'sign' && effect.point.offset)).toEqual(
-      points.slice(-STATES_KEPT).map(({ offset }) => offset),
+      points.slice(-STATES_MAX).map(({ offset }) => offset),
     )
     for (let offset = 1; offset <= last; offset++) {
       sign(0, pointAt(offset))
       sign(1, pointAt(offset))
       sign(2, pointAt(1_000_000 + offset))
     }
-    expect(collection.points.size).toBe(STATES_KEPT)
+    expect(collection.points.size).toBe(STATES_MAX)
     for (const ofMember of collection.states.values())
-      expect(ofMember.size).toBeLessThanOrEqual(STATES_KEPT)
+      expect(ofMember.size).toBeLessThanOrEqual(STATES_MAX)
     expect(newestCertificate(collection, 2)?.offset).toBe(last)
     const own = statesAfter(collection, 'sv-1', last - 3).map(({ offset }) => offset)
     expect(own).toEqual([last - 2, last - 1, last])
-    expect(statesAfter(collection, 'sv-1', 0)).toHaveLength(STATES_KEPT)
+    expect(statesAfter(collection, 'sv-1', 0)).toHaveLength(STATES_MAX)
   })
 
   it('certifies what honest members signed, in any order of events and with one lying member', () => {

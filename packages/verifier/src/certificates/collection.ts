@@ -18,7 +18,7 @@ import {
 } from './certificate.ts'
 
 /** Stored offsets of the own replica, and stored statements of each member: some 13 s at five a second. */
-export const STATES_KEPT = 64
+export const STATES_MAX = 64
 
 /** A statement of one member, whose signature was verified. */
 export type SignedState = StatePoint & { readonly member: string; readonly signature: string }
@@ -106,7 +106,7 @@ export function isNewState(
   if (ofMember === undefined) return false
   const known = ofMember.get(state.offset)
   if (known !== undefined) return !isSamePoint(known, state)
-  return ofMember.size < STATES_KEPT || state.offset > Math.min(...ofMember.keys())
+  return ofMember.size < STATES_MAX || state.offset > Math.min(...ofMember.keys())
 }
 
 function addPoints(
@@ -115,7 +115,7 @@ function addPoints(
 ): readonly CollectionEffect[] {
   const effects: CollectionEffect[] = []
   // A member that catches up signs only the offsets that others still store.
-  for (const point of points.slice(-STATES_KEPT)) {
+  for (const point of points.slice(-STATES_MAX)) {
     const last = [...collection.points.keys()].at(-1) ?? -1
     // A member cannot replace its statement for an offset.
     if (point.offset <= last) continue
@@ -202,5 +202,5 @@ function statementOf({ network }: Collection, state: SignedState): SignedStateme
 }
 
 function dropLowest(byOffset: Map<number, unknown>): void {
-  if (byOffset.size > STATES_KEPT) byOffset.delete(Math.min(...byOffset.keys()))
+  if (byOffset.size > STATES_MAX) byOffset.delete(Math.min(...byOffset.keys()))
 }

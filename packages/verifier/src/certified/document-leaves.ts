@@ -15,7 +15,7 @@ import type { HashedNetwork } from './lookups.ts'
  *
  * @throws As `CertifiedVerifier.verify`.
  */
-export async function showDocument(
+export async function leavesOfDocument(
   document: string | Uint8Array,
   threshold: Threshold,
   network: HashedNetwork & { readonly crypto: SignatureVerifier },

@@ -23,7 +23,7 @@ export {
   encodeDocument,
   splitDocument,
 } from './document.ts'
-export { showDocument } from './document-leaves.ts'
+export { leavesOfDocument } from './document-leaves.ts'
 export { type Freshness, isBehind, isStale } from './freshness.ts'
 export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
 export * from './lookups.ts'
