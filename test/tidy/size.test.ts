@@ -4,7 +4,7 @@ import { measure } from './measure.ts'
 import { isTest, read, sources } from './tree.ts'
 
 /** Product code of all workspaces: not blank, not comment. Lowered as code goes; the target is 62 000. */
-const CODE_LINES_MAX = 62_950
+const CODE_LINES_MAX = 62_000
 /** Comments carry the reasons. They are not what is removed. */
 const CODE_LINES_PER_COMMENT_LINE_MAX = 7
 const FILE_LINES_MAX = 350
