@@ -26,6 +26,7 @@ const DECISION = /\bD-(\d+)\b/g
 const RULE = /\bRules? (\d+)\b/g
 const VARIABLE = /\b(QS_[A-Z_]+)\b/g
 const SECTION = /§([A-Z]?[\d.]*\d|[A-Z]\b)/g
+const SOURCE_FILE = /`((?:[\w@.-]+\/)*[\w.-]+\.(?:ts|tsx|mjs|lua))`/g
 const DOCUMENT = /\b((?:docs|spec|reference|design)\/[a-z-]+\.md)\b/g
 
 /** Sections of an RFC are not ours. */
@@ -38,6 +39,7 @@ describe('documents', () => {
     ['a Rule', RULE, `by Rule ${99}`, '99'],
     ['a variable', VARIABLE, `set QS_${'TYPO'}=1`, 'QS_TYPO'],
     ['a section', SECTION, `§${'N99.9'}, and more`, 'N99.9'],
+    ['a source file', SOURCE_FILE, `in \`${'typo'}.ts\``, 'typo.ts'],
     ['a document', DOCUMENT, `in docs/${'typo'}.md`, `docs/${'typo'}.md`],
   ])('%s that does not exist is found where a file names it', (_what, pattern, text, name) => {
     expect(unknownNames(['planted'], pattern, ['1'], () => text)).toEqual([`planted: ${name}`])
@@ -82,6 +84,19 @@ describe('documents', () => {
   it('every § that the tree names is a section of docs/upstream.md, unless it is of an RFC', () => {
     const sections = namesIn(read('docs/upstream.md'), /^#+ ([DLN][\d.]*?)\.? /gm)
     expect(unknownNames(texts, SECTION, sections, withoutRfcs)).toEqual([])
+  })
+
+  it('no source file is named that is not here', () => {
+    const pages = files.filter((file) =>
+      /^(docs|packages|apps|cluster|test)\/.*\.md$|^CONTRIBUTING\.md$/.test(file),
+    )
+    // A document names a file by its name, or by the end of its path.
+    const ends = files.flatMap((file) => {
+      const parts = file.split('/')
+      return parts.map((_, index) => parts.slice(index).join('/'))
+    })
+    expect(pages.length).toBeGreaterThan(20)
+    expect(unknownNames(pages, SOURCE_FILE, ends)).toEqual([])
   })
 
   it('no document is named that is not here', () => {

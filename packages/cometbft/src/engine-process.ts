@@ -10,7 +10,7 @@ import { keepRunning } from '@quorumscan/runtime'
 /** Starts an engine; may let it wait, until the signal at the latest. */
 export type SpawnEngine = (start: () => ChildProcess, signal: AbortSignal) => Promise<ChildProcess>
 
-const RESTART = { minMs: 500, maxMs: 30_000, stableAfterMs: 10_000 }
+const RESTART = { minMs: 500, maxMs: 30_000 }
 const ENGINE = 'engine'
 /** The time for the engine to write its files; then it is killed. */
 const STOP_MS = 10_000

@@ -1,4 +1,4 @@
-/** The read floor of a reader: its highest verified offset, stored across restarts (D-39). */
+/** The verified floor of a reader: its highest verified offset, stored across restarts (D-39). */
 import { type FloorStore, ReaderError } from './reader-options.ts'
 
 export function createVerifiedFloor(store: FloorStore | undefined) {

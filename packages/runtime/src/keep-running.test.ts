@@ -3,7 +3,8 @@ import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { keepRunning } from './keep-running.ts'
 
-const POLICY = { minMs: 100, maxMs: 10_000, factor: 4, stableAfterMs: 15_000 }
+const POLICY = { minMs: 100, maxMs: 10_000, factor: 4 }
+const STABLE_MS = 15_000
 
 function setUp(start: (count: number) => void = () => {}) {
   const clock = createManualClock(0)
@@ -32,7 +33,7 @@ describe('keepRunning', () => {
     for (let count = 0; count < 5; count++) await end()
     expect(restarts.isCrashLooping('sv-1')).toBe(true)
     expect([restarts.isCrashLooping('sv-2'), restarts.endOf('sv-2')]).toEqual([false, null])
-    await clock.advance(POLICY.stableAfterMs)
+    await clock.advance(STABLE_MS)
     expect([restarts.isCrashLooping('sv-1'), restarts.endOf('sv-1')]).toEqual([false, null])
     await end()
     expect(restarts.endOf('sv-1')).toBe('SIGKILL')
@@ -74,7 +75,7 @@ describe('keepRunning', () => {
     const { clock, restarts } = setUp()
     for (let count = 0; count < 5; count++) restarts.noteEnd('sv-1', 'SIGKILL')
     await clock.advance(POLICY.maxMs)
-    await clock.advance(POLICY.stableAfterMs - 1)
+    await clock.advance(STABLE_MS - 1)
     expect(restarts.endOf('sv-1')).toBe('SIGKILL')
     await clock.advance(1)
     expect(restarts.endOf('sv-1')).toBe(null)

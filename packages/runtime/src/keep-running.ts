@@ -8,12 +8,13 @@ import { messageOf } from './command-error.ts'
 /** Consecutive exits after which nothing should wait for the process. */
 const CRASH_LOOP_COUNT = 3
 
+/** A process that ran for this multiple of `maxMs` starts with the shortest pause again. */
+const STABLE_FACTOR = 1.5
+
 type RestartPolicy = {
   readonly minMs: number
   readonly maxMs: number
   readonly factor?: number
-  /** A process that ran this long starts with the shortest pause again. Longer than `maxMs`. */
-  readonly stableAfterMs: number
 }
 
 export type ProcessRestarts = ReturnType<typeof keepRunning>
@@ -37,7 +38,7 @@ export function keepRunning(options: {
   /** Null if it has run long enough since. */
   const recent = (id: string): ExitRecord | null => {
     const exit = exitById.get(id)
-    return exit !== undefined && clock.monotonicMs() - exit.startedMs < policy.stableAfterMs
+    return exit !== undefined && clock.monotonicMs() - exit.startedMs < STABLE_FACTOR * policy.maxMs
       ? exit
       : null
   }

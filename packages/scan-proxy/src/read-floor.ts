@@ -2,8 +2,9 @@
  * The read floor (D-39): the scan proxy answers nothing older than what this validator has shown on its wallet,
  * name-entry and ledger paths, or by a certified answer. So a client reads its own writes.
  *
- * `raise` below is the one place where it rises. A reader has another one, the verified floor of `packages/reader`. The answers that raise it pass through `raiseByAnswers` (wallet and
- * names), `raiseByFrames` (streams), the headers of the ledger interface, and `pipeline.ts` (certified answers).
+ * `raise` below is the one place where it rises. The answers that raise it pass through `raiseByAnswers` (wallet and
+ * names), `raiseByFrames` (streams), the headers of the ledger interface, and `pipeline.ts` (certified answers). A reader
+ * has a floor of its own, the verified floor of `packages/reader`; both start from the stored one.
  */
 import type { RouteDef } from '@quorumscan/api'
 import { isScanError } from '@quorumscan/errors'

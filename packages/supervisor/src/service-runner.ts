@@ -30,7 +30,7 @@ const LOG_CHECK_INTERVAL_MS = 10_000
  * full for example, starts at most 10 s after it can. A process that ran for 15 s, longer than the longest pause, counts as
  * stable.
  */
-const RESTART_POLICY = { minMs: 100, maxMs: 10_000, factor: 4, stableAfterMs: 15_000 }
+const RESTART_POLICY = { minMs: 100, maxMs: 10_000, factor: 4 }
 
 /** The actions of a test rig on services. */
 export type ServiceHooks = {

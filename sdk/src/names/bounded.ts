@@ -23,7 +23,7 @@ export type ReadsOptions = {
   readonly maxAgeMs?: number
   /** Timeout of a whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
-  /** Stores the read floor, node addresses and last seen parties across restarts. Default: in memory. */
+  /** Stores the verified floor, node addresses and last seen parties across restarts. Default: in memory. */
   readonly store?: Store
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch

@@ -45,7 +45,7 @@ export function outcomeError(
           ? (['NETWORK_ERROR', `none of the ${nodeCount} scan nodes can be reached`] as const)
           : ([
               'NOT_ENOUGH_NODES',
-              `${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree`,
+              `${reachable} of ${nodeCount} scan nodes replied, and too few of them with an answer that counts: ${needed} must agree`,
             ] as const)
       const doubt = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
       return passing(code, `${what}: ${why}.${doubt} Check the network, then the seeds.`, facts)

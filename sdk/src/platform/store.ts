@@ -1,5 +1,5 @@
 /**
- * Stores of values that survive restarts: the read floor, node addresses, the last seen party of names, and positions of
+ * Stores of values that survive restarts: the verified floor, node addresses, the last seen party of names, and positions of
  * streams. A store maps strings to strings.
  */
 import { invalidArgument } from '../errors.ts'
