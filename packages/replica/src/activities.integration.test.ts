@@ -14,7 +14,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './clean-up/activity-clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
-import { loadMirror, writeSteps } from './ingest/store.ts'
+import { loadHeadState, writeSteps } from './ingest/store.ts'
 import {
   ACTIVITY_PAGE_BYTES_MAX,
   type ActivityBody,
@@ -199,8 +199,8 @@ describe('the activity history', () => {
     for (let head = 0; head < end; ) {
       head = Math.min(end, head + 60)
       await run.reach(head)
-      const mirror = await loadMirror(connection)
-      const horizon = mirror?.head.horizon ?? 0
+      const headState = await loadHeadState(connection)
+      const horizon = headState?.head.horizon ?? 0
       await fc.assert(
         fc.asyncProperty(page, async ({ back, party, ...rest }) => {
           const offset = head - back
@@ -227,17 +227,17 @@ describe('the activity history', () => {
       head = Math.min(end, head + 80)
       await run.reach(head)
       // The replica runs, and may write between the two.
-      const mirror = await until('a clean-up that nothing came between', async () => {
-        const loaded = await loadMirror(connection)
+      const headState = await until('a clean-up that nothing came between', async () => {
+        const loaded = await loadHeadState(connection)
         if (loaded === null) throw new Error('there is a replica')
         const outcome = await cleanUpActivities(connection, loaded, { genesis, signal })
         return outcome === 'fenced' ? undefined : { ...loaded, outcome }
       })
-      expect(mirror.outcome).toBe('done')
+      expect(headState.outcome).toBe('done')
       const kept = shortOracle
-        .keptFrom(mirror.head.horizon)
+        .keptFrom(headState.head.horizon)
         .filter((json) => Number(JSON.parse(json).offset) <= head)
-      await expectStored(kept, shortOracle.goneCount(mirror.head.horizon))
+      await expectStored(kept, shortOracle.goneCount(headState.head.horizon))
     }
   })
 
@@ -335,16 +335,16 @@ describe('large histories', () => {
 
   async function begin() {
     const layout = createLayout({ genesis, genesisHash })
-    const mirror = await loadOrStart(connection, { genesis, genesisHash, layout }, signal)
+    const headState = await loadOrStart(connection, { genesis, genesisHash, layout }, signal)
     return {
-      mirror,
+      headState,
       /** The next offset, with these rows. */
       async apply(recordTime: number, activities: readonly ActivityRow[]): Promise<void> {
         const step = {
-          ...stepAfter(mirror.head, { recordTime }),
+          ...stepAfter(headState.head, { recordTime }),
           activities: activities.map((row) => treeRow(row, recordTime)),
         }
-        expect(await writeSteps(connection, mirror, { steps: [step], layout, signal })).toBe(
+        expect(await writeSteps(connection, headState, { steps: [step], layout, signal })).toBe(
           'written',
         )
       },
@@ -352,7 +352,7 @@ describe('large histories', () => {
   }
 
   it('are cleaned up in bounded passes, which no read can see', async () => {
-    const { mirror, apply } = await begin()
+    const { headState, apply } = await begin()
     // The date in each row is that of offset 1.
     const counts = [150, ACTIVITY_CLEAN_UP_PORTION - 150, 2 * ACTIVITY_CLEAN_UP_PORTION + 1]
     const all = counts.flatMap((count, index) =>
@@ -361,7 +361,7 @@ describe('large histories', () => {
     await apply(genesis.recordTime + 1, all)
     await apply(genesis.recordTime + 601_000_000, [row(2, 0)])
     await apply(genesis.recordTime + 601_000_002, [])
-    expect(mirror.head.horizon).toBe(2)
+    expect(headState.head.horizon).toBe(2)
     const position = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
     const read = async () => {
       const page = { after: null, limit: 10, order: 'asc' } as const
@@ -374,7 +374,7 @@ describe('large histories', () => {
     const before = await read()
     expect(before.map((page) => page.length)).toEqual([1, 1])
     for (let left = all.length; ; ) {
-      const outcome = await cleanUpActivities(connection, mirror, { genesis, signal })
+      const outcome = await cleanUpActivities(connection, headState, { genesis, signal })
       left = Math.max(0, left - ACTIVITY_CLEAN_UP_PORTION)
       expect(await connection.zcard(KEYS.activities)).toBe(Math.max(left, 1) + 1)
       expect(await read()).toEqual(before)
@@ -386,19 +386,19 @@ describe('large histories', () => {
       [last, row(2, 0)].map(({ activity }) => JSON.stringify(activity)),
       1,
     )
-    expect(await cleanUpActivities(connection, mirror, { genesis, signal })).toBe('done')
+    expect(await cleanUpActivities(connection, headState, { genesis, signal })).toBe('done')
   })
 
   it('are cleaned up together with notices, of which no time goes before them', async () => {
-    const { mirror } = await begin()
+    const { headState } = await begin()
     const apply = async (recordTime: number, notices: readonly NoticeRow[]) => {
-      const activities = notices.length > 0 ? [row(mirror.head.offset + 1, 0)] : []
+      const activities = notices.length > 0 ? [row(headState.head.offset + 1, 0)] : []
       const step = {
-        ...stepAfter(mirror.head, { recordTime }),
+        ...stepAfter(headState.head, { recordTime }),
         activities: activities.map((row) => treeRow(row, recordTime)),
         notices: notices.map((row) => storedRow(row, recordTime)),
       }
-      await writeSteps(connection, mirror, {
+      await writeSteps(connection, headState, {
         steps: [step],
         layout: createLayout({ genesis, genesisHash }),
         signal,
@@ -419,7 +419,7 @@ describe('large histories', () => {
       ['done', 1, 1],
     ] as const) {
       expect(await read()).toEqual(kept)
-      expect(await cleanUpActivities(connection, mirror, { genesis, signal })).toBe(outcome)
+      expect(await cleanUpActivities(connection, headState, { genesis, signal })).toBe(outcome)
       expect(await connection.zcard(KEYS.notices)).toBe(notices)
       expect(await connection.zcard(KEYS.activityTimes)).toBe(times)
     }
@@ -431,10 +431,10 @@ describe('large histories', () => {
   })
 
   it('are read only while Redis holds the whole of what is visible', async () => {
-    const { mirror, apply } = await begin()
+    const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0)])
     await apply(genesis.recordTime + 700_000_000, [])
-    expect(mirror.head.horizon).toBe(2)
+    expect(headState.head.horizon).toBe(2)
     const at = async (position: { offset: number; recordTime: number }) => {
       const page = { after: null, limit: 1, order: 'asc' } as const
       return await readActivities(connection, page, position, genesis)
@@ -446,16 +446,16 @@ describe('large histories', () => {
   })
 
   it('are left alone by a writer that is no longer the one', async () => {
-    const { mirror, apply } = await begin()
+    const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0), row(1, 1)])
     await apply(genesis.recordTime + 700_000_000, [])
     await apply(genesis.recordTime + 700_000_001, [])
-    const stale = await loadMirror(connection)
+    const stale = await loadHeadState(connection)
     await apply(genesis.recordTime + 700_000_002, [])
     if (stale === null) throw new Error('there is a replica')
     expect(await cleanUpActivities(connection, stale, { genesis, signal })).toBe('fenced')
     expect(await connection.zcard(KEYS.activities)).toBe(2)
-    expect(await cleanUpActivities(connection, mirror, { genesis, signal })).toBe('done')
+    expect(await cleanUpActivities(connection, headState, { genesis, signal })).toBe('done')
     expect(await connection.zcard(KEYS.activities)).toBe(1)
   })
 

@@ -9,7 +9,7 @@ import { cleanUp, cleanUpBacklog } from './clean-up/clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { touchedVersions } from './ingest/plan-versions.ts'
 import type { Step } from './ingest/step.ts'
-import { loadMirror, type Mirror, writeSteps } from './ingest/store.ts'
+import { loadHeadState, type HeadState, writeSteps } from './ingest/store.ts'
 import { createNameReader } from './reads/name-reader.ts'
 import {
   DEAD_MEMBERS_MAX,
@@ -43,7 +43,7 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-async function freshMirror(): Promise<Mirror> {
+async function freshHeadState(): Promise<HeadState> {
   await redis.flushall()
   return await loadOrStart(redis, { ...network, layout }, signal)
 }
@@ -72,12 +72,12 @@ const change = fc.record({
 /** The steps of a batch, by rules as the ledger has them: no two live entries of a name. */
 function grow(
   history: { steps: Step[]; active: Contract[]; oracle: OracleEntry[] },
-  mirror: Mirror,
+  headState: HeadState,
   changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[],
 ): Step[] {
   const batch: Step[] = []
   for (const { waits, kind, name, user, lifetime } of changes) {
-    const head = history.steps.at(-1) ?? mirror.head
+    const head = history.steps.at(-1) ?? headState.head
     const recordTime = head.recordTime + waits
     const ofName = history.active.filter((contract) => contract.payload['name'] === name)
     const live = history.oracle.find(
@@ -120,19 +120,19 @@ describe('lookups at an offset', () => {
         fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
         fc.constantFrom(1, 1_000, 1_000_000),
         async (batches, cacheBytesMax) => {
-          const mirror = await freshMirror()
+          const headState = await freshHeadState()
           const remembering = createNameReader(redis, { cacheBytesMax })
-          remembering.moveTo(mirror.head.offset, null)
+          remembering.moveTo(headState.head.offset, null)
           const history = { steps: [] as Step[], active: [], oracle: [] as OracleEntry[] }
           const synthetic = [
             { name: 'dso.ns', user: network.genesis.dso },
             ...network.genesis.nodes.map(({ name }) => ({ name: `${name}.sv.ns`, user: null })),
           ]
           for (const changes of batches) {
-            const steps = grow(history, mirror, changes)
-            expect(await writeSteps(redis, mirror, { steps, layout, signal })).toBe('written')
+            const steps = grow(history, headState, changes)
+            expect(await writeSteps(redis, headState, { steps, layout, signal })).toBe('written')
             const positionAt = (offset: number) => {
-              const position = mirror.timeline.at(offset)
+              const position = headState.timeline.at(offset)
               if (position === undefined) throw new Error(`no timeline entry at ${offset}`)
               const visible = history.oracle.filter(
                 ({ from, to, expires }) =>
@@ -142,8 +142,8 @@ describe('lookups at an offset', () => {
             }
             // The cache must be right also while ingest has written and not reported yet.
             for (const isTold of [false, true]) {
-              if (isTold) remembering.moveTo(mirror.head.offset, touchedVersions(steps).names)
-              for (let offset = mirror.head.offset; offset >= mirror.head.horizon; offset--) {
+              if (isTold) remembering.moveTo(headState.head.offset, touchedVersions(steps).names)
+              for (let offset = headState.head.offset; offset >= headState.head.horizon; offset--) {
                 const { position, visible } = positionAt(offset)
                 const named = await readNames(remembering, [...NAMES, 'dso.ns', '', '\0'], position)
                 expect(named.map(ownerIn)).toEqual([
@@ -156,8 +156,8 @@ describe('lookups at an offset', () => {
                 ])
               }
             }
-            if (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
-            for (let offset = mirror.head.horizon; offset <= mirror.head.offset; offset++) {
+            if (cleanUpBacklog(headState) > 0) await cleanUp(redis, headState, signal)
+            for (let offset = headState.head.horizon; offset <= headState.head.offset; offset++) {
               const { position, visible } = positionAt(offset)
               const owned = PARTIES.map((user) =>
                 visible.flatMap((entry) => (entry.user === user ? [entry.name] : [])).sort(),
@@ -195,14 +195,14 @@ describe('lookups at an offset', () => {
   })
 
   it('leave nothing of ended names once the horizon has passed them', async () => {
-    const mirror = await freshMirror()
+    const headState = await freshHeadState()
     const before = await dumpReplica(redis)
-    const registered = stepAfter(mirror.head, {
-      recordTime: mirror.head.recordTime + 1,
+    const registered = stepAfter(headState.head, {
+      recordTime: headState.head.recordTime + 1,
       created: NAMES.map((name) => ({
         name,
         user: testParty('ann'),
-        expiresAt: mirror.head.recordTime + 5,
+        expiresAt: headState.head.recordTime + 5,
       })),
     })
     const archived = stepAfter(registered, {
@@ -211,9 +211,9 @@ describe('lookups at an offset', () => {
     })
     const later = stepAfter(archived, { recordTime: archived.recordTime + 601 * SECOND })
     for (const step of [registered, archived, later])
-      await writeSteps(redis, mirror, { steps: [step], layout, signal })
-    expect(cleanUpBacklog(mirror)).toBe(NAMES.length)
-    expect(await cleanUp(redis, mirror, signal)).toBe('written')
+      await writeSteps(redis, headState, { steps: [step], layout, signal })
+    expect(cleanUpBacklog(headState)).toBe(NAMES.length)
+    expect(await cleanUp(redis, headState, signal)).toBe('written')
     const after = await dumpReplica(redis)
     // The head is a field of names and differs; so does the timeline.
     expect(after[KEYS.names]?.length).toBe(before[KEYS.names]?.length)
@@ -222,21 +222,21 @@ describe('lookups at an offset', () => {
   })
 
   it('at the same time share commands, and each returns its own names', async () => {
-    const mirror = await freshMirror()
-    const recordTime = mirror.head.recordTime + 1
+    const headState = await freshHeadState()
+    const recordTime = headState.head.recordTime + 1
     const names = Array.from({ length: 600 }, (_, index) => `n-${index}.unverified.ns`)
     const created = names.map((name) => ({
       name,
       user: testParty('ann'),
       expiresAt: recordTime + 9,
     }))
-    const step = stepAfter(mirror.head, { recordTime, created })
-    await writeSteps(redis, mirror, { steps: [step], layout, signal })
+    const step = stepAfter(headState.head, { recordTime, created })
+    await writeSteps(redis, headState, { steps: [step], layout, signal })
     const commandCount = async () =>
       Number(/cmdstat_hmget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
     const countBefore = await commandCount()
     const read = createNameReader(redis)
-    const position = { offset: mirror.head.offset, recordTime }
+    const position = { offset: headState.head.offset, recordTime }
     const asked = [...names, 'unknown.unverified.ns', ...names].map((name) => [name, name])
     const found = await Promise.all(asked.map((pair) => readNames(read, pair, position)))
     const returned = found.map((bodies) => bodies.map(nameIn))
@@ -253,7 +253,7 @@ describe('lookups at an offset', () => {
       return (await commandCount()) - countOfBefore
     }
     expect([await countOf(names.slice(0, 9)), await countOf(names.slice(0, 9))]).toEqual([1, 1])
-    small.moveTo(mirror.head.offset, null)
+    small.moveTo(headState.head.offset, null)
     expect([await countOf(names.slice(0, 9)), await countOf(names.slice(0, 9))]).toEqual([1, 0])
     expect([await countOf(names.slice(9, 500)), await countOf(names.slice(490, 500))]).toEqual([
       ...[1, 0],
@@ -269,7 +269,7 @@ describe('lookups at an offset', () => {
   })
 
   it('do not keep what ingest has overtaken while the reply travelled', async () => {
-    const mirror = await freshMirror()
+    const headState = await freshHeadState()
     let arrive = () => {}
     const arrival = new Promise<void>((resolve) => {
       arrive = resolve
@@ -282,32 +282,32 @@ describe('lookups at an offset', () => {
       },
     } as unknown as Redis
     const reader = createNameReader(held)
-    reader.moveTo(mirror.head.offset, null)
+    reader.moveTo(headState.head.offset, null)
     const name = 'a.unverified.ns'
-    const before = mirror.timeline.at(mirror.head.offset)
+    const before = headState.timeline.at(headState.head.offset)
     if (before === undefined) throw new Error('not in the timeline')
     const early = readNames(reader, [name], before)
     // Of the same connection, so that the early read was answered when this is.
     await setImmediate()
     await redis.ping()
-    const recordTime = mirror.head.recordTime + 1
+    const recordTime = headState.head.recordTime + 1
     const created = [{ name, user: testParty('ann'), expiresAt: recordTime + 9 }]
-    const steps = [stepAfter(mirror.head, { recordTime, created })]
-    await writeSteps(redis, mirror, { steps, layout, signal })
-    reader.moveTo(mirror.head.offset, [name])
+    const steps = [stepAfter(headState.head, { recordTime, created })]
+    await writeSteps(redis, headState, { steps, layout, signal })
+    reader.moveTo(headState.head.offset, [name])
     arrive()
     expect(await early).toEqual([null])
-    const after = { offset: mirror.head.offset, recordTime }
+    const after = { offset: headState.head.offset, recordTime }
     expect((await readNames(reader, [name], after)).map(nameIn)).toEqual([name])
   })
 
   it('still show at the horizon what a clean-up takes the older versions of', async () => {
-    const mirror = await freshMirror()
+    const headState = await freshHeadState()
     const ann = testParty('ann')
-    const start = mirror.head.recordTime
+    const start = headState.head.recordTime
     const name = 'a.unverified.ns'
     const created = [{ name, user: ann, expiresAt: start + 9_000 * SECOND }]
-    const first = stepAfter(mirror.head, { recordTime: start + 1, created })
+    const first = stepAfter(headState.head, { recordTime: start + 1, created })
     const second = stepAfter(first, {
       recordTime: start + 2,
       created,
@@ -320,27 +320,27 @@ describe('lookups at an offset', () => {
       archived: second.delta.created,
     })
     const last = stepAfter(fourth, { recordTime: third.recordTime + 600 * SECOND })
-    await writeSteps(redis, mirror, { steps: [first, second, third, fourth, last], layout, signal })
-    expect(mirror.head.horizon).toBe(third.offset)
-    expect(cleanUpBacklog(mirror)).toBe(1)
-    expect(await cleanUp(redis, mirror, signal)).toBe('written')
+    await writeSteps(redis, headState, { steps: [first, second, third, fourth, last], layout, signal })
+    expect(headState.head.horizon).toBe(third.offset)
+    expect(cleanUpBacklog(headState)).toBe(1)
+    expect(await cleanUp(redis, headState, signal)).toBe('written')
     expect((await readNames(createNameReader(redis), [name], third)).map(nameIn)).toEqual([name])
     expect((await readParties(redis, [ann], third)).map(nameIn)).toEqual([name])
     expect(await readNames(createNameReader(redis), [name], fourth)).toEqual([null])
   })
 
   it('are one command each, however often a name was renewed and however many expired around it', async () => {
-    const mirror = await freshMirror()
+    const headState = await freshHeadState()
     const [ann, bob] = [testParty('ann'), testParty('bob')]
     const name = 'n-old.unverified.ns'
-    let head = stepAfter(mirror.head, { recordTime: mirror.head.recordTime + 1 })
+    let head = stepAfter(headState.head, { recordTime: headState.head.recordTime + 1 })
     const steps = [head]
     const go = (change: Omit<Parameters<typeof stepAfter>[1], 'recordTime'>, waits = 1) => {
       head = stepAfter(head, { recordTime: head.recordTime + waits, ...change })
       steps.push(head)
       return head.delta.created
     }
-    const expiresAt = mirror.head.recordTime + 9_000 * SECOND
+    const expiresAt = headState.head.recordTime + 9_000 * SECOND
     const renewed = (user: PartyId) => ({ name, user, expiresAt })
     let own = go({ created: [renewed(ann)] })
     for (let renewal = 0; renewal < 100; renewal++)
@@ -354,9 +354,9 @@ describe('lookups at an offset', () => {
     const [, ...expired] = go({ created: [{ ...renewed(bob), name: zoo }, ...brief] })
     go({ archived: expired }, 5)
     go({}, 601 * SECOND)
-    for (const step of steps) await writeSteps(redis, mirror, { steps: [step], layout, signal })
-    while (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
-    const position = mirror.timeline.at(mirror.head.offset)
+    for (const step of steps) await writeSteps(redis, headState, { steps: [step], layout, signal })
+    while (cleanUpBacklog(headState) > 0) await cleanUp(redis, headState, signal)
+    const position = headState.timeline.at(headState.head.offset)
     if (position === undefined) throw new Error('not in the timeline')
 
     const lookups = {
@@ -386,20 +386,20 @@ describe('lookups at an offset', () => {
   })
 
   it('refuse to walk over more dead names than Redis can bear', async () => {
-    const mirror = await freshMirror()
+    const headState = await freshHeadState()
     const user = testParty('ann')
     const step = (count: number, lifetime: number, label: string) => {
-      const recordTime = mirror.head.recordTime + 1
+      const recordTime = headState.head.recordTime + 1
       const created = Array.from({ length: count }, (_, index) => ({
         name: `${label}${String(index).padStart(5, '0')}.unverified.ns`,
         user,
         expiresAt: recordTime + lifetime,
       }))
-      return stepAfter(mirror.head, { recordTime, created })
+      return stepAfter(headState.head, { recordTime, created })
     }
     const write = async (next: Step) => {
-      await writeSteps(redis, mirror, { steps: [next], layout, signal })
-      return mirror.timeline.at(mirror.head.offset)
+      await writeSteps(redis, headState, { steps: [next], layout, signal })
+      return headState.timeline.at(headState.head.offset)
     }
     await write(step(DEAD_MEMBERS_MAX, 1, 'd'))
     const bearable = await write(step(1, 60 * SECOND, 'e'))
@@ -418,17 +418,17 @@ describe('lookups at an offset', () => {
   })
 
   it('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
-    const mirror = await freshMirror()
-    const at = mirror.timeline.at(0)
+    const headState = await freshHeadState()
+    const at = headState.timeline.at(0)
     if (at === undefined) throw new Error('not in the timeline')
     await expect(
       readNames(createNameReader(redis), NAMES, { ...at, offset: 1 }),
     ).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
-    const recordTime = mirror.head.recordTime + 601 * SECOND
-    await writeSteps(redis, mirror, {
-      steps: [stepAfter(mirror.head, { recordTime })],
+    const recordTime = headState.head.recordTime + 601 * SECOND
+    await writeSteps(redis, headState, {
+      steps: [stepAfter(headState.head, { recordTime })],
       layout,
       signal,
     })
@@ -443,8 +443,8 @@ describe('lookups at an offset', () => {
 
 describe('writing', () => {
   it('of two writers that start from one head changes Redis once', async () => {
-    const first = await freshMirror()
-    const second = await loadMirror(redis)
+    const first = await freshHeadState()
+    const second = await loadHeadState(redis)
     if (second === null) throw new Error('no replica')
     const recordTime = first.head.recordTime + 1
     const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
@@ -459,49 +459,49 @@ describe('writing', () => {
       }),
     ]
     expect(outcomes).toEqual(['written', 'fenced'])
-    expect((await loadMirror(redis))?.head).toEqual(first.head)
+    expect((await loadHeadState(redis))?.head).toEqual(first.head)
     expect(second.head.offset).toBe(0)
   })
 
   it('the same batch again, from before it was written, changes nothing', async () => {
-    const mirror = await freshMirror()
-    const again = await loadMirror(redis)
+    const headState = await freshHeadState()
+    const again = await loadHeadState(redis)
     if (again === null) throw new Error('no replica')
-    const recordTime = mirror.head.recordTime + 1
+    const recordTime = headState.head.recordTime + 1
     const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
-    const steps = [stepAfter(mirror.head, { recordTime, created })]
-    await writeSteps(redis, mirror, { steps, layout, signal })
+    const steps = [stepAfter(headState.head, { recordTime, created })]
+    await writeSteps(redis, headState, { steps, layout, signal })
     const dump = await dumpReplica(redis)
     expect(await writeSteps(redis, again, { steps, layout, signal })).toBe('fenced')
     expect(await dumpReplica(redis)).toEqual(dump)
   })
 
   it('two clean-ups from one head take out once', async () => {
-    const mirror = await freshMirror()
-    const recordTime = mirror.head.recordTime + 1
+    const headState = await freshHeadState()
+    const recordTime = headState.head.recordTime + 1
     const created = NAMES.map((name) => ({
       name,
       user: testParty('ann'),
       expiresAt: recordTime + 9,
     }))
-    const registered = stepAfter(mirror.head, { recordTime, created })
+    const registered = stepAfter(headState.head, { recordTime, created })
     const archived = stepAfter(registered, {
       recordTime: recordTime + 10,
       archived: registered.delta.created,
     })
     const later = stepAfter(archived, { recordTime: recordTime + 700 * SECOND })
-    await writeSteps(redis, mirror, { steps: [registered, archived, later], layout, signal })
-    const other = await loadMirror(redis)
+    await writeSteps(redis, headState, { steps: [registered, archived, later], layout, signal })
+    const other = await loadHeadState(redis)
     if (other === null) throw new Error('no replica')
     const next = stepAfter(later, {
       recordTime: later.recordTime + 1,
       created: created.map((fields) => ({ ...fields, expiresAt: later.recordTime + 9 })),
     })
-    expect(await cleanUp(redis, mirror, signal)).toBe('written')
+    expect(await cleanUp(redis, headState, signal)).toBe('written')
     const dump = await dumpReplica(redis)
     await cleanUp(redis, other, signal)
     expect(await dumpReplica(redis)).toEqual(dump)
-    await writeSteps(redis, mirror, { steps: [next], layout, signal })
-    expect(cleanUpBacklog(mirror)).toBe(0)
+    await writeSteps(redis, headState, { steps: [next], layout, signal })
+    expect(cleanUpBacklog(headState)).toBe(0)
   })
 })

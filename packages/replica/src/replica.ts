@@ -20,7 +20,7 @@ import { loadOrStart } from './ingest/genesis.ts'
 import { ingest, RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 import { touchedVersions } from './ingest/plan-versions.ts'
 import type { InterpretedEntry } from './ingest/step.ts'
-import type { Mirror } from './ingest/store.ts'
+import type { HeadState } from './ingest/store.ts'
 import type { Store } from './reads/contracts.ts'
 import { createLookups } from './reads/lookups.ts'
 import { createNameReader } from './reads/name-reader.ts'
@@ -84,27 +84,27 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     const store = { redis, layout: createLayout(options) }
     const context = { ...options, layout: store.layout }
     const load = () => loadOrStart(redis, context, AbortSignal.timeout(START_MS_MAX))
-    const mirror = await load().catch(async (error: unknown) => {
+    const headState = await load().catch(async (error: unknown) => {
       const isOther = error instanceof ReplicaStateError && error.isOfOtherLayout
       if (!isOther || options.rebuild === undefined) throw error
       await options.rebuild(() => deleteReplica(redis))
       return await load()
     })
-    return createReplica(options, store, mirror)
+    return createReplica(options, store, headState)
   } catch (error) {
     redis.disconnect()
     throw error
   }
 }
 
-function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
+function createReplica(options: ReplicaOptions, store: Store, stored: HeadState) {
   const { genesis, clock, snapshots } = options
   const { redis, layout } = store
   const onProblem = (error: Error) => options.onProblem?.(error)
   const closing = new AbortController()
   const listeners = new Set<(entry: AppliedEntry) => void>()
   const historyListeners = new Set<(step: HistoryStep) => void>()
-  let mirror = stored
+  let headState = stored
   let writing: Offset = 0
   let standstill: ScanError | null = null
   let isHeldByClock = false
@@ -112,9 +112,9 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
 
   const follower = createStateFollower({ genesis, layout, onProblem })
   const nameReader = createNameReader(redis, { onRead: follower.compareNames })
-  const head = () => mirror.head
+  const head = () => headState.head
   const proofs = createStateService({ redis, genesis, nameReader, follower, head })
-  const pins = createPins(() => mirror, clock)
+  const pins = createPins(() => headState, clock)
 
   /** The timeline entry of an offset, for answers from the stored state. */
   const trusted = (offset: Offset) => {
@@ -124,8 +124,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
     return pins.at(offset)
   }
 
-  const moveTo = (moved: Mirror, entries: readonly InterpretedEntry[]): void => {
-    mirror = moved
+  const moveTo = (moved: HeadState, entries: readonly InterpretedEntry[]): void => {
+    headState = moved
     // Without entries the state was loaded again.
     const isReloaded = entries.length === 0
     nameReader.moveTo(moved.head.offset, isReloaded ? null : touchedVersions(entries).names)
@@ -163,7 +163,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
         onHeld(isHeld) {
           isHeldByClock = isHeld
         },
-        onMirror: moveTo,
+        onHeadState: moveTo,
       })
     } finally {
       isHeldByClock = false
@@ -183,7 +183,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
   }
 
   return {
-    ...createNewestReads({ ...options, store, recordTime: () => mirror.head.recordTime }),
+    ...createNewestReads({ ...options, store, recordTime: () => headState.head.recordTime }),
     proofs,
     lookups: createLookups({ store, genesis, nameReader, trusted }),
     history: createUpdateHistory(store),
@@ -206,35 +206,35 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
     state(): ReplicaState {
       if (standstill !== null) return 'halted'
       if (running === null) return 'starting'
-      const lag = clock.nowMicros() - mirror.head.recordTime
+      const lag = clock.nowMicros() - headState.head.recordTime
       if (isHeldByClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
       return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
     },
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
     standstill: () => standstill,
-    head: (): Head => mirror.head,
+    head: (): Head => headState.head,
     /** The offset of `head`, or the end of a write that is under way. No read returns newer data. */
-    visibleOffset: () => Math.max(mirror.head.offset, writing),
+    visibleOffset: () => Math.max(headState.head.offset, writing),
     onApplied: (listener: (entry: AppliedEntry) => void) => subscribe(listeners, listener),
     /** As `onApplied`, once for each write, with what the write added to the history of updates. */
     onHistory: (listener: (step: HistoryStep) => void) => subscribe(historyListeners, listener),
     /** Deletes updates and completions up to an offset; returns the offset up to which they are pruned now. */
     async prune(upTo: Offset): Promise<Offset> {
-      assert(upTo <= mirror.head.offset, 'what is pruned has been applied')
+      assert(upTo <= headState.head.offset, 'what is pruned has been applied')
       return await pruneHistory(redis, upTo)
     },
     /** The oldest offset that can be read (D-10). */
-    horizon: () => mirror.head.horizon,
+    horizon: () => headState.head.horizon,
     /**
      * Moves the horizon up to an offset that has been applied; a restart does not move it back, only a wipe.
      * Returns the horizon: never less than before.
      */
     async raiseHorizon(horizon: Offset, signal: AbortSignal): Promise<Offset> {
-      assert(horizon <= mirror.head.offset, 'the head can always be read')
+      assert(horizon <= headState.head.offset, 'the head can always be read')
       // Fenced by the ingest, whose reply is about to arrive.
-      while ((await raiseHorizon(redis, mirror, { horizon, signal })) === 'fenced')
+      while ((await raiseHorizon(redis, headState, { horizon, signal })) === 'fenced')
         signal.throwIfAborted()
-      return mirror.head.horizon
+      return headState.head.horizon
     },
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort(new ScanError('NOT_READY', 'The replica is closed.'))

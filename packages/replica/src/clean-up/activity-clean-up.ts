@@ -7,7 +7,7 @@ import { assert } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
-import { type Mirror, writeFenced } from '../ingest/store.ts'
+import { type HeadState, writeFenced } from '../ingest/store.ts'
 import { goneUntil } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import { dropTiles } from '../storage/activity-tiles.ts'
@@ -24,7 +24,7 @@ export const ACTIVITY_CLEAN_UP_PORTION = 200
  */
 export async function cleanUpActivities(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   options: {
     readonly genesis: Genesis
     /** Rows that were visible at this record time are not deleted; null for no such limit. */
@@ -33,7 +33,7 @@ export async function cleanUpActivities(
   },
 ): Promise<'done' | 'more' | 'fenced'> {
   const { genesis, held, signal } = options
-  const horizon = mirror.timeline.at(mirror.head.horizon)
+  const horizon = headState.timeline.at(headState.head.horizon)
   assert(horizon !== undefined, 'the horizon is in the timeline')
   const until = goneUntil(genesis, Math.min(horizon.recordTime, held ?? horizon.recordTime))
   if (until === null) return 'done'
@@ -68,7 +68,7 @@ export async function cleanUpActivities(
   // Tiles that hold only rows before the one that stays.
   const [first, last] = [rows[0], rows.at(-1)].map((row) => row && decodeActivity(row).index)
   if (first != null && last != null) dropTiles(commands, { from: first, before: last })
-  const { head } = mirror
-  if ((await writeFenced(redis, mirror, { head, commands, signal })) === 'fenced') return 'fenced'
+  const { head } = headState
+  if ((await writeFenced(redis, headState, { head, commands, signal })) === 'fenced') return 'fenced'
   return isWhole ? 'done' : 'more'
 }

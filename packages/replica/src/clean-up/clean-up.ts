@@ -5,7 +5,7 @@
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { partyMember, putVersions } from '../ingest/plan-versions.ts'
-import { type Mirror, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
+import { type HeadState, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { KEYS } from '../storage/keys.ts'
@@ -15,17 +15,17 @@ import { decodeEnded, type Version } from '../storage/versions.ts'
 export const CLEAN_UP_PORTION = 500
 
 /** The number of versions that a clean-up would delete now. */
-export function cleanUpBacklog({ head, timeline }: Mirror): number {
+export function cleanUpBacklog({ head, timeline }: HeadState): number {
   return (timeline.at(head.horizon)?.endedCount ?? 0) - head.cleanedCount
 }
 
 /** One pass. Like any write it changes the head's bytes, so that two writers never delete twice. */
 export async function cleanUp(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
-  const count = Math.min(cleanUpBacklog(mirror), CLEAN_UP_PORTION)
+  const count = Math.min(cleanUpBacklog(headState), CLEAN_UP_PORTION)
   const members = await redis.lrangeBuffer(KEYS.ended, 0, count - 1)
   const fields = { names: new Set<string>(), documents: new Set<string>() }
   for (const { kind, field } of members.map(decodeEnded)) fields[kind].add(field)
@@ -33,13 +33,13 @@ export async function cleanUp(
     readVersions(redis, 'names', [...fields.names]),
     readVersions(redis, 'documents', [...fields.documents]),
   ])
-  const { head } = mirror
+  const { head } = headState
   const commands = createGatheredCommands()
   commands.addWhole('LTRIM', KEYS.ended, count, -1)
   planNames(commands, names, head.horizon)
   putVersions(commands, 'documents', readableOf(documents, head.horizon))
   const next = { ...head, cleanedCount: head.cleanedCount + count }
-  return await writeFenced(redis, mirror, { head: next, commands, signal })
+  return await writeFenced(redis, headState, { head: next, commands, signal })
 }
 
 function planNames(
@@ -76,14 +76,14 @@ function readableOf(all: ReadonlyMap<string, readonly Version[]>, horizon: Offse
  */
 export async function raiseHorizon(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   { horizon, signal }: { readonly horizon: Offset; readonly signal: AbortSignal },
 ): Promise<WriteOutcome> {
-  const { head } = mirror
+  const { head } = headState
   if (horizon <= head.horizon) return 'written'
   const commands = createGatheredCommands()
   commands.addWhole('LTRIM', KEYS.at, horizon - head.horizon, -1)
-  const outcome = await writeFenced(redis, mirror, { head: { ...head, horizon }, commands, signal })
-  if (outcome === 'written') mirror.timeline.dropBelow(horizon)
+  const outcome = await writeFenced(redis, headState, { head: { ...head, horizon }, commands, signal })
+  if (outcome === 'written') headState.timeline.dropBelow(horizon)
   return outcome
 }

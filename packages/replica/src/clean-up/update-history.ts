@@ -7,7 +7,7 @@ import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { PRUNED_FIELD, THROUGH_FIELD, tagMembers } from '../ingest/plan-histories.ts'
-import { type Mirror, type WriteOutcome, writeFenced } from '../ingest/store.ts'
+import { type HeadState, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { completionsBelow } from '../reads/completions.ts'
 import { decodeUpdates, readPrunedOffset } from '../reads/update-reads.ts'
 import { createGatheredCommands, toRedis } from '../storage/commands.ts'
@@ -20,10 +20,10 @@ const PRUNE_BYTES = 256 * 1024
 /** Called before the first batch is written. A history with a gap starts again at the head. */
 export async function beginHistory(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
-  const { head } = mirror
+  const { head } = headState
   const through = await redis.hget(KEYS.history, THROUGH_FIELD)
   if (through !== null && Number(through) === head.offset) return 'written'
   const commands = createGatheredCommands()
@@ -31,7 +31,7 @@ export async function beginHistory(
   commands.addWhole('UNLINK', KEYS.updateTags)
   const fields = [THROUGH_FIELD, head.offset, PRUNED_FIELD, head.offset]
   commands.addWhole('HSET', KEYS.history, ...fields)
-  return await writeFenced(redis, mirror, { head, commands, signal })
+  return await writeFenced(redis, headState, { head, commands, signal })
 }
 
 /**

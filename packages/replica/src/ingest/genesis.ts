@@ -12,7 +12,7 @@ import { createTimeline } from '../storage/timeline.ts'
 import { planBatch } from './plan.ts'
 import { planSyntheticEntries, syntheticEntries, touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
-import { loadMirror, type Mirror, writeFenced } from './store.ts'
+import { loadHeadState, type HeadState, writeFenced } from './store.ts'
 
 export type GenesisContext = {
   readonly genesis: Genesis
@@ -21,7 +21,7 @@ export type GenesisContext = {
 }
 
 /**
- * The mirror of the stored replica. Writes the genesis first if Redis is empty.
+ * The head state of the stored replica. Writes the genesis first if Redis is empty.
  *
  * @throws {ReplicaStateError} If the stored replica is of another genesis or another layout.
  */
@@ -29,22 +29,22 @@ export async function loadOrStart(
   redis: Redis,
   context: GenesisContext,
   signal: AbortSignal,
-): Promise<Mirror> {
+): Promise<HeadState> {
   const { genesis, genesisHash, layout } = context
   for (;;) {
-    const mirror = await loadMirror(redis)
-    if (mirror !== null) {
-      const stored = mirror.head.genesisHash
+    const headState = await loadHeadState(redis)
+    if (headState !== null) {
+      const stored = headState.head.genesisHash
       if (stored !== genesisHash)
         throw new ReplicaStateError(
           `The replica in Redis has genesis ${stored}, not ${genesisHash}: wipe it, or configure the right genesis or Redis.`,
         )
-      if (mirror.head.dueHash !== layout.dueHash)
+      if (headState.head.dueHash !== layout.dueHash)
         throw new ReplicaStateError(
           'The replica in Redis was written for other jobs than this process has: wipe it, it is rebuilt from the log.',
           { isOfOtherLayout: true },
         )
-      return mirror
+      return headState
     }
     // Delete the rest of a replica that was being written or deleted.
     await deleteReplica(redis)

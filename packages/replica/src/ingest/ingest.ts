@@ -20,7 +20,7 @@ import { deleteReplica } from '../storage/delete-replica.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
 import type { InterpretedEntry } from './step.ts'
-import { isStored, type Mirror, writeSteps } from './store.ts'
+import { isStored, type HeadState, writeSteps } from './store.ts'
 
 /** Rule 6: an entry is applied when its record time is at most this far ahead of the own clock. */
 export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
@@ -49,7 +49,7 @@ export type IngestContext = GenesisContext & {
   /** Called when entries begin or stop to wait for the own clock. */
   readonly onHeld: (isHeld: boolean) => void
   /** Called when the stored state was loaded, without entries, and after each write, with its entries. */
-  readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
+  readonly onHeadState: (headState: HeadState, entries: readonly InterpretedEntry[]) => void
   readonly signal: AbortSignal
 }
 
@@ -109,16 +109,16 @@ async function followFromHead(
 ): Promise<void> {
   const { signal, isBehindLog } = context
   context.maker?.abandon()
-  const mirror = await loadOrStart(redis, context, signal)
+  const headState = await loadOrStart(redis, context, signal)
   // Loading a snapshot is quicker than applying the log from its beginning.
-  const isWanted = isBehindLog || mirror.head.offset === 0
-  if (isWanted && (await startFromSnapshot(redis, mirror, context))) return
-  if (!(await context.state.follow(redis, mirror))) return
-  context.onMirror(mirror, [])
-  if (context.participant !== undefined && (await beginHistory(redis, mirror, signal)) === 'fenced')
+  const isWanted = isBehindLog || headState.head.offset === 0
+  if (isWanted && (await startFromSnapshot(redis, headState, context))) return
+  if (!(await context.state.follow(redis, headState))) return
+  context.onHeadState(headState, [])
+  if (context.participant !== undefined && (await beginHistory(redis, headState, signal)) === 'fenced')
     return
   const working = new WorkingState()
-  const { offset, recordTime, entryHash } = mirror.head
+  const { offset, recordTime, entryHash } = headState.head
   const batches = ordering.follow({
     from: offset,
     expected: offset === 0 ? null : { recordTime, entryHash },
@@ -127,31 +127,31 @@ async function followFromHead(
   })
   for await (const batch of batches) {
     // Entries are delivered at least once: skip those that were applied.
-    let rest = batch.filter((entry) => entry.offset > mirror.head.offset)
+    let rest = batch.filter((entry) => entry.offset > headState.head.offset)
     while (rest.length > 0) {
       const ready = await untilApplicable(rest, context)
-      const interpreting = interpretBatch(ready, mirror.head, {
+      const interpreting = interpretBatch(ready, headState.head, {
         ...context,
         state: working,
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
       const entries = await interpreting.catch(async (error: unknown) => {
         // The error is no bug if Redis was wiped during the interpretation.
-        if (await isStored(redis, mirror.head)) throw error
+        if (await isStored(redis, headState.head)) throw error
         return null
       })
       if (entries === null) return
-      const state = await context.state.apply(entries, mirror)
+      const state = await context.state.apply(entries, headState)
       if (state === null) return
-      context.maker?.note(entries, mirror)
+      context.maker?.note(entries, headState)
       const held = context.maker?.held() ?? null
-      context.onWriting(entries.at(-1)?.offset ?? mirror.head.offset)
+      context.onWriting(entries.at(-1)?.offset ?? headState.head.offset)
       const batch = { steps: entries, state, held, layout: context.layout, signal }
-      if ((await writeSteps(redis, mirror, batch)) === 'fenced') return
-      context.onMirror(mirror, entries)
-      context.maker?.written(mirror, context.state.history())
+      if ((await writeSteps(redis, headState, batch)) === 'fenced') return
+      context.onHeadState(headState, entries)
+      context.maker?.written(headState, context.state.history())
       if (working.cellCount > CELLS_MAX) working.clear()
-      if ((await keepClean(redis, mirror, { ...context, entries, held })) === 'fenced') return
+      if ((await keepClean(redis, headState, { ...context, entries, held })) === 'fenced') return
       rest = rest.slice(entries.length)
     }
   }
@@ -160,7 +160,7 @@ async function followFromHead(
 /** Whether a newer snapshot has replaced the stored state. */
 async function startFromSnapshot(
   redis: Redis,
-  { head }: Mirror,
+  { head }: HeadState,
   context: IngestContext,
 ): Promise<boolean> {
   const found = (await context.snapshots?.find(head.offset, context.signal)) ?? null
@@ -193,20 +193,20 @@ async function untilApplicable(
 
 async function keepClean(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   context: Pick<IngestContext, 'genesis' | 'signal'> & {
     readonly entries: readonly InterpretedEntry[]
     readonly held: Micros | null
   },
 ): Promise<'written' | 'fenced'> {
   const { signal, entries } = context
-  for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(mirror) > 0; pass++)
-    if ((await cleanUp(redis, mirror, signal)) === 'fenced') return 'fenced'
+  for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(headState) > 0; pass++)
+    if ((await cleanUp(redis, headState, signal)) === 'fenced') return 'fenced'
   const added = entries.reduce((sum, entry) => sum + (entry.activities?.length ?? 0), 0)
   // Twice what the batch added can go with it, so that rows never pile up.
   const passes = CLEAN_UP_PASSES_MAX + Math.ceil((2 * added) / ACTIVITY_CLEAN_UP_PORTION)
   for (let pass = 0; pass < passes; pass++) {
-    const outcome = await cleanUpActivities(redis, mirror, context)
+    const outcome = await cleanUpActivities(redis, headState, context)
     if (outcome === 'fenced') return 'fenced'
     if (outcome === 'done') break
   }

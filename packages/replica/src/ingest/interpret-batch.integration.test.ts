@@ -7,7 +7,7 @@ import { fetchCells } from '../reads/cells.ts'
 import { createLayout } from '../storage/layout.ts'
 import { loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
-import { type Mirror, writeSteps } from './store.ts'
+import { type HeadState, writeSteps } from './store.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -29,10 +29,10 @@ class CountingState extends WorkingState {
   }
 }
 
-async function interpretCounted(mirror: Mirror, entries: readonly LogEntry[], scenario: Scenario) {
+async function interpretCounted(headState: HeadState, entries: readonly LogEntry[], scenario: Scenario) {
   const state = new CountingState()
   let fetches = 0
-  const steps = await interpretBatch(entries, mirror.head, {
+  const steps = await interpretBatch(entries, headState.head, {
     ...scenario.network,
     state,
     fetch: (keys) => {
@@ -63,11 +63,11 @@ it('steps of many parties side by side share a few round trips', async () => {
     )
   const layout = createLayout(scenario.network)
   await redis.flushall()
-  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const headState = await loadOrStart(redis, { ...scenario.network, layout }, signal)
   const entries = scenario.ledger.entries()
-  const first = await interpretCounted(mirror, entries.slice(0, setUp), scenario)
-  await writeSteps(redis, mirror, { steps: first.steps, layout, signal })
-  const { steps, fetches } = await interpretCounted(mirror, entries.slice(setUp), scenario)
+  const first = await interpretCounted(headState, entries.slice(0, setUp), scenario)
+  await writeSteps(redis, headState, { steps: first.steps, layout, signal })
+  const { steps, fetches } = await interpretCounted(headState, entries.slice(setUp), scenario)
   expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
   expect(fetches).toBeLessThanOrEqual(10)
 })
@@ -78,9 +78,9 @@ it('entries that all build on the one before cost work in proportion to their nu
     scenario.register(scenario.actor(`party-${index}`, 'one'), `name-${index}.unverified.ns`)
   const layout = createLayout(scenario.network)
   await redis.flushall()
-  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const headState = await loadOrStart(redis, { ...scenario.network, layout }, signal)
   const entries = scenario.ledger.entries()
-  const { steps, fetches, looks } = await interpretCounted(mirror, entries, scenario)
+  const { steps, fetches, looks } = await interpretCounted(headState, entries, scenario)
   expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
   expect(fetches / entries.length).toBeLessThan(0.5)
   expect(looks / entries.length).toBeLessThan(12)

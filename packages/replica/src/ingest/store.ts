@@ -1,5 +1,5 @@
 /**
- * The stored replica and its mirror in memory: loads it, and writes batches of steps with a fence.
+ * The stored replica and its head state in memory: loads them, and writes batches of steps with a fence.
  * The outcome of a write after a lost connection is read, never guessed (Rule 3).
  */
 import { assert, bytesEqual } from '@quorumscan/base'
@@ -21,7 +21,7 @@ import { touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
 /** The process's copy of head and timeline of the stored state; exact after each write. */
-export type Mirror = {
+export type HeadState = {
   head: StoredHead
   timeline: Timeline
   /** The activity tree at the head. */
@@ -37,7 +37,7 @@ const LOAD_PORTION = 5_000
 export const EXPIRED_PORTION = 1_000
 
 /** Null if Redis holds no replica. */
-export async function loadMirror(redis: Redis): Promise<Mirror | null> {
+export async function loadHeadState(redis: Redis): Promise<HeadState | null> {
   for (;;) {
     const bytes = await readHeadBytes(redis)
     if (bytes === null) return null
@@ -59,10 +59,10 @@ export async function loadMirror(redis: Redis): Promise<Mirror | null> {
   }
 }
 
-/** Writes the steps that follow the mirror's head, and advances the mirror. */
+/** Writes the steps that follow the head, and advances the head state. */
 export async function writeSteps(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   batch: {
     readonly steps: readonly Step[]
     /** As of the last step. Default: unchanged. */
@@ -73,17 +73,17 @@ export async function writeSteps(
     readonly signal: AbortSignal
   },
 ): Promise<WriteOutcome> {
-  const { steps, state = mirror.head.state, layout, signal } = batch
-  const recordTime = steps.at(-1)?.recordTime ?? mirror.head.recordTime
+  const { steps, state = headState.head.state, layout, signal } = batch
+  const recordTime = steps.at(-1)?.recordTime ?? headState.head.recordTime
   const expiredAt = Math.min(recordTime, batch.held ?? recordTime)
   const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), expiredAt)
   // The stored versions belong to another state than the steps.
-  if (head === null || !bytesEqual(head, encodeHead(mirror.head))) return 'fenced'
-  const plan = planBatch({ ...mirror, layout, steps, state, stored, expired })
-  const outcome = await writeFenced(redis, mirror, { ...plan, signal })
+  if (head === null || !bytesEqual(head, encodeHead(headState.head))) return 'fenced'
+  const plan = planBatch({ ...headState, layout, steps, state, stored, expired })
+  const outcome = await writeFenced(redis, headState, { ...plan, signal })
   if (outcome === 'written') {
-    mirror.activities = plan.activities
-    mirror.timeline.dropBelow(plan.head.horizon)
+    headState.activities = plan.activities
+    headState.timeline.dropBelow(plan.head.horizon)
   }
   return outcome
 }
@@ -95,26 +95,26 @@ export async function isStored(redis: Redis, head: StoredHead): Promise<boolean>
 }
 
 /**
- * One fenced write, which advances the mirror's head. After a lost connection it waits, and reads whether the write
+ * One fenced write, which advances the head. After a lost connection it waits, and reads whether the write
  * happened.
  *
- * @param mirror - Null for a Redis that holds no replica.
+ * @param headState - Null for a Redis that holds no replica.
  * @param write.head - After the write.
  */
 export async function writeFenced(
   redis: Redis,
-  mirror: Pick<Mirror, 'head'> | null,
+  headState: Pick<HeadState, 'head'> | null,
   write: {
     readonly head: StoredHead
     readonly commands: Pick<GatheredCommands, 'take'>
     readonly signal: AbortSignal
   },
 ): Promise<WriteOutcome> {
-  const expected = mirror === null ? new Uint8Array(0) : encodeHead(mirror.head)
+  const expected = headState === null ? new Uint8Array(0) : encodeHead(headState.head)
   const next = encodeHead(write.head)
   const commands = write.commands.take()
   const isWritten = await writeOnce(redis, { commands, expected, next, signal: write.signal })
-  if (isWritten && mirror !== null) mirror.head = write.head
+  if (isWritten && headState !== null) headState.head = write.head
   return isWritten ? 'written' : 'fenced'
 }
 

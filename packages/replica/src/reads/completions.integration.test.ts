@@ -31,18 +31,18 @@ it('a participant finds what became of its own submissions, where they stand in 
   scenario.ledger.advance(1_000_000)
 
   const layout = createLayout(scenario.network)
-  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
-  const steps = await interpretBatch(scenario.ledger.entries(), mirror.head, {
+  const headState = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const steps = await interpretBatch(scenario.ledger.entries(), headState.head, {
     ...scenario.network,
     participant: participantOfKey(alice.keyPair.publicKey),
     state: new WorkingState(),
     fetch: (keys) => fetchCells({ redis, layout }, keys),
   })
-  await writeSteps(redis, mirror, { steps, layout, signal })
+  await writeSteps(redis, headState, { steps, layout, signal })
 
   const read = (after: Offset, upTo: Offset, limit = 10) =>
     readCompletions(redis, { after, upTo, limit })
-  const all = await read(0, mirror.head.offset)
+  const all = await read(0, headState.head.offset)
   expect(all).toMatchObject([
     {
       offset: accepted,

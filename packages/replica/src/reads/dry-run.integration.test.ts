@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadOrStart } from '../ingest/genesis.ts'
 import { interpretBatch } from '../ingest/interpret-batch.ts'
-import { type Mirror, writeSteps } from '../ingest/store.ts'
+import { type HeadState, writeSteps } from '../ingest/store.ts'
 import { createLayout } from '../storage/layout.ts'
 import { fetchCells } from './cells.ts'
 import { dryRun } from './dry-run.ts'
@@ -23,18 +23,18 @@ afterAll(async () => {
 
 const { signal } = new AbortController()
 
-async function apply(scenario: Scenario, mirror: Mirror): Promise<void> {
+async function apply(scenario: Scenario, headState: HeadState): Promise<void> {
   const layout = createLayout(scenario.network)
   const steps = await interpretBatch(
-    scenario.ledger.entries().slice(mirror.head.offset),
-    mirror.head,
+    scenario.ledger.entries().slice(headState.head.offset),
+    headState.head,
     {
       ...scenario.network,
       state: new WorkingState(),
       fetch: (keys) => fetchCells({ redis, layout }, keys),
     },
   )
-  await writeSteps(redis, mirror, { steps, layout, signal })
+  await writeSteps(redis, headState, { steps, layout, signal })
 }
 
 /** The same connection, on which something happens before the n-th fetch. */
@@ -59,8 +59,8 @@ it.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts agai
   const alice = scenario.actor('alice')
   const layout = createLayout(scenario.network)
   await redis.flushall()
-  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
-  await apply(scenario, mirror)
+  const headState = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  await apply(scenario, headState)
   const coinRules = scenario.ledger.byKey('singleton:CoinRules')[0]?.contractId ?? ''
   const dsoRules = scenario.ledger.byKey('singleton:DsoRules')[0]?.contractId ?? ''
   const sv = scenario.svs[0]
@@ -71,7 +71,7 @@ it.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts agai
     // A round closes, which the dry run may have found open.
     scenario.ledger.advance(15_000_000)
     scenario.do(sv, advanceRoundsCommand({ dsoRules, sv: sv.party }))
-    await apply(scenario, mirror)
+    await apply(scenario, headState)
   })
   const result = await dryRun(
     { redis: racing, layout },
@@ -79,7 +79,7 @@ it.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts agai
       genesis: scenario.network.genesisHash,
       participant: alice.keyPair.publicKey,
       id: '00'.repeat(16),
-      notAfter: mirror.head.recordTime + 60_000_000,
+      notAfter: headState.head.recordTime + 60_000_000,
       userId: 'tester',
       actAs: [alice.party],
       readAs: [],

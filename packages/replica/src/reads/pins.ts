@@ -3,7 +3,7 @@ import { anySignal, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
-import type { Mirror } from '../ingest/store.ts'
+import type { HeadState } from '../ingest/store.ts'
 import type { TimelineEntry } from '../storage/timeline.ts'
 import { offsetNotReached, offsetPruned } from './reads.ts'
 
@@ -17,13 +17,13 @@ const PIN_WAITERS_MAX = 10_000
 /** An offset that can be read. */
 export type Pinned = HistoryPoint
 
-export function createPins(mirrorOf: () => Mirror, clock: Clock) {
+export function createPins(headStateOf: () => HeadState, clock: Clock) {
   const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
-  const headOffset = () => mirrorOf().head.offset
+  const headOffset = () => headStateOf().head.offset
 
   /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */
   const entryAt = (offset: Offset): TimelineEntry => {
-    const { head, timeline } = mirrorOf()
+    const { head, timeline } = headStateOf()
     // The timeline runs ahead of the head while a write is on its way.
     if (offset > head.offset) throw offsetNotReached(offset)
     const found = timeline.at(offset)

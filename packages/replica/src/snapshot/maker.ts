@@ -7,7 +7,7 @@ import type { Snapshots } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Step } from '../ingest/step.ts'
-import type { Mirror } from '../ingest/store.ts'
+import type { HeadState } from '../ingest/store.ts'
 import type { Store } from '../reads/contracts.ts'
 import { isSnapshotOffset } from '../state-tree/signed-offsets.ts'
 import type { StateHistory } from '../state-tree/state-history.ts'
@@ -42,11 +42,11 @@ export function createSnapshotMaker(context: {
     taking = null
   }
 
-  const begin = (own: Taking, mirror: Mirror, history: StateHistory): void => {
+  const begin = (own: Taking, headState: HeadState, history: StateHistory): void => {
     const { step, since, abandoned } = own
     const { offset, recordTime, historyHash, entryHash } = step
     const recent = history.recent().findLast(({ point }) => point.offset === offset)
-    const found = mirror.timeline.at(offset)
+    const found = headState.timeline.at(offset)
     if (recent === undefined || found === undefined) {
       abandon('its state is no longer stored')
       return
@@ -70,7 +70,7 @@ export function createSnapshotMaker(context: {
 
   return {
     /** Ingest calls this before it writes a batch. */
-    note(steps: readonly Step[], { head }: Mirror): void {
+    note(steps: readonly Step[], { head }: HeadState): void {
       let previous = head.recordTime
       for (const step of steps) {
         if (taking !== null && !taking.since.add(step))
@@ -89,10 +89,10 @@ export function createSnapshotMaker(context: {
     /** Rows and records that existed at this record time may not be cleaned up; null while no snapshot is taken. */
     held: (): Micros | null => taking?.step.recordTime ?? null,
     /** Ingest calls this after it has written a batch. */
-    written(mirror: Mirror, history: StateHistory | null): void {
+    written(headState: HeadState, history: StateHistory | null): void {
       if (taking === null || taking.isBegun) return
       if (history === null) abandon('the stored state differs from the log')
-      else begin(taking, mirror, history)
+      else begin(taking, headState, history)
     },
     /** Abandons the snapshot, because ingest loads the stored state again. */
     abandon: () => abandon('the stored state was replaced'),

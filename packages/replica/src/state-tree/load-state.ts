@@ -4,7 +4,7 @@ import type { Offset } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
-import type { Mirror } from '../ingest/store.ts'
+import type { HeadState } from '../ingest/store.ts'
 import { readAllDocuments, readNamesAfter } from '../reads/reads.ts'
 import { readFrontier } from '../storage/activity-tiles.ts'
 import { parseEntryBody } from '../storage/entry-body.ts'
@@ -22,7 +22,7 @@ export class StateUnusable extends Error {
 }
 
 /**
- * The state at the head of the mirror. The state at the last certifiable offset is stored too, and its root is compared
+ * The state at the head. The state at the last certifiable offset is stored too, and its root is compared
  * with the one that was written with the head, unless the horizon has passed that offset.
  *
  * Returns null if the stored replica changed during the load, so that it has to be loaded again.
@@ -31,10 +31,10 @@ export class StateUnusable extends Error {
  */
 export async function loadState(
   redis: Redis,
-  mirror: Mirror,
+  headState: HeadState,
   context: { readonly genesis: Genesis; readonly layout: Layout },
 ): Promise<StateHistory | null> {
-  const { head, timeline } = mirror
+  const { head, timeline } = headState
   const { offset: markedAt, root, activityCount } = head.state
   if (root === null) throw new StateUnusable('The stored state was found to differ from the log.')
   // Below the horizon, versions that ended may be deleted.
@@ -67,7 +67,7 @@ export async function loadState(
     })
     after = names.size < PORTION ? null : ([...names.keys()].at(-1) ?? null)
   } while (after !== null)
-  const activities = isComparable ? await readFrontier(redis, activityCount) : mirror.activities
+  const activities = isComparable ? await readFrontier(redis, activityCount) : headState.activities
   const { head: stored, documents } = await readAllDocuments(redis)
   if (!isReadable(stored)) return null
   readingStored(() => {
@@ -90,7 +90,7 @@ export async function loadState(
     }
     for (const { change, entry } of changes) history[change](entry)
     history.setDocuments(documentsAt(head.offset))
-    history.setActivities(mirror.activities)
+    history.setActivities(headState.activities)
     history.moveTo(head)
   })
   return history

@@ -9,7 +9,7 @@ import type { Offset } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import type { InterpretedEntry } from '../ingest/step.ts'
-import type { Mirror } from '../ingest/store.ts'
+import type { HeadState } from '../ingest/store.ts'
 import type { NameFields } from '../reads/name-reader.ts'
 import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -91,16 +91,16 @@ export function createStateFollower(context: {
       diverged = null
     },
     /** Loads the tree of the stored state unless it is loaded. False if the stored state changed during the load: load it again. */
-    async follow(redis: Redis, mirror: Mirror): Promise<boolean> {
-      if (history !== null && isOfHistory(history, mirror)) return true
+    async follow(redis: Redis, headState: HeadState): Promise<boolean> {
+      if (history !== null && isOfHistory(history, headState)) return true
       history = null
       try {
-        history = await loadState(redis, mirror, context)
+        history = await loadState(redis, headState, context)
         if (history !== null) diverged = null
         return history !== null
       } catch (error) {
         if (!(error instanceof StateUnusable)) throw error
-        diverge({ offset: mirror.head.state.offset, what: error.message }, error.cause)
+        diverge({ offset: headState.head.state.offset, what: error.message }, error.cause)
         return true
       }
     },
@@ -108,7 +108,7 @@ export function createStateFollower(context: {
      * Applies the entries that are about to be written, and returns the mark to write with them. Null if the tree has another
      * history: the stored state must be loaded again.
      */
-    async apply(entries: readonly InterpretedEntry[], { head }: Mirror): Promise<StateMark | null> {
+    async apply(entries: readonly InterpretedEntry[], { head }: HeadState): Promise<StateMark | null> {
       try {
         let contracts = 0
         for (const entry of entries) {
@@ -161,7 +161,7 @@ export function stateDiverged(divergence: StateDivergence, cause?: unknown): Sca
 }
 
 /** The tree may be ahead of the head. Its recent states show whether it has the same history. */
-function isOfHistory(history: StateHistory, { head, timeline }: Mirror): boolean {
+function isOfHistory(history: StateHistory, { head, timeline }: HeadState): boolean {
   const applied = history.appliedUpTo()
   if (applied.offset <= head.offset)
     return applied.offset === head.offset && applied.historyHash === head.historyHash

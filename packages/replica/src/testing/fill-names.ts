@@ -26,13 +26,13 @@ export async function fillNames(
   const { signal } = new AbortController()
   const context = { ...network, layout: createLayout(network) }
   const registrationOf = createRegistrations(network.genesisHash)
-  const mirror = await loadOrStart(redis, context, signal)
-  const history = await loadState(redis, mirror, context)
+  const headState = await loadOrStart(redis, context, signal)
+  const history = await loadState(redis, headState, context)
   if (history === null) throw new Error('another process writes')
   for (let first = 0; first < entries.length; first += NAMES_PER_STEP) {
-    const recordTime = mirror.head.recordTime + STEP_MICROS
+    const recordTime = headState.head.recordTime + STEP_MICROS
     const begun = entries.slice(first, first + NAMES_PER_STEP)
-    const bare = stepAfter(mirror.head, { recordTime })
+    const bare = stepAfter(headState.head, { recordTime })
     const { offset } = bare
     const registrations = begun.map((fields, index) =>
       registrationOf(fields, { offset, recordTime, index }),
@@ -53,7 +53,7 @@ export async function fillNames(
       ...{ offset, root: newest.point.stateRoot },
       activityCount: newest.activities.size,
     }
-    await writeSteps(redis, mirror, { steps: [step], state, layout: context.layout, signal })
+    await writeSteps(redis, headState, { steps: [step], state, layout: context.layout, signal })
   }
-  return mirror.head.offset
+  return headState.head.offset
 }

@@ -7,7 +7,7 @@ import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testk
 import type { Genesis } from '@quorumscan/verifier'
 import { cleanUpActivities } from '../clean-up/activity-clean-up.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
-import { loadMirror } from '../ingest/store.ts'
+import { loadHeadState } from '../ingest/store.ts'
 import { openReplica } from '../replica.ts'
 import { dumpReplica } from './dump.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
@@ -63,12 +63,12 @@ export async function settledDump(
 ): Promise<Record<string, readonly string[]>> {
   const connection = redis.connect()
   try {
-    const mirror = await loadMirror(connection)
+    const headState = await loadHeadState(connection)
     const { signal } = new AbortController()
     const options = { genesis, signal }
-    if (mirror !== null) {
-      while (cleanUpBacklog(mirror) > 0) await cleanUp(connection, mirror, signal)
-      while ((await cleanUpActivities(connection, mirror, options)) === 'more');
+    if (headState !== null) {
+      while (cleanUpBacklog(headState) > 0) await cleanUp(connection, headState, signal)
+      while ((await cleanUpActivities(connection, headState, options)) === 'more');
     }
     return await dumpReplica(connection)
   } finally {

@@ -17,7 +17,7 @@ import type { Offset } from '@quorumscan/model'
 import { createManualClock, DAY_MICROS, type TestRedis } from '@quorumscan/testkit'
 import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
-import { loadMirror } from '../ingest/store.ts'
+import { loadHeadState } from '../ingest/store.ts'
 import { createSnapshotMaker } from '../snapshot/maker.ts'
 import { createStateFollower } from '../state-tree/state-follower.ts'
 import { createLayout } from '../storage/layout.ts'
@@ -155,7 +155,7 @@ export async function follow(
       signal: stop.signal,
       onWriting() {},
       onHeld() {},
-      onMirror({ head }, entries) {
+      onHeadState({ head }, entries) {
         for (const { offset, historyHash } of entries) hashes.set(offset, historyHash)
         for (const point of state.history()?.takePoints(head.offset) ?? [])
           roots.set(point.offset, point.stateRoot)
@@ -199,10 +199,10 @@ export async function dumpOfHead(
 ): Promise<Record<string, readonly string[]>> {
   const connection = redis.connect()
   try {
-    const mirror = await loadMirror(connection)
-    if (mirror === null) throw new Error('nothing is stored')
+    const headState = await loadHeadState(connection)
+    if (headState === null) throw new Error('nothing is stored')
     const { signal } = new AbortController()
-    await raiseHorizon(connection, mirror, { horizon: mirror.head.offset, signal })
+    await raiseHorizon(connection, headState, { horizon: headState.head.offset, signal })
   } finally {
     connection.disconnect()
   }
