@@ -47,7 +47,7 @@ export function noteAttempts(transport: Transport, clock: Clock) {
     [...reasons].map(([url, reasonOf]) => {
       const status = seen.find((one) => one.url === url)
       const node = status?.name ?? nodes.find((one) => one.url === url)?.name ?? url
-      const reason = reasonOf() === ANSWERED ? judge(status, offset) : reasonOf()
+      const reason = reasonOf() === ANSWERED ? describeAttempt(status, offset) : reasonOf()
       return { node, url, isProven: reason === ANSWERED, reason }
     })
   return { transport: noting, attempts }
@@ -58,7 +58,7 @@ function wordOfSilence(ms: number): string {
 }
 
 /** An answer may prove nothing, as the reader reports, or be too old. */
-function judge(status: CertifiedNodeStatus | undefined, offset: number): string {
+function describeAttempt(status: CertifiedNodeStatus | undefined, offset: number): string {
   const { lastError = null, head = null } = status ?? {}
   if (lastError !== null) return lastError
   return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED

@@ -15,7 +15,7 @@ import {
 import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Option } from 'commander'
-import { answer, wrap } from './options.ts'
+import { printResult, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
 
@@ -52,7 +52,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         engineAddress: options.engineAddress ?? null,
       })
       const keyFiles = KEYS_OF[role].map((kind) => memberKeyFile(directory, name, kind))
-      answer(
+      printResult(
         options,
         { memberFile, keyFiles },
         `give to the other operators\n  ${memberFile}\nkeep secret\n  ${keyFiles.join('\n  ')}`,
@@ -93,7 +93,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         'Compare the hash with the other operators by voice: only the same hash is the same network. ' +
           `\`genesis verify ${options.out} MEMBER-FILES\` describes what it fixes.`,
       ]
-      answer(options, { hash }, lines.flatMap(wrap).join('\n'))
+      printResult(options, { hash }, lines.flatMap(wrap).join('\n'))
     })
   plain('verify', 'describe a genesis, and check that these members make it', genesis)
     .argument('<file>', 'the genesis document')
@@ -122,7 +122,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         ...(members.length > 0 ? ['These members make it, by these rules.'] : []),
         ...describeLeftOut(members),
       ]
-      answer(options, json, lines.map(printable).flatMap(wrap).join('\n'))
+      printResult(options, json, lines.map(printable).flatMap(wrap).join('\n'))
     })
 }
 

@@ -9,7 +9,7 @@ import {
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { EXIT } from './exit-codes.ts'
 import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
-import { answer, slowly, wrap } from './options.ts'
+import { printResult, withProgress, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 /** Room for `sv-13`, which the root in the next column leaves in 80 columns. */
@@ -38,12 +38,12 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
     )
     .action(async (options: NetworkFlags & { json?: boolean }) => {
       const network = await networkOf(options, cluster)
-      const signed = await slowly('waiting for signed states', clock, async () =>
+      const signed = await withProgress('waiting for signed states', clock, async () =>
         askSignedStates(0, await locateNodes(network, clock)),
       )
       const { exitCode, text, json } = judgeStates(signed)
       exitWith(exitCode)
-      answer(options, json, text)
+      printResult(options, json, text)
     })
 }
 

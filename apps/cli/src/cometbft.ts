@@ -2,7 +2,7 @@
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
-import { answer, slowly } from './options.ts'
+import { printResult, withProgress } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
@@ -13,10 +13,10 @@ export function addCometbftCommands({ command, plain, group, clock }: CommandCon
     'build the pinned version with Go, unless a usable one is installed',
     cometbft,
   ).action(async (options: { json?: boolean }) => {
-    const path = await slowly('building CometBFT, which takes minutes the first time', clock, () =>
+    const path = await withProgress('building CometBFT, which takes minutes the first time', clock, () =>
       installEngine(process.env),
     )
-    answer(options, { path }, path)
+    printResult(options, { path }, path)
   })
   command('vote', 'let a super-validator vote that lost its record of signed votes', cometbft)
     .argument('<node>', 'sv-1 …')
@@ -35,9 +35,9 @@ It may then sign one block twice, which up to f members may do without harm.`,
           `${node} has no vote in this network: name one of its super-validators`,
         )
       const { letVote } = await import('@quorumscan/operator/engine')
-      await slowly(`waiting for ${node}`, clock, () =>
+      await withProgress(`waiting for ${node}`, clock, () =>
         letVote(directory.engineDirectory(node), clock),
       )
-      answer(options, { node }, `${node} votes`)
+      printResult(options, { node }, `${node} votes`)
     })
 }

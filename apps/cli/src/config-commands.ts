@@ -12,7 +12,7 @@ import {
 import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
 import { confirmForOne, type MemberFlags, proposalsFor, rulesFor, voteForOne } from './confirm.ts'
-import { answer, integer, slowly } from './options.ts'
+import { printResult, integer, withProgress } from './options.ts'
 import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
 
@@ -26,13 +26,13 @@ export function addConfigCommands({ command, group, clock, cluster }: CommandCon
     .option('--scan <url>', 'as one scan node reports them (default: nodes of the data directory)')
     .action(async (options: MemberFlags) => {
       const inForce = await rulesFor(options, cluster)
-      answer(options, inForce, formatConfig(inForce))
+      printResult(options, inForce, formatConfig(inForce))
     })
   command('pending', 'show pending proposals, and which members confirmed them', config)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
     .action(async (options: MemberFlags) => {
       const proposals = await proposalsFor(options, cluster)
-      answer(options, proposals, formatProposals(proposals))
+      printResult(options, proposals, formatProposals(proposals))
     })
   ofOneMember(
     command('set', 'change the rules, confirmed by a quorum of the super-validators', config),
@@ -50,10 +50,10 @@ the rules that this super-validator confirmed before.`,
       const change = parseConfigChange(changes)
       if (options.key === undefined) {
         const inForce = await cluster.setRules(dataDirectory(options.dataDir), change)
-        answer(options, inForce, formatConfig(inForce))
+        printResult(options, inForce, formatConfig(inForce))
         return
       }
-      const confirmed = await slowly('waiting for the change', clock, () =>
+      const confirmed = await withProgress('waiting for the change', clock, () =>
         confirmForOne(options, change, clock),
       )
       const { name, isInForce, rules, needed } = confirmed
@@ -63,7 +63,7 @@ the rules that this super-validator confirmed before.`,
         `They are ${state}:`,
         formatConfig(rules),
       ]
-      answer(options, { confirmedBy: name, isInForce, ...rules }, lines.join('\n'))
+      printResult(options, { confirmedBy: name, isInForce, ...rules }, lines.join('\n'))
     })
 }
 
@@ -84,7 +84,7 @@ export function addProtocolCommands({ command, group, clock, cluster }: CommandC
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
     .action(async (options: MemberFlags) => {
       const proposals = await proposalsFor(options, cluster)
-      answer(options, proposals.protocol, formatProtocol(proposals.protocol))
+      printResult(options, proposals.protocol, formatProtocol(proposals.protocol))
     })
   ofOneMember(command('vote', 'vote for a version with the key of one super-validator', protocol))
     .argument('<version>', 'such as 4; the one in force takes a vote back', integer(1, VERSION_MAX))
@@ -99,11 +99,11 @@ install new software first.`,
     )
     .action(async (version: number, options: MemberFlags & { notBefore?: string }) => {
       const vote = { version, notBefore: options.notBefore ?? null }
-      const { name, proposals } = await slowly('waiting for the vote', clock, () =>
+      const { name, proposals } = await withProgress('waiting for the vote', clock, () =>
         voteForOne(options, vote, clock),
       )
       const lines = [`${name} has voted for version ${version}.`, formatProposals(proposals)]
-      answer(options, { votedBy: name, ...proposals }, lines.join('\n'))
+      printResult(options, { votedBy: name, ...proposals }, lines.join('\n'))
     })
 }
 

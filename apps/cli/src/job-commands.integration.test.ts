@@ -6,13 +6,13 @@ import { dataDirectory } from '@quorumscan/operator'
 import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import { required, startRedis } from '@quorumscan/testkit'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { repeat } from './options.ts'
+import { setHintOption } from './options.ts'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-jobs-'))
 afterAll(() => rmSync(root, { recursive: true }))
-afterEach(() => repeat('--config', null))
+afterEach(() => setHintOption('--config', null))
 
 const members = join(root, 'members')
 mkdirSync(members)

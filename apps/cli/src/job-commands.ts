@@ -4,7 +4,7 @@ import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
-import { answer, repeat, wrap } from './options.ts'
+import { printResult, setHintOption, wrap } from './options.ts'
 import type { CommandContext, Common } from './rig.ts'
 
 const ROLES = ['sv', 'validator'] as const
@@ -36,7 +36,7 @@ export function addJobCommands(context: CommandContext): void {
       if (reports.length === 0) throw new UsageError(`no node ${node} of the cluster has jobs`)
       return await work(reports, (at) => (dropped) => cluster.retryJob(directory, at, dropped))
     }
-    repeat('--config', config)
+    setHintOption('--config', config)
     const role = ROLES.find((one) => one === node)
     if (role === undefined)
       throw new UsageError('with `--config`, name what it configures: `sv` or `validator`')
@@ -57,7 +57,7 @@ export function addJobCommands(context: CommandContext): void {
     .option(...CONFIG)
     .action(async (node: string | undefined, options: Flags) =>
       visit(node, options, async (reports) =>
-        answer(options, reports, reports.flatMap(linesOf).flatMap(wrap).join('\n')),
+        printResult(options, reports, reports.flatMap(linesOf).flatMap(wrap).join('\n')),
       ),
     )
   command('retry', 'add dropped jobs again, without waiting for the next sweep', jobs)
@@ -70,7 +70,7 @@ export function addJobCommands(context: CommandContext): void {
         const added = select(one.jobs.failures, wanted)
         for (const dropped of added) await retryAt(one.node)(dropped)
         const text = added.map((dropped) => `${idOf(dropped)} was added again`)
-        answer(options, added, text.length === 0 ? `${one.node}: no job failed` : text.join('\n'))
+        printResult(options, added, text.length === 0 ? `${one.node}: no job failed` : text.join('\n'))
       }),
     )
 }

@@ -2,7 +2,7 @@
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { EXIT } from './exit-codes.ts'
-import { answer, repeat, slowly, wrap } from './options.ts'
+import { printResult, setHintOption, withProgress, wrap } from './options.ts'
 import type { CommandContext, Common, LogReport } from './rig.ts'
 
 type Flags = Common & { config?: string }
@@ -15,13 +15,13 @@ export function addLogCommands(context: CommandContext): void {
     'of an operator: the configuration of `run synchronizer`',
   ] as const
   const printReport = (options: Flags, { isWhole, text, json }: LogReport) => {
-    answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
+    printResult(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
   }
   /** The node of an operator; null for a cluster. */
   const operatorOf = async ({ config }: Flags) => {
     if (config === undefined) return null
-    repeat('--config', config)
+    setHintOption('--config', config)
     const { readLogConfig } = await import('@quorumscan/operator/log')
     return { config: readLogConfig(config), redisServer, env: process.env, clock }
   }
@@ -32,7 +32,7 @@ export function addLogCommands(context: CommandContext): void {
     .action(async (options: Flags) => {
       const { verifyLogOf, verifyOperatorLog } = await import('./log-verify.ts')
       const operator = await operatorOf(options)
-      const report = await slowly('reading the log', clock, () =>
+      const report = await withProgress('reading the log', clock, () =>
         operator === null
           ? verifyLogOf(dataDirectory(options.dataDir))
           : verifyOperatorLog(operator),
@@ -58,7 +58,7 @@ more (3 of 4) for the file that \`backup sv --log\` writes.`,
         throw new UsageError(
           '--log names what super-validators sent to the operator of a synchronizer: name its configuration with `--config` as well',
         )
-      const report = await slowly('repairing the log', clock, () =>
+      const report = await withProgress('repairing the log', clock, () =>
         operator === null
           ? cluster.repairLog(dataDirectory(options.dataDir), { isCutAllowed, redisServer, clock })
           : repairLogOfOperator({ ...operator, logFiles, isCutAllowed }),

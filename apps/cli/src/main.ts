@@ -3,7 +3,7 @@ import { isErrno, messageOf } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { readEnvironment } from './environment.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
-import { tell } from './options.ts'
+import { printError } from './options.ts'
 import { runCommandLine } from './program.ts'
 import type { Rig } from './rig.ts'
 
@@ -21,7 +21,7 @@ export async function main(
     return await runCommandLine(args, environment, rig)
   } catch (error) {
     // commander has printed its own errors and, when asked, the help.
-    if (!(error instanceof CommanderError)) tell(`quorumscan: ${messageOf(error)}`)
+    if (!(error instanceof CommanderError)) printError(`quorumscan: ${messageOf(error)}`)
     return exitCodeOf(error)
   }
 }

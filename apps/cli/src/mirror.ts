@@ -1,6 +1,6 @@
 /** `mirror`: a cache of certified answers that needs no trust. */
 import { UsageError } from '@quorumscan/runtime'
-import { answer, integer, untilInterrupted } from './options.ts'
+import { printResult, integer, untilInterrupted } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 const PORT_MAX = 65_535
@@ -32,7 +32,7 @@ allow, which is a second, and runs until it is interrupted.`,
       const url = await server.listen(options).catch((cause: unknown) => {
         throw new UsageError(`cannot listen on ${options.host}, port ${options.port}`, { cause })
       })
-      answer(options, { url }, `mirrors ${sources.join(', ')}\nat ${url}`)
+      printResult(options, { url }, `mirrors ${sources.join(', ')}\nat ${url}`)
       await untilInterrupted()
       await server.close()
     })

@@ -4,7 +4,7 @@ import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
 import { UsageError } from '@quorumscan/runtime'
 import { Argument } from 'commander'
-import { answer, printLossily, repeat, slowly, untilInterrupted, wrap } from './options.ts'
+import { printResult, printLossily, setHintOption, withProgress, untilInterrupted, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
@@ -70,14 +70,14 @@ log, and what an engine has signed: an old copy would let it sign twice.`,
             'synchronizer holds all of the log',
         )
       const file = resolve(options.out)
-      if (role === 'synchronizer') repeat('--config', options.config)
-      await slowly('reading', clock, () =>
+      if (role === 'synchronizer') setHintOption('--config', options.config)
+      await withProgress('reading', clock, () =>
         backUp({ config, file, isLogAlone, redisServer, env, clock }),
       )
       const text = isLogAlone
         ? `The newest of the log, as ${config.name} keeps it, is in ${file}. It holds no keys: send it to the operator of the synchronizer.`
         : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
-      answer(options, { file, name: config.name }, wrap(text).join('\n'))
+      printResult(options, { file, name: config.name }, wrap(text).join('\n'))
     })
   plain('restore', 'restore a backup of one operator into a new data directory')
     .argument('<file>', 'the file that `backup` wrote')
@@ -94,11 +94,11 @@ the same keys equivocate.`,
       const { to: target, set = [], log: logFiles = [] } = options
       const changes = parseChanges(set)
       const { restore } = await import('@quorumscan/operator/backup')
-      const restored = await slowly('restoring', clock, () =>
+      const restored = await withProgress('restoring', clock, () =>
         restore({ file, target, changes, logFiles, redisServer, env, clock }),
       )
       const { genesis: _genesis, ...json } = restored
-      answer(options, json, describe(restored).flatMap(wrap).join('\n'))
+      printResult(options, json, describe(restored).flatMap(wrap).join('\n'))
     })
 }
 

@@ -21,7 +21,7 @@ import { each, signedGroups } from '@quorumscan/operator/testing'
 import { required, startRedis } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { repeat } from './options.ts'
+import { setHintOption } from './options.ts'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
@@ -107,7 +107,7 @@ beforeEach(async () => {
   }
   await writeWholeLog(log, each(groupsOf(1, END)), [])
 })
-afterEach(() => repeat('--config', null))
+afterEach(() => setHintOption('--config', null))
 
 async function type(...args: readonly string[]) {
   let text = ''

@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { hint, print, repeat, tell, wrap } from './options.ts'
+import { commandHint, print, setHintOption, printError, wrap } from './options.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
-  repeat('--data-dir', null)
+  setHintOption('--data-dir', null)
 })
 
 function written(stream: 'stdout' | 'stderr', work: () => void): string {
@@ -20,18 +20,18 @@ it('repeats the data directory in what it hints at, as a shell takes it', () => 
   expect(written('stdout', () => print('`quorumscan down` stops it'))).toBe(
     '`quorumscan down` stops it\n',
   )
-  repeat('--data-dir', '/tmp/a')
+  setHintOption('--data-dir', '/tmp/a')
   expect(written('stdout', () => print('`quorumscan down`, or `go install`'))).toBe(
     '`quorumscan down --data-dir /tmp/a`, or `go install`\n',
   )
-  repeat('--data-dir', "/tmp/what's here")
-  expect(hint('up')).toBe("quorumscan up --data-dir '/tmp/what'\\''s here'")
+  setHintOption('--data-dir', "/tmp/what's here")
+  expect(commandHint('up')).toBe("quorumscan up --data-dir '/tmp/what'\\''s here'")
 })
 
 it('breaks what is long between words, and never what is to be typed', () => {
-  repeat('--data-dir', '/tmp/a/directory')
+  setHintOption('--data-dir', '/tmp/a/directory')
   const text = `${'word '.repeat(14)}and \`quorumscan log repair --cut\` mends it`
-  expect(written('stderr', () => tell(text)).split('\n')).toEqual([
+  expect(written('stderr', () => printError(text)).split('\n')).toEqual([
     `${'word '.repeat(14)}and`,
     '`quorumscan log repair --cut --data-dir /tmp/a/directory` mends it',
     '',

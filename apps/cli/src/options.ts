@@ -15,15 +15,15 @@ export function integer(min: number, max: number) {
 /** The option of the running command that the commands in its hints need as well. */
 let repeated = ''
 
-/** From now on hints name this data directory, or configuration; null: a command finds it without. */
-export function repeat(flag: '--data-dir' | '--config', path: string | null): void {
+/** Hints in messages then include this option. Null: a command finds the directory without it. */
+export function setHintOption(flag: '--data-dir' | '--config', path: string | null): void {
   const isPlain = /^[A-Za-z0-9_./@%+=:,-]+$/.test(path ?? '')
   const word = isPlain ? path : `'${path?.replaceAll("'", "'\\''")}'`
   repeated = path === null ? '' : ` ${flag} ${word}`
 }
 
 /** A command to type, as hints name it. */
-export function hint(command: string): string {
+export function commandHint(command: string): string {
   return `quorumscan ${command}${repeated}`
 }
 
@@ -38,7 +38,7 @@ export function printLossily(text: string): void {
 }
 
 /** Prints a value as JSON with `--json`, and the text without. */
-export function answer(
+export function printResult(
   options: { readonly json?: boolean | undefined },
   value: unknown,
   text: string,
@@ -48,13 +48,13 @@ export function answer(
 }
 
 /** On stderr, so that stdout is the result alone; in lines that fit a terminal. */
-export function tell(text: string): void {
+export function printError(text: string): void {
   process.stderr.write(`${text.split('\n').flatMap(wrap).join('\n')}\n`)
 }
 
 function withHints(text: string): string {
   return text.replace(/`quorumscan ([^`]+)`/g, (typed, command: string) =>
-    /--data-dir|--config/.test(command) ? typed : `\`${hint(command)}\``,
+    /--data-dir|--config/.test(command) ? typed : `\`${commandHint(command)}\``,
   )
 }
 
@@ -75,15 +75,15 @@ export function wrap(prose: string): string[] {
   return [...lines, line].map((one) => indent + one)
 }
 
-/** After this a person expects a sign of life. */
+/** A person expects output after this time. */
 const QUIET_MS = 700
 
 /** Prints on stderr what it waits for, if it takes that long. */
-export async function slowly<T>(sentence: string, clock: Clock, work: () => Promise<T>) {
+export async function withProgress<T>(sentence: string, clock: Clock, work: () => Promise<T>) {
   const over = new AbortController()
   clock.delay(QUIET_MS, over.signal).then(
-    () => tell(`${sentence} …`),
-    () => {}, // Done before.
+    () => printError(`${sentence} …`),
+    () => {}, // Completed before the delay.
   )
   try {
     return await work()

@@ -19,10 +19,10 @@ import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
 import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
-import { answer, integer, repeat, tell } from './options.ts'
+import { printResult, integer, setHintOption, printError } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
-import { type Asked, parseVotes, verify } from './verify.ts'
+import { type RequestOptions, parseVotes, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 
 const DESCRIPTION =
@@ -72,12 +72,12 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .description(rig?.description ?? DESCRIPTION)
     .version(environment.version, '-V, --version', 'print the version')
     .exitOverride()
-    .configureOutput({ outputError: (text) => tell(text.trimEnd()) })
+    .configureOutput({ outputError: (text) => printError(text.trimEnd()) })
     .helpCommand(false)
     .configureHelp(HELP)
     .hook('preAction', (_, called) => {
       const { dataDir = defaultDir } = called.opts<Partial<Common>>()
-      repeat('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
+      setHintOption('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
     })
 
   const plain: CommandContext['plain'] = (name, description, parent = program) =>
@@ -118,14 +118,14 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
           throw new UsageError('--votes asks a validator: name it with `--validator`')
         parseVotes(quorum, genesis)
         const voted = await askVotes({ validatorUrl: asked, subject, quorum })
-        answer(options, voted, formatVoted(subject, voted))
+        printResult(options, voted, formatVoted(subject, voted))
         exitCode = exitOfLookup(voted.kind, Number.parseInt(voted.heard, 10))
         return
       }
       const resolved = await resolve({ genesis, nodes, subject, quorum, clock })
       const { outcome } = resolved
       if (receipt !== undefined && isAnswered(outcome)) storeReceipt(receipt, outcome.receipt)
-      answer(options, resolvedJson(resolved), formatResolved(subject, resolved))
+      printResult(options, resolvedJson(resolved), formatResolved(subject, resolved))
       exitCode = exitOfLookup(outcome.kind, outcome.answered)
     })
 
@@ -143,14 +143,14 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       '\nExit status: 0 it proves that, 1 it does not, 2 nothing was checked.\nA file that `resolve` stored or printed includes its request.',
     )
     .action(
-      async (file: string, options: Common & Asked & { genesis?: string; threshold: string }) => {
+      async (file: string, options: Common & RequestOptions & { genesis?: string; threshold: string }) => {
         const { isValid, text, json } = await verify({
           file,
           genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,
           asked: options,
           threshold: options.threshold,
         })
-        answer(options, json, text)
+        printResult(options, json, text)
         exitCode = isValid ? EXIT.done : EXIT.failed
       },
     )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CanonicalRequest } from '@quorumscan/verifier'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Asked, verify } from './verify.ts'
+import { type RequestOptions, verify } from './verify.ts'
 
 type Vector = {
   readonly name: string
@@ -30,7 +30,7 @@ const fileOf = (name: string, text: string | Uint8Array) => {
 }
 const genesisFile = fileOf('genesis.json', genesis)
 
-const judge = (text: string | Uint8Array, asked: Asked = {}, threshold = 'weak') =>
+const judge = (text: string | Uint8Array, asked: RequestOptions = {}, threshold = 'weak') =>
   verify({ file: fileOf('subject.json', text), genesisFile, asked, threshold })
 const vector = (name: string) => vectors.find((one) => one.name === name) as Vector
 
@@ -132,7 +132,7 @@ describe('a certified document', () => {
     expect(text).toContain(sentence)
   })
 
-  it.each<[string, Vector, Asked, string?]>([
+  it.each<[string, Vector, RequestOptions, string?]>([
     ['another name', present, { name: 'eve.unverified.ns' }],
     ['another party', vector('a party'), { party: JSON.parse(genesis).dso }],
     ['the list with a name', present, { prefix: 'alice' }],

@@ -8,7 +8,7 @@ import { createGenesis, hashGenesis } from '@quorumscan/operator/ceremony'
 import { UsageError } from '@quorumscan/runtime'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Asked, verify } from './verify.ts'
+import { type RequestOptions, verify } from './verify.ts'
 
 const keys = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, key: createKeyPair() }))
 const newGenesis = () => {
@@ -36,7 +36,7 @@ const otherGenesisFile = file('other.json', JSON.stringify(newGenesis()))
 
 const NAME = 'alice.unverified.ns'
 
-const judge = (text: string, more: { asked?: Asked; threshold?: string; genesis?: string } = {}) =>
+const judge = (text: string, more: { asked?: RequestOptions; threshold?: string; genesis?: string } = {}) =>
   verify({
     file: file('subject.json', text),
     genesisFile: more.genesis ?? genesisFile,

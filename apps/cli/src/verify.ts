@@ -28,7 +28,7 @@ import {
 import { field, fields, printable } from './text.ts'
 
 /** The request, as typed: one of these, or none. */
-export type Asked = {
+export type RequestOptions = {
   readonly name?: string
   readonly party?: string
   readonly prefix?: string
@@ -48,7 +48,7 @@ export type Asked = {
 export async function verify(options: {
   readonly file: string
   readonly genesisFile: string
-  readonly asked: Asked
+  readonly asked: RequestOptions
   readonly threshold: string
 }) {
   const genesis = readGenesis(options.genesisFile)
@@ -188,7 +188,7 @@ function activityLines({ parameters }: CanonicalRequest, { activities }: Activit
 }
 
 /** @throws {UsageError} */
-function requestOf(asked: Asked): CanonicalRequest | null {
+function requestOf(asked: RequestOptions): CanonicalRequest | null {
   const { name, party, prefix, pageSize, request } = asked
   if ([name, party, prefix, request].filter((one) => one !== undefined).length > 1)
     throw new UsageError('name only one of --name, --party, --prefix and --request')

@@ -1,8 +1,8 @@
 /** The headlines of the page. Pure. */
-import { type Budget, budgetsOf, type Tone } from 'quorumscan/view'
+import { type ServiceMargin, budgetsOf, type Tone } from 'quorumscan/view'
 import type { Status } from './api.ts'
 
-export type Headline = Pick<Budget, 'verdict' | 'detail' | 'meter'> & {
+export type Headline = Pick<ServiceMargin, 'verdict' | 'detail' | 'meter'> & {
   readonly label: string
   readonly tone: Tone
 }

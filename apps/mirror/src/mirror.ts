@@ -32,7 +32,7 @@ export type MirrorOptions = {
   readonly clock: Clock
 }
 
-type Asked = {
+type MirrorRequest = {
   readonly route: RouteDef
   /** The path with its query. */
   readonly path: string
@@ -54,7 +54,7 @@ export function buildMirror(options: MirrorOptions): HttpServer {
     maxSize: CACHED_BYTES_MAX,
     sizeCalculation: ({ reply }, path) => reply.body.byteLength + path.length,
   })
-  const fetchOne = async (asked: Asked): Promise<Cached> => {
+  const fetchOne = async (asked: MirrorRequest): Promise<Cached> => {
     const reply = await ask(asked)
     const ageMs = 1000 * secondsIn(reply.header('age'), /^(\d+)$/)
     const sinceMs = clock.monotonicMs() - ageMs
@@ -65,7 +65,7 @@ export function buildMirror(options: MirrorOptions): HttpServer {
   /** One request for all readers that wait for the same answer. */
   const fetchShared = singleFlight(fetchOne, ({ path }) => path)
 
-  const get = (asked: Asked): Cached | Promise<Cached> => {
+  const get = (asked: MirrorRequest): Cached | Promise<Cached> => {
     const cached = cache.get(asked.path)
     return cached !== undefined && cached.untilMs > clock.monotonicMs()
       ? cached
@@ -132,7 +132,7 @@ function createSources({ sources, transport }: MirrorOptions) {
   let first = 0
   let requestCount = 0
 
-  const askAll = async ({ route, path, body }: Asked): Promise<TransportReply> => {
+  const askAll = async ({ route, path, body }: MirrorRequest): Promise<TransportReply> => {
     const form = hasCertifiedForm(route) ? CERTIFIED_MEDIA_TYPE : 'application/json'
     let refusal: TransportReply | null = null
     const begin = first
@@ -166,7 +166,7 @@ function createSources({ sources, transport }: MirrorOptions) {
     throw new ScanError('DEPENDENCY_UNAVAILABLE', 'no source of this mirror answers')
   }
 
-  return async (asked: Asked): Promise<TransportReply> => {
+  return async (asked: MirrorRequest): Promise<TransportReply> => {
     if (requestCount >= REQUESTS_MAX) throw new ScanError('OVERLOADED', 'too many requests wait')
     requestCount++
     try {

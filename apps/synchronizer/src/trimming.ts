@@ -10,7 +10,7 @@ import { createSnapshotPeers, type ListedSnapshot } from '@quorumscan/snapshots'
 import { type Genesis, quorumOf } from '@quorumscan/verifier'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
-const ROUND_MS = 5_000
+const POLL_MS = 5_000
 
 const NOTHING: LogPosition = { offset: 0, recordTime: 0 }
 
@@ -54,7 +54,7 @@ export function trimLogRegularly(
   }
   const trimming = repeat(round, {
     clock,
-    everyMs: ROUND_MS,
+    everyMs: POLL_MS,
     // A Redis that is away is reported by the writer, damage by the check of the chain.
     onError: (err) => logger.debug({ err }, 'the log cannot be trimmed'),
   })

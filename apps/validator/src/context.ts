@@ -7,7 +7,7 @@ import { QUEUES_OF } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
-import { createFetch, parseOriginTokens, quiet } from '@quorumscan/runtime'
+import { createFetch, parseOriginTokens, createRateLimitedLog } from '@quorumscan/runtime'
 import { createEvidenceKeeper, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, beginApp } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
@@ -37,7 +37,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
   const nodeNames = genesis.nodes.map(({ name }) => name)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.
-  const alarms = quiet({ clock, perSubjectMs: ALARM_PERIOD_MS })
+  const alarms = createRateLimitedLog({ clock, perSubjectMs: ALARM_PERIOD_MS })
   return openAll(async (resources) => {
     const store = resources.opened(
       await openValidatorStore({
@@ -52,9 +52,9 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         onFound(found) {
           const { signer } = found
           readMetrics.noteEvidence(signer)
-          alarms.write(signer, (leftOut) =>
+          alarms.write(signer, (suppressed) =>
             logger.error(
-              { evidence: found, ...leftOut },
+              { evidence: found, ...suppressed },
               `${signer} equivocates: it signed two statements that exclude each other`,
             ),
           )

@@ -49,8 +49,8 @@ export async function openReads(
       floorStore: store.floor,
       onFork(fork) {
         readMetrics.noteFork()
-        alarms.write('fork', (leftOut) =>
-          logger.error({ fork, ...leftOut }, 'the scan nodes hold different histories'),
+        alarms.write('fork', (suppressed) =>
+          logger.error({ fork, ...suppressed }, 'the scan nodes hold different histories'),
         )
       },
     }
@@ -71,9 +71,9 @@ export async function openReads(
         onReply: readMetrics.noteReply,
         onPrivateAddress({ name, url }) {
           privateNodes.note({ name, url })
-          alarms.write(`address of ${name}`, (leftOut) =>
+          alarms.write(`address of ${name}`, (suppressed) =>
             logger.warn(
-              { node: name, url, ...leftOut },
+              { node: name, url, ...suppressed },
               `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
             ),
           )

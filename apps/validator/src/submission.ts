@@ -35,7 +35,7 @@ export async function openSubmission(
     isLive,
     now,
     onFound: ({ offset }, text) =>
-      alarms.write('second machine', (leftOut) => logger.error({ offset, ...leftOut }, text)),
+      alarms.write('second machine', (suppressed) => logger.error({ offset, ...suppressed }, text)),
   })
   const { ordering } = secondMachine
   const submitter = createSubmitter({ ...app, ordering, ledger, keyPair })

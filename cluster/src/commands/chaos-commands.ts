@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { answer, EXIT, integer, print, wrap } from '@quorumscan/cli'
+import { printResult, EXIT, integer, print, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -72,11 +72,11 @@ export function addChaosCommands({ command, clock, exitWith }: CommandContext): 
       if (id === undefined) {
         const runs = await callControl(options, ({ chaos }) => chaos.list.query())
         const text = runs.length === 0 ? 'no chaos run yet' : runs.map(runLine).join('\n')
-        return answer(options, runs, text)
+        return printResult(options, runs, text)
       }
       const run = await callControl(options, ({ chaos }) => chaos.get.query({ id }))
       const summary = await callControl(options, ({ chaos }) => chaos.summary.query({ id }))
-      answer(options, summary, formatRun(run))
+      printResult(options, summary, formatRun(run))
     })
 }
 
@@ -111,7 +111,7 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
   const outcome = await runTo(options, out, report)
   const files = out === null ? outcome.directory : resolve(out)
   const run = { ...outcome, directory: files }
-  answer(flags, run, formatRun(run))
+  printResult(flags, run, formatRun(run))
   if (flags.shrink === true && outcome.verdict === 'invalid') {
     const failing = readScenario(join(files, 'scenario.json'))
     const fails = async (fewer: readonly Step[]) => {

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { repeat } from '@quorumscan/cli'
+import { setHintOption } from '@quorumscan/cli'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf } from '@quorumscan/supervisor'
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   rmSync(directory.path, { recursive: true })
-  repeat('--data-dir', null)
+  setHintOption('--data-dir', null)
 })
 
 async function type(...args: readonly string[]) {

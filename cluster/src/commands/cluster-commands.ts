@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common, Rig } from '@quorumscan/cli'
-import { answer, integer, print, slowly, untilInterrupted, wrap } from '@quorumscan/cli'
+import { printResult, integer, print, withProgress, untilInterrupted, wrap } from '@quorumscan/cli'
 import {
   createToken,
   type DataDirectory,
@@ -153,7 +153,7 @@ function addCommands(context: CommandContext): void {
         // Moves the cursor home and clears the screen: the table stays in its place.
         const clear =
           options.watch && !options.json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
-        answer(options, status, `${clear}${formatStatus(status)}`)
+        printResult(options, status, `${clear}${formatStatus(status)}`)
         if (!options.watch) return
         await clock.delay(WATCH_INTERVAL_MS)
       }
@@ -162,14 +162,14 @@ function addCommands(context: CommandContext): void {
   command('events', 'show recent events, oldest first').action(async (options: Common) => {
     const events = await callControl(options, ({ cluster }) => cluster.events.query())
     const lines = events.flatMap(({ at, sentence }) => wrap(`${at} ${sentence}`))
-    answer(options, events, lines.join('\n'))
+    printResult(options, events, lines.join('\n'))
   })
 
   command('down', 'stop the cluster').action(async (options: Common) => {
     const directory = dataDirectory(options.dataDir)
     const { stopCluster } = await import('../control/launch.ts')
-    const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
-    answer(options, outcome, describeDown(outcome, directory))
+    const outcome = await withProgress('stopping', clock, () => stopCluster(directory, clock))
+    printResult(options, outcome, describeDown(outcome, directory))
   })
 
   command('token', 'print a development token for a user of the validator')
@@ -185,7 +185,7 @@ function addCommands(context: CommandContext): void {
           ttlSeconds: parseTtl(options.ttl),
           clock,
         })
-        answer(options, { token }, token)
+        printResult(options, { token }, token)
       },
     )
 
@@ -200,7 +200,7 @@ function addCommands(context: CommandContext): void {
     .action(async (name: string, options: Common & { lines: number; follow?: boolean }) => {
       const file = logFileOf(dataDirectory(options.dataDir), name)
       const { lines, end } = lastLines(file, { lines: options.lines, bytes: LOG_BYTES_MAX })
-      answer(options, { file, lines }, [file, ...lines].join('\n'))
+      printResult(options, { file, lines }, [file, ...lines].join('\n'))
       if (!options.follow) return
       const onPiece = (piece: string) =>
         process.stdout.write(options.json ? `${JSON.stringify({ file, piece })}\n` : piece)
@@ -245,7 +245,7 @@ async function demo(options: Common, clock: Clock): Promise<void> {
     onStep: (title, exchange) => {
       count += 1
       write(`\n${count}. ${title}\n${formatExchange(exchange)}`)
-      if (options.json) answer(options, { step: title, ...exchange }, '')
+      if (options.json) printResult(options, { step: title, ...exchange }, '')
     },
   })
   const outcome = found.headers.get('x-quorum-outcome')

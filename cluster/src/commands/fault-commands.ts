@@ -1,6 +1,6 @@
 /** The commands that inject and heal faults. Each is one call to the control plane. */
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { answer, slowly, wrap } from '@quorumscan/cli'
+import { printResult, withProgress, wrap } from '@quorumscan/cli'
 import { UsageError } from '@quorumscan/runtime'
 import { InvalidArgumentError, Option } from 'commander'
 import { callControl } from '../control/client.ts'
@@ -30,7 +30,7 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
     const begun = await callControl(options, ({ faults }) =>
       faults.inject.mutate({ fault, durationMs }),
     )
-    answer(options, begun, wrap(sentence(begun)).join('\n'))
+    printResult(options, begun, wrap(sentence(begun)).join('\n'))
   }
   const edgeOption = () => choice('--edge <edge>', EDGE_HELP, EDGES, 'http')
 
@@ -91,7 +91,7 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
 
   command('faults', 'list the faults in force').action(async (options: Common) => {
     const faults = await callControl(options, (client) => client.faults.list.query())
-    answer(options, faults, formatFaults(faults))
+    printResult(options, faults, formatFaults(faults))
   })
 
   command('heal', 'end faults')
@@ -102,11 +102,11 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
       const { id, all } = options
       if ([node, all, id].filter((choice) => choice !== undefined).length !== 1)
         throw new UsageError('name one of: a node, --id, --all')
-      const healed = await slowly('waiting until processes are up', clock, () =>
+      const healed = await withProgress('waiting until processes are up', clock, () =>
         callControl(options, ({ faults }) => faults.heal.mutate({ node, id })),
       )
       const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
-      answer(options, healed, lines.join('\n') || 'no fault was in force')
+      printResult(options, healed, lines.join('\n') || 'no fault was in force')
     })
 }
 

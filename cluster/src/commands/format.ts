@@ -1,5 +1,5 @@
 /** The texts of the command line, at most 80 columns wide. Whether something works is decided in `view/`. */
-import { COLUMNS, hint, wrap } from '@quorumscan/cli'
+import { COLUMNS, commandHint, wrap } from '@quorumscan/cli'
 import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
@@ -73,7 +73,7 @@ export function formatSummary(status: ClusterStatus, controlUrl: string): string
 /** Commands with their effects: on one line, or on two where that is too long. */
 function tryLines(tries: Readonly<Record<string, string>>): string[] {
   const typed = Object.entries(tries).map(
-    ([command, does]) => [`  npx --no -- ${hint(command)}`, does] as const,
+    ([command, does]) => [`  npx --no -- ${commandHint(command)}`, does] as const,
   )
   const width = Math.max(...typed.map(([command]) => command.length)) + 2
   const isWide = typed.some(([, does]) => width + does.length > COLUMNS)

@@ -1,7 +1,7 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { answer, print, slowly } from '@quorumscan/cli'
+import { printResult, print, withProgress } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
 import { callControl, statusOf } from '../control/client.ts'
@@ -27,7 +27,7 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
       .action(async (words: string[], options: Common) => {
         for (const target of targetsOf(words, await statusOf(options))) {
           const { node, part } = target
-          await slowly(`waiting for ${node}`, clock, () =>
+          await withProgress(`waiting for ${node}`, clock, () =>
             callControl(options, ({ nodes }) => nodes[name].mutate(target)),
           )
           const what = part === null ? node : `the ${part} of ${node}`
@@ -35,7 +35,7 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
           const state = isAwaited ? ` and ${stateOf(await statusOf(options), node)}` : ''
           if (!options.json) print(`${what} ${done}${state}`)
         }
-        if (options.json) answer(options, await statusOf(options), '')
+        if (options.json) printResult(options, await statusOf(options), '')
       })
   }
 
@@ -44,11 +44,11 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
     .option('--disk', 'of a member: all data on its disk except its keys')
     .action(async (node: string, options: Common & { disk?: boolean }) => {
       const { disk = false } = options
-      await slowly(`${node} rebuilds its replica`, clock, () =>
+      await withProgress(`${node} rebuilds its replica`, clock, () =>
         callControl(options, ({ nodes }) => nodes.wipe.mutate({ node, disk })),
       )
       const status = await statusOf(options)
-      answer(options, status, `${node} was wiped and ${stateOf(status, node)}`)
+      printResult(options, status, `${node} was wiped and ${stateOf(status, node)}`)
     })
 }
 

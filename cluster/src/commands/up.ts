@@ -1,7 +1,7 @@
 /** `up`: starts a cluster, and stops it when interrupted, or leaves it running. */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { answer, EXIT, print, tell, untilInterrupted } from '@quorumscan/cli'
+import { printResult, EXIT, print, printError, untilInterrupted } from '@quorumscan/cli'
 import { createToken, type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -43,12 +43,12 @@ export async function up(
   if (readControlFile(options.directory) !== null) return await showRunning(options)
   // Before the launch, so that an interrupted start stops in order.
   const interrupted = untilInterrupted()
-  const launch = launchControlPlane(asked(options), tell)
+  const launch = launchControlPlane(asked(options), printError)
   if ((await Promise.race([launch.ready, interrupted])) === 'interrupted') {
-    tell('stopping')
+    printError('stopping')
     launch.abort()
     await Promise.allSettled([launch.ready, launch.ended])
-    tell('stopped')
+    printError('stopped')
     return EXIT.interrupted
   }
   if (options.seedNames) await Promise.race([seedNames(options), interrupted])
@@ -77,7 +77,7 @@ async function showRunning(options: UpOptions): Promise<number> {
     throw new CommandError(
       `a cluster with --ordering ${status.cluster.ordering} runs in ${directory.path}`,
     )
-  tell('This cluster was already running; `quorumscan down` stops it.')
+  printError('This cluster was already running; `quorumscan down` stops it.')
   return budgetsOf(status).lookups.works ? EXIT.done : EXIT.failed
 }
 
@@ -107,27 +107,27 @@ async function follow(
   const readyMs = options.clock.monotonicMs()
   const first = await Promise.race([launch.ended, interrupted])
   if (first === 'interrupted') {
-    tell('stopping')
+    printError('stopping')
     await stopCluster(options.directory, options.clock)
     await launch.ended
-    tell('stopped')
+    printError('stopped')
     return 0
   }
   if (first.exitCode === 0) {
-    tell('the cluster was stopped')
+    printError('the cluster was stopped')
     return 0
   }
   // Killed from outside: a new control plane takes over its processes.
   const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
   if (first.exitCode === null && lasted) {
-    tell('the control plane was killed; restarting it')
-    const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, tell)
+    printError('the control plane was killed; restarting it')
+    const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, printError)
     const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
     if (outcome === undefined || outcome === 'interrupted')
       return follow(again, interrupted, options)
-    tell(messageOf(outcome))
+    printError(messageOf(outcome))
   }
-  tell('the control plane crashed; ending its remaining processes')
+  printError('the control plane crashed; ending its remaining processes')
   await stopCluster(options.directory, options.clock)
   return 1
 }
@@ -136,7 +136,7 @@ async function follow(
 async function showStatus(options: UpOptions) {
   const status = await call(connectControl(options.directory).cluster.status.query())
   const controlUrl = readControlFile(options.directory)?.url ?? ''
-  answer(options, status, `\n${formatUp(status)}\n\n${formatSummary(status, controlUrl)}`)
+  printResult(options, status, `\n${formatUp(status)}\n\n${formatSummary(status, controlUrl)}`)
   return status
 }
 
@@ -144,7 +144,7 @@ async function showStatus(options: UpOptions) {
 async function seedNames(options: UpOptions): Promise<void> {
   const { directory, clock } = options
   const { validator } = await call(connectControl(directory).cluster.status.query())
-  tell(`registering ${SEED_LABELS.map(nameOf).join(', ')}`)
+  printError(`registering ${SEED_LABELS.map(nameOf).join(', ')}`)
   const outcomes = await Promise.allSettled(
     SEED_LABELS.map(async (user) => {
       const known = { validatorUrl: validator.url, name: nameOf(user) }
@@ -155,7 +155,7 @@ async function seedNames(options: UpOptions): Promise<void> {
     }),
   )
   for (const outcome of outcomes)
-    if (outcome.status === 'rejected') tell(`not registered: ${messageOf(outcome.reason)}`)
+    if (outcome.status === 'rejected') printError(`not registered: ${messageOf(outcome.reason)}`)
 }
 
 function nameOf(label: string): string {

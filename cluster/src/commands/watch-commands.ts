@@ -2,7 +2,7 @@
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { answer, integer, tell } from '@quorumscan/cli'
+import { printResult, integer, printError } from '@quorumscan/cli'
 import { createToken, dataDirectory } from '@quorumscan/operator'
 import { ask, repeat } from '@quorumscan/runtime'
 import { atFixedRate } from '../chaos/readers.ts'
@@ -30,7 +30,7 @@ export function addWatchCommands({ command, clock }: CommandContext): void {
         node === VALIDATOR
           ? `updates and completions begin after offset ${offset}`
           : `${node} answers from offset ${offset} on`
-      answer(options, { node, offset }, sentence)
+      printResult(options, { node, offset }, sentence)
     })
 
   command('load', 'make a steady mix of lookups and registrations')
@@ -38,7 +38,7 @@ export function addWatchCommands({ command, clock }: CommandContext): void {
     .option('--rate <n>', 'lookups per second', integer(1, LOAD_RATE_MAX), LOAD_RATE)
     .action(async (options: Common & { duration: number; rate: number }) => {
       const outcome = await load(options, clock)
-      answer(options, outcome, loadLines(outcome).join('\n'))
+      printResult(options, outcome, loadLines(outcome).join('\n'))
     })
 }
 
@@ -74,7 +74,7 @@ async function load(options: Common & { duration: number; rate: number }, clock:
   }
 
   const signal = AbortSignal.timeout(options.duration)
-  const report = () => tell(`${latencies.length} lookups, ${registered} names`)
+  const report = () => printError(`${latencies.length} lookups, ${registered} names`)
   repeat(report, { clock, everyMs: REPORT_MS, waitsFirst: true, signal })
   const attempt = async (index: number) => {
     const isRegistration = index % LOOKUPS_PER_REGISTRATION === 0

@@ -35,7 +35,7 @@ export type TargetProcesses = {
 }
 
 /** The system that effects act on. */
-export type Rig = {
+export type FaultContext = {
   readonly services: ServiceRunner
   /** A directory on the disk that a fault fills. */
   readonly dataDirectory: string
@@ -50,7 +50,7 @@ type Parts<Spec extends FaultSpec> = {
   /** Why it is invalid on the services of a node; null: it is valid. Pure. */
   refusal(services: NodeServices, spec: Spec): string | null
   /** Whether it is still in force. Missing: it ends only by healing. */
-  isInForce(rig: Rig, spec: Spec): boolean
+  isInForce(faultContext: FaultContext, spec: Spec): boolean
   /** Variables of a process that starts while it is in force. */
   environmentOf(spec: Spec, service: Service): Readonly<Record<string, string>>
   /** Called while it is in force when a Redis of the node was started. */
@@ -58,9 +58,9 @@ type Parts<Spec extends FaultSpec> = {
   /** Its effect inside the processes of a node. Pure. */
   inProcess(spec: Spec, node: string): InProcess
   /** Brings it into force. Then the processes receive their faults. No other command acts on the node meanwhile. */
-  begin(rig: Rig, spec: Spec): Promise<void>
+  begin(faultContext: FaultContext, spec: Spec): Promise<void>
   /** Ends it once it has left the list, and returns the services that it started. Then the processes receive theirs. */
-  end(rig: Rig, spec: Spec): Promise<readonly Service[]>
+  end(faultContext: FaultContext, spec: Spec): Promise<readonly Service[]>
 }
 
 /** The effect of a kind of fault: inside the processes, or from outside, or both. */
@@ -94,7 +94,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
           await services.startApp(service)
       return startedBy(services, parts)
     },
-    isInForce: (rig, spec) => isAny(rig, spec, 'gone'),
+    isInForce: (faultContext, spec) => isAny(faultContext, spec, 'gone'),
   },
   pause: {
     inProcess: ({ part }) => (part === 'cometbft' ? { engine: 'paused' } : {}),
@@ -107,7 +107,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
         await services.processes.resume(id, scopeOf(part))
       return []
     },
-    isInForce: (rig, spec) => isAny(rig, spec, 'stopped'),
+    isInForce: (faultContext, spec) => isAny(faultContext, spec, 'stopped'),
   },
   lie: {
     refusal: ([main]) => (main.kind === 'scan' ? null : 'only super-validators can lie'),
@@ -229,7 +229,7 @@ async function restartRunning(services: ServiceRunner, node: string): Promise<vo
 }
 
 function isAny(
-  { services }: Rig,
+  { services }: FaultContext,
   { node, part }: SpecOf<'kill' | 'pause'>,
   state: 'gone' | 'stopped',
 ): boolean {

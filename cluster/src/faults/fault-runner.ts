@@ -28,7 +28,7 @@ import {
   idsOf,
   processesOf,
   processFaultsOf,
-  type Rig,
+  type FaultContext,
   runningOf,
   scopeOf,
   startedBy,
@@ -47,7 +47,7 @@ const MICROS_PER_MS = 1000
 /** More than every fault on every node of the largest cluster. */
 const FAULTS_MAX = 256
 
-type FaultRunnerOptions = Rig & {
+type FaultRunnerOptions = FaultContext & {
   readonly clock: Clock
   /** The file with the list of faults. */
   readonly file: string

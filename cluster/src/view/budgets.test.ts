@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { budgetsOf, type Judged } from './budgets.ts'
+import { budgetsOf, type MarginInput } from './budgets.ts'
 
 /** Four nodes in these states. The other parts of the cluster are up by default. */
-function statusOf(states: readonly string[], given: Partial<Judged> = {}): Judged {
+function statusOf(states: readonly string[], given: Partial<MarginInput> = {}): MarginInput {
   return {
     cluster: { n: 4, readThreshold: 2, confirmThreshold: 3, blockThreshold: 3 },
     nodes: states.map((state) => ({ state, isCounted: state === 'up' })),
@@ -20,7 +20,7 @@ const refused = { kind: 'insufficient' }
 const down = { state: 'down' }
 const catchingUp = { state: 'catching-up' }
 
-type Row = readonly [status: Judged, lookups: string, registrations: string, ordering: string]
+type Row = readonly [status: MarginInput, lookups: string, registrations: string, ordering: string]
 const STALLED = 'bad: stalled'
 const HEALTHY = 'good: healthy'
 

@@ -9,7 +9,7 @@ import type { Tone } from './words.ts'
 type Service = { readonly state: string }
 
 /** The part of a status that counts. */
-export type Judged = {
+export type MarginInput = {
   readonly cluster: Omit<ClusterStatus['cluster'], 'f' | 'genesisHash' | 'ordering'>
   /** `isCounted`: lookups can count on its vote. */
   readonly nodes: readonly (Service & { readonly isCounted: boolean })[]
@@ -22,7 +22,7 @@ export type Judged = {
 }
 
 /** The state of lookups, registrations or ordering. */
-export type Budget = {
+export type ServiceMargin = {
   readonly works: boolean
   readonly tone: Exclude<Tone, 'idle'>
   /** In a few words. */
@@ -36,7 +36,7 @@ export type Budget = {
 const STALLED = 'ordering is stalled'
 
 /** In the order in which they are shown. */
-export function budgetsOf(status: Judged) {
+export function budgetsOf(status: MarginInput) {
   const ordering = orderingOf(status)
   return {
     lookups: lookupsOf(status, ordering.works),
@@ -46,7 +46,7 @@ export function budgetsOf(status: Judged) {
 }
 
 /** The outcome of a reader counts for more than the number of nodes that are up: a liar may sign true statements. */
-function lookupsOf(status: Judged, isOrdering: boolean): Budget {
+function lookupsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
   const { n, readThreshold: need } = status.cluster
   const up = status.nodes.filter(isUp).length
   const have = status.nodes.filter(({ isCounted }) => isCounted).length
@@ -54,7 +54,7 @@ function lookupsOf(status: Judged, isOrdering: boolean): Budget {
   const works = status.atNodes === null ? have >= need && isOrdering : isAnswer(status.atNodes.kind)
   const meter = { have, need, of: n }
   const rest = { works, detail: `${up} of ${n} nodes up${faulty}, ${need} must agree`, meter }
-  const budget = (tone: Budget['tone'], verdict: string) => ({ ...rest, tone, verdict })
+  const budget = (tone: ServiceMargin['tone'], verdict: string) => ({ ...rest, tone, verdict })
   if (have < need)
     return budget('bad', works ? 'quorum lost, answered only by proofs' : 'quorum lost')
   if (!works) return budget('bad', isOrdering ? 'not answered' : STALLED)
@@ -65,7 +65,7 @@ function lookupsOf(status: Judged, isOrdering: boolean): Budget {
     : budget('warn', 'only at the nodes: the validator is not up')
 }
 
-function registrationsOf(status: Judged, isOrdering: boolean): Budget {
+function registrationsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
   const { n, confirmThreshold: need } = status.cluster
   const have = status.nodes.filter(isUp).length
   const meter = { have, need, of: n }
@@ -76,7 +76,7 @@ function registrationsOf(status: Judged, isOrdering: boolean): Budget {
     : { ...rest, works: have >= need, ...marginOf(meter) }
 }
 
-function registrationProblem({ validator, synchronizer }: Judged, isOrdering: boolean) {
+function registrationProblem({ validator, synchronizer }: MarginInput, isOrdering: boolean) {
   if (!isOrdering) return STALLED
   if (validator.state === 'catching-up') return 'the validator is not ready'
   if (!isUp(validator)) return 'the validator is not up'
@@ -84,7 +84,7 @@ function registrationProblem({ validator, synchronizer }: Judged, isOrdering: bo
 }
 
 /** By one synchronizer, or by as many members as a block needs. */
-function orderingOf({ cluster, synchronizer, members }: Judged): Budget {
+function orderingOf({ cluster, synchronizer, members }: MarginInput): ServiceMargin {
   const { n, blockThreshold: need } = cluster
   if (members.length === 0) {
     const works = isUp(synchronizer)

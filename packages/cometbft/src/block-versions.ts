@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs'
 import { type ClientTls, type Clock, fromUtf8, readParsed } from '@quorumscan/base'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
-import { createPeerClient, quiet, repeat, writeFileAtomic } from '@quorumscan/runtime'
+import { createPeerClient, createRateLimitedLog, repeat, writeFileAtomic } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 
 /** The time between polls: far less than the delay after which a version holds for blocks. */
-const ROUND_MS = 5_000
+const POLL_MS = 5_000
 const ANSWER_MS_MAX = 2_000
 /** The rules name each member, of which there are at most a hundred. */
 const ANSWER_BYTES_MAX = 256 * 1024
@@ -35,7 +35,7 @@ export async function followBlockVersions(options: {
   const rules = { protocolVersion: genesis.protocolVersion, nextVersion: null }
   let known: Versions = existsSync(file) ? await readParsed(file, JSON.parse) : { offset: 0, rules }
 
-  const problems = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
+  const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   let written = JSON.stringify(known.rules)
   const ask = async (url: string, signal: AbortSignal): Promise<void> => {
     const reply = await client.request(url, {
@@ -59,7 +59,7 @@ export async function followBlockVersions(options: {
   const asking =
     nodeUrl === null
       ? null
-      : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: ROUND_MS, onError })
+      : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: POLL_MS, onError })
   return {
     /** The version for the block after an entry with this record time. */
     versionAt: (recordTime: Micros) => blockVersionAt(known.rules, recordTime),

@@ -5,7 +5,7 @@ import { EnvError, openAll, type Resources, readKeyPair } from '@quorumscan/base
 import type { EngineConfig } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
-import { type Peer, quiet, writeFileAtomic } from '@quorumscan/runtime'
+import { type Peer, createRateLimitedLog, writeFileAtomic } from '@quorumscan/runtime'
 import type { beginApp } from '@quorumscan/server'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
@@ -268,7 +268,7 @@ function reportsOf(
 /** Warns once the engine was without any other for long. The function is called at each reading of the engine. */
 function createLonelyWarning({ clock, logger }: App) {
   let aloneSinceMs: number | null = null
-  const lines = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
+  const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   return (isAlone: boolean): void => {
     if (!isAlone) aloneSinceMs = null
     else aloneSinceMs ??= clock.monotonicMs()

@@ -2,7 +2,7 @@
 import { singleFlight, within } from '@quorumscan/base'
 import { dueOf, type Ledger } from '@quorumscan/ledger'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
-import { type Metrics, quiet, repeat, type Tracer } from '@quorumscan/runtime'
+import { type Metrics, createRateLimitedLog, repeat, type Tracer } from '@quorumscan/runtime'
 import { connectProducer, connectWorkers } from './connection.ts'
 import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'
@@ -42,9 +42,9 @@ export async function openJobs<Deps>(
   const { clock, logger, metrics } = app
   const { redis, prefix, definitions, deps, ledger, isLive, member } = options
   // Lost connections report on every try; one line a second is enough.
-  const lines = quiet({ clock, perSubjectMs: 1_000 })
+  const lines = createRateLimitedLog({ clock, perSubjectMs: 1_000 })
   const onError = (err: Error) =>
-    lines.write('redis', (leftOut) => logger.warn({ err, ...leftOut }, 'Redis of the job queues'))
+    lines.write('redis', (suppressed) => logger.warn({ err, ...suppressed }, 'Redis of the job queues'))
   const producer = await connectProducer({ redis, clock, onError })
   const workerConnection = connectWorkers(redis, onError)
   const closing = new AbortController()

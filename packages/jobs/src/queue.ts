@@ -10,7 +10,7 @@ export const ATTEMPTS_MAX = 8
 const EVENTS_MAX = 100
 
 /** The delay of each next member for a job that one member is enough for. */
-const TURN_MS = 1_500
+const MEMBER_DELAY_MS = 1_500
 
 export type JobQueue = ReturnType<typeof createQueue>
 export type JobCounts = Awaited<ReturnType<JobQueue['counts']>>
@@ -63,7 +63,7 @@ export function createQueue(options: {
 export function turnMs(contractId: ContractId, member: Member): number {
   // The id ends in hex digits of a hash.
   const first = Number.parseInt(contractId.slice(-6), 16)
-  return ((first + member.index) % member.count) * TURN_MS
+  return ((first + member.index) % member.count) * MEMBER_DELAY_MS
 }
 
 /** The jobs in each queue now, by the name of the queue. */

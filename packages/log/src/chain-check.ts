@@ -18,7 +18,7 @@ const SHARE_FIRST = 0.25
 /** Share of one core in later passes. */
 const SHARE_LATER = 0.02
 /** From the end of one round to the next: a short log is read within milliseconds. */
-const REST_MS = 60_000
+const PASS_PAUSE_MS = 60_000
 /** A longer list does not help an operator. */
 const DAMAGES_KEPT_MAX = 100
 
@@ -54,7 +54,7 @@ export function watchChain(options: {
   }
   const checking = repeat(round, {
     clock,
-    everyMs: REST_MS,
+    everyMs: PASS_PAUSE_MS,
     onError(error) {
       // The writer reports that Redis is down.
       if (!(error instanceof LogUnavailableError))

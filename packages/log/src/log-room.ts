@@ -6,7 +6,7 @@ import { type Clock, within } from '@quorumscan/base'
 import { type Metrics, pollPeers } from '@quorumscan/runtime'
 import type { LogClient } from './log-client.ts'
 
-const ROUND_MS = 5000
+const POLL_MS = 5000
 const ANSWER_MS_MAX = 2000
 const SYNCHRONIZER = { name: 'synchronizer', url: '' }
 
@@ -20,7 +20,7 @@ export function watchLogRoom(options: {
   const poll = pollPeers({
     peers: [SYNCHRONIZER],
     clock,
-    everyMs: ROUND_MS,
+    everyMs: POLL_MS,
     read: (_, signal) =>
       within({ clock, timeoutMs: ANSWER_MS_MAX, signal }, log.readiness, () => undefined),
   })

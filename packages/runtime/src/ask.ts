@@ -7,7 +7,7 @@ import { parseStrictJson } from '@quorumscan/verifier'
 /** More than any page of updates that is requested here. A lying node may send anything, without end. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
-export type Asked = {
+export type HttpReply = {
   /** Null without an answer. */
   readonly status: number | null
   readonly headers: Headers
@@ -31,7 +31,7 @@ export async function ask(
     readonly signal?: AbortSignal
     readonly bytesMax?: number
   },
-): Promise<Asked> {
+): Promise<HttpReply> {
   const { body, token = null, signal } = options
   const timeout = AbortSignal.timeout(options.timeoutMs)
   const ending = signal === undefined ? timeout : anySignal([timeout, signal])

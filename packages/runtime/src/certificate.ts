@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Clock, demandCertificate, EnvError, readNamedText } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
-import { quiet } from './quiet.ts'
+import { createRateLimitedLog } from './rate-limited-log.ts'
 import { repeat } from './repeat.ts'
 
 /** Between two reads of the files; certificates are renewed days before they end. */
@@ -47,7 +47,7 @@ export async function openCertificate(
         : { ...current, requestCert: true, rejectUnauthorized: false },
     /** Reloads the certificate of the server from the files, until the signal aborts. */
     follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void> {
-      const problems = quiet({ clock: app.clock, perSubjectMs: Number.POSITIVE_INFINITY })
+      const problems = createRateLimitedLog({ clock: app.clock, perSubjectMs: Number.POSITIVE_INFINITY })
       const reload = (): void => {
         const loaded = load(files)
         problems.forget()

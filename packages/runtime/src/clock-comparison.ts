@@ -30,7 +30,7 @@ export const CLOCK_TOLERANCE_MICROS = 2_000_000
 const READING_MS_MAX = 30_000
 
 /** By how much the own clock is ahead of the one that was read. */
-export function offsetOf(reading: ClockReading, now: Moment): number {
+export function skewOf(reading: ClockReading, now: Moment): number {
   const peerNow = reading.wallMicros + (now.monotonicMs - reading.atMs) * MICROS_PER_MS
   return now.wallMicros - peerNow
 }
@@ -50,7 +50,7 @@ export function judgeClock(options: {
   readonly needed: number
 }): ClockVerdict {
   const offsets = freshReadings(options.readings, options.now)
-    .map((reading) => offsetOf(reading, options.now))
+    .map((reading) => skewOf(reading, options.now))
     .sort((a, b) => a - b)
   const close = offsets.filter((offset) => Math.abs(offset) <= CLOCK_TOLERANCE_MICROS)
   if (close.length >= options.needed) return { kind: 'agrees', offsetMicros: middleOf(close) }

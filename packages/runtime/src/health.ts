@@ -2,7 +2,7 @@
 import { MICROS_PER_MS } from '@quorumscan/base'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { z } from 'zod'
-import { type Asked, ask } from './ask.ts'
+import { type HttpReply, ask } from './ask.ts'
 import { CLOCK_TOLERANCE_MICROS, describeOffset } from './clock-comparison.ts'
 import { DETAIL_HEADER, OFFSET_HEADER } from './peer-clocks.ts'
 
@@ -64,7 +64,7 @@ async function askStatus(url: string): Promise<Partial<Record<'offset' | 'orderi
   return Object(Object(Object(body).success).extra)
 }
 
-function readinessOf({ status, headers, body }: Asked) {
+function readinessOf({ status, headers, body }: HttpReply) {
   const { code, error, details, retryable } = Object(body)
   // A full log can be read.
   const isUp = status === 200 || code === 'LOG_FULL'

@@ -10,7 +10,7 @@ import { createMetrics } from './metrics.ts'
 import type { Peer } from './peer-addresses.ts'
 import { createPeerClocks } from './peer-clocks.ts'
 
-const ROUND_MS = 500
+const READ_MS = 500
 const closing: (() => PromiseLike<void> | void)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
@@ -49,7 +49,7 @@ function startClocks(peers: readonly Peer[], clock = createManualClock()) {
   /** Lets rounds begin until it is so. */
   const untilRound = (what: string, isSo: () => boolean | Promise<boolean>) =>
     untilTrue(what, async () => {
-      await clock.advance(ROUND_MS)
+      await clock.advance(READ_MS)
       return await isSo()
     })
   return { clocks, clock, silentSeconds, untilRound }

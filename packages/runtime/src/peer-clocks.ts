@@ -13,7 +13,7 @@ import {
   freshReadings,
   judgeClock,
   type Moment,
-  offsetOf,
+  skewOf,
 } from './clock-comparison.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -30,9 +30,9 @@ export const OFFSET_HEADER = 'x-clock-offset-ms'
 /** On the answer of `/readyz`: what an operator must know although the process does its work. */
 export const DETAIL_HEADER = 'x-detail'
 /** A peer whose clock is 2 s off is noticed in time before it is 10 s off by any drift. */
-const ROUND_MS = 5000
+const READ_MS = 5000
 /** While the clock is not known to be right, so that waiting work continues soon. */
-const ROUND_MS_OFF = 500
+const READ_MS_OFF = 500
 /** The error of a reading is at most half of this. */
 const ANSWER_MS_MAX = 1000
 /** `/livez` has no body. */
@@ -96,12 +96,12 @@ export function createPeerClocks(options: {
   const poll = pollPeers<Answer>({
     peers,
     clock,
-    everyMs: ROUND_MS_OFF,
+    everyMs: READ_MS_OFF,
     /** A round is due at once after the clock was set, because earlier readings already show that. */
     isDue(sinceMs, latest) {
       const verdict = verdictOf(latest)
       report(verdict)
-      const isDue = peers.length > 0 && (sinceMs >= ROUND_MS || verdict.kind !== 'agrees')
+      const isDue = peers.length > 0 && (sinceMs >= READ_MS || verdict.kind !== 'agrees')
       if (isDue) addresses.refresh()
       return isDue
     },
@@ -123,7 +123,7 @@ export function createPeerClocks(options: {
     read: () => {
       const now = moment()
       return freshReadings(readingsIn(poll.latest), now).map(
-        (reading) => [[reading.peer], offsetOf(reading, now) / MICROS_PER_SECOND] as const,
+        (reading) => [[reading.peer], skewOf(reading, now) / MICROS_PER_SECOND] as const,
       )
     },
   })

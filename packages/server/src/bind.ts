@@ -39,7 +39,7 @@ export type Operation<Input> = {
   decode(request: FastifyRequest): Input | Promise<Input>
   /** Units of all work of the request; 0 for none that the load shedder counts. */
   unitsOf(input: Input): number
-  handle(input: Input, call: Call): Promise<Answer>
+  handle(input: Input, call: RequestContext): Promise<Answer>
   isAnswer(body: unknown): boolean
   /** The deadline of the handler. */
   readonly msMax: number
@@ -51,8 +51,8 @@ export type Bind = <Input>(
 
 /** One for each kind: to capture a stack trace is expensive, and the place adds nothing. */
 export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
-const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
-const GONE = new ScanError('REQUEST_TIMEOUT', 'the client went away')
+const REQUEST_ENDED = new ScanError('REQUEST_TIMEOUT', 'the request is over')
+const CLIENT_DISCONNECTED = new ScanError('REQUEST_TIMEOUT', 'the client went away')
 
 export function createBind(server: {
   readonly shedder: LoadShedder
@@ -72,7 +72,7 @@ export function createBind(server: {
     if (rest > 0) request.client.charge(rest)
 
     shedder.begin(units)
-    const call = new Call(request, reply, units, shedder)
+    const call = new RequestContext(request, reply, units, shedder)
     const answer = await call
       .run(deadlines, operation.msMax, () => operation.handle(input, call))
       .catch((error: unknown) => {
@@ -105,7 +105,7 @@ export function admissionUnits(route: RouteDef | undefined): number {
 }
 
 /** The state of a request until it is answered: its signal, its deadline, and its work in hand. */
-export class Call {
+export class RequestContext {
   readonly client: Client
   readonly requestId: string
   readonly url: string
@@ -151,8 +151,8 @@ export class Call {
     this.#abort = abort
     const { raw } = this.#reply
     // Fastify's own request.signal aborts as soon as the body has been read.
-    const onClose = () => abort.abort(GONE)
-    if (this.#isOver) abort.abort(OVER)
+    const onClose = () => abort.abort(CLIENT_DISCONNECTED)
+    if (this.#isOver) abort.abort(REQUEST_ENDED)
     else if (raw.destroyed) onClose()
     // After the answer it has no effect: the signal has aborted.
     else raw.once('close', onClose)
@@ -189,6 +189,6 @@ export class Call {
 
   #end(): void {
     this.#isOver = true
-    this.#abort?.abort(OVER)
+    this.#abort?.abort(REQUEST_ENDED)
   }
 }

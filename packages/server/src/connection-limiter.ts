@@ -1,6 +1,6 @@
 /**
  * Limits of connections, WebSockets and long polls: of one client, of one network, and in all. At a limit, the
- * longest idle member of the largest client makes room, so that no client keeps others out by having come first.
+ * longest idle user of the largest client makes room, so that no client keeps others out by having come first.
  */
 import { keysOf } from './client.ts'
 
@@ -10,37 +10,37 @@ export type ConnectionLimits = {
   readonly perClientMax: number
   /** The limit of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
-  /** Members are in use while they exist: one is evicted only for a client that has fewer. */
+  /** A user needs its slot while it exists: it is evicted only for a client that has fewer. */
   readonly areInUse: boolean
 }
 
 /** What occupies a slot. */
-export type Member = {
-  /** Whether the member can be evicted without loss of work. Absent: always. */
+export type SlotUser = {
+  /** Whether the user can be evicted without loss of work. Absent: always. */
   isIdle?(): boolean
   evict(): void
 }
 
 export type Slot = {
-  /** The member was just used: others have been idle for longer. */
+  /** The user was just used: others have been idle for longer. */
   touch(): void
   /** May be called again. */
   release(): void
 }
 
-type Holder = {
+type ClientSlots = {
   readonly client: string
   readonly network: string
   /** The longest idle one first. */
-  readonly members: Set<Member>
+  readonly users: Set<SlotUser>
 }
 
-/** The holder of the connections of reverse proxies, which have no limit of their own and are not evicted. */
+/** The slots of the connections of reverse proxies, which have no limit of their own and are not evicted. */
 const PROXIES = { client: 'proxies', network: 'proxies' }
 
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
-  readonly #holders = new Map<string, Holder>()
+  readonly #clients = new Map<string, ClientSlots>()
   #count = 0
 
   constructor(limits: ConnectionLimits) {
@@ -48,60 +48,60 @@ export class ConnectionLimiter {
   }
 
   /**
-   * A slot for a member; null where all members that could make room are busy.
+   * A slot for a user; null where all users that could make room are busy.
    *
    * @param address - Of the socket; undefined on a unix socket. `proxy`: the connection serves many clients.
    */
-  acquire(address: string | undefined, member: Member, { isProxy = false } = {}): Slot | null {
+  acquire(address: string | undefined, user: SlotUser, { isProxy = false } = {}): Slot | null {
     const { client, network } = isProxy ? PROXIES : keysOf(address)
     if (!this.#makeRoom(client, network)) return null
-    const holder = this.#holders.get(client) ?? { client, network, members: new Set() }
-    this.#holders.set(client, holder)
-    holder.members.add(member)
+    const slots = this.#clients.get(client) ?? { client, network, users: new Set() }
+    this.#clients.set(client, slots)
+    slots.users.add(user)
     this.#count++
     return {
       touch() {
-        if (holder.members.delete(member)) holder.members.add(member)
+        if (slots.users.delete(user)) slots.users.add(user)
       },
-      release: () => this.#remove(holder, member),
+      release: () => this.#remove(slots, user),
     }
   }
 
-  /** Evicts a member where a limit is reached; false if none can be evicted. */
+  /** Evicts a user where a limit is reached; false if none can be evicted. */
   #makeRoom(client: string, network: string): boolean {
     const { max, perClientMax, perNetworkMax } = this.#limits
-    const ownSize = this.#holders.get(client)?.members.size ?? 0
+    const ownSize = this.#clients.get(client)?.users.size ?? 0
     if (client !== PROXIES.client) {
       if (ownSize >= perClientMax)
-        return this.#evictFor(ownSize, (holder) => holder.client === client)
+        return this.#evictFor(ownSize, (slots) => slots.client === client)
       // An IPv4 address is a network of its own.
       if (network !== client && this.#sizeOfNetwork(network) >= perNetworkMax)
-        return this.#evictFor(ownSize, (holder) => holder.network === network)
+        return this.#evictFor(ownSize, (slots) => slots.network === network)
     }
     return this.#count < max || this.#evictFor(ownSize, () => true)
   }
 
   #sizeOfNetwork(network: string): number {
     let size = 0
-    for (const holder of this.#holders.values())
-      if (holder.network === network) size += holder.members.size
+    for (const slots of this.#clients.values())
+      if (slots.network === network) size += slots.users.size
     return size
   }
 
-  /** Evicts the longest idle member of the largest of these holders that has one. */
-  #evictFor(ownSize: number, isCandidate: (holder: Holder) => boolean): boolean {
+  /** Evicts the longest idle user of the largest of these clients that has one. */
+  #evictFor(ownSize: number, isCandidate: (slots: ClientSlots) => boolean): boolean {
     const sizeMin = this.#limits.areInUse ? ownSize + 2 : 1
     let size = 0
     let evict: (() => void) | null = null
-    for (const holder of this.#holders.values()) {
-      const { members } = holder
-      if (holder.client === PROXIES.client || !isCandidate(holder)) continue
-      if (members.size < sizeMin || members.size <= size) continue
-      const idle = firstIdle(members)
+    for (const slots of this.#clients.values()) {
+      const { users } = slots
+      if (slots.client === PROXIES.client || !isCandidate(slots)) continue
+      if (users.size < sizeMin || users.size <= size) continue
+      const idle = firstIdle(users)
       if (idle === undefined) continue
-      size = members.size
+      size = users.size
       evict = () => {
-        this.#remove(holder, idle)
+        this.#remove(slots, idle)
         idle.evict()
       }
     }
@@ -109,14 +109,14 @@ export class ConnectionLimiter {
     return evict !== null
   }
 
-  #remove(holder: Holder, member: Member): void {
-    if (!holder.members.delete(member)) return
+  #remove(slots: ClientSlots, user: SlotUser): void {
+    if (!slots.users.delete(user)) return
     this.#count--
-    if (holder.members.size === 0) this.#holders.delete(holder.client)
+    if (slots.users.size === 0) this.#clients.delete(slots.client)
   }
 }
 
-function firstIdle(members: Iterable<Member>): Member | undefined {
-  for (const member of members) if (member.isIdle?.() !== false) return member
+function firstIdle(users: Iterable<SlotUser>): SlotUser | undefined {
+  for (const user of users) if (user.isIdle?.() !== false) return user
   return undefined
 }

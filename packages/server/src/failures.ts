@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
-import { type Metrics, quiet } from '@quorumscan/runtime'
+import { type Metrics, createRateLimitedLog } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
@@ -36,12 +36,12 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
     labels: ['code'],
     known: Object.keys(catalogue).map((code) => [code]),
   })
-  const lines = quiet({ clock, perSubjectMs: 1000, linesMax: LINES_MAX })
+  const lines = createRateLimitedLog({ clock, perSubjectMs: 1000, linesMax: LINES_MAX })
   return {
     /** Whatever was thrown. */
     note(thrown: unknown, request: Failed): void {
       const { id: request_id, log, method, url, client, routeOptions } = request
-      const { error, code, status, isOurs } = judge(thrown)
+      const { error, code, status, isOurs } = classify(thrown)
       const isProbe = routeOptions?.config?.route?.cost === 0
       count?.(code)
       // A 404 is an ordinary answer, and probes repeat.
@@ -52,12 +52,12 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
       // Of what an operator must repair, the stack; of what the caller did, the reason.
       const why = level === 'info' ? { reason: Object(cause).message } : { err: cause ?? error }
       const line = { request_id, code, status, method, path, client: client?.key, ...why }
-      lines.write(level, (leftOut) => log[level]({ ...line, ...leftOut }, error.message))
+      lines.write(level, (suppressed) => log[level]({ ...line, ...suppressed }, error.message))
     },
   }
 }
 
-function judge(thrown: unknown) {
+function classify(thrown: unknown) {
   if (thrown instanceof LedgerDecodeError)
     return { error: thrown, code: 'INVALID_ARGUMENT', status: 400, isOurs: false }
   if (thrown instanceof LedgerError) {

@@ -21,7 +21,7 @@ import type { Clock } from '@quorumscan/base'
 import { type Certificate, repeat } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
 import { closeGently, discardInput } from './closing.ts'
-import { ConnectionLimiter, type Member } from './connection-limiter.ts'
+import { ConnectionLimiter, type SlotUser } from './connection-limiter.ts'
 import type { HttpLimits } from './limits.ts'
 import type { LoadShedder } from './load-shedder.ts'
 import type { Origins } from './origins.ts'
@@ -190,7 +190,7 @@ type Shared = {
   readonly nextBackOff: (() => Promise<void>) | null
 }
 
-class Connection implements Member {
+class Connection implements SlotUser {
   /** A WebSocket has limits of its own. */
   isUpgraded = false
   /** A request began. */
@@ -296,9 +296,9 @@ class Connection implements Member {
   closeIfLate(nowMs: number, answerMsMax: number): void {
     const response = this.#response
     const isClosing = this.#socket.writableEnded
-    const isUntaken =
+    const isUnread =
       response?.writableEnded === true && !response.writableFinished && !response.destroyed
-    this.#lateSinceMs = isClosing || isUntaken ? (this.#lateSinceMs ?? nowMs) : null
+    this.#lateSinceMs = isClosing || isUnread ? (this.#lateSinceMs ?? nowMs) : null
     const lateMsMax = isClosing ? Math.min(CLOSING_MS_MAX, answerMsMax) : answerMsMax
     if (nowMs - (this.#lateSinceMs ?? nowMs) >= lateMsMax) this.evict()
   }

@@ -111,7 +111,7 @@ it('a refusal or failure is a log line with the id of its request; a missing ent
   expect(lineCount).toBeLessThan(15)
   await clock.advance(1000)
   await ask('r-6')
-  expect(logged.at(-1)).toMatchObject({ request_id: 'r-6', leftOut: 30 - lineCount })
+  expect(logged.at(-1)).toMatchObject({ request_id: 'r-6', suppressed: 30 - lineCount })
   const { text } = await metrics.expose()
   expect(text).toContain('quorumscan_errors_total{code="NAME_TAKEN"} 31')
   expect(text).toContain('quorumscan_errors_total{code="ENTRY_NOT_FOUND"} 1')

@@ -18,7 +18,7 @@ import {
 import { createSnapshotPeers } from './snapshot-peers.ts'
 
 /** Between rounds in which the store requests the signatures of other members, until all have signed. */
-const ROUND_MS = 5_000
+const POLL_MS = 5_000
 
 /** A name that declarations of other packages can refer to. */
 export interface SnapshotStore extends Awaited<ReturnType<typeof createSnapshotStore>> {}
@@ -80,7 +80,7 @@ export async function createSnapshotStore(
     files &&
     repeat((ending) => gather(files, ending), {
       clock,
-      everyMs: ROUND_MS,
+      everyMs: POLL_MS,
       waitsFirst: true,
       onError: (err) => logger.warn({ err }, 'signatures of snapshots cannot be stored'),
     })

@@ -13,7 +13,7 @@ export type ProcessState = 'running' | 'stopped' | 'gone'
 
 type Observation = { readonly state: ProcessState; readonly startedAt: string }
 
-const GONE: Observation = { state: 'gone', startedAt: '' }
+const NOT_RUNNING: Observation = { state: 'gone', startedAt: '' }
 const isLinux = process.platform === 'linux'
 const readProcess = isLinux ? readProc : readPs
 
@@ -70,7 +70,7 @@ export function leaderOf(pid: number): number | null {
 function readProc(pid: number): Observation {
   const fields = statFields(pid)
   const startTicks = fields[19]
-  if (startTicks === undefined) return GONE
+  if (startTicks === undefined) return NOT_RUNNING
   return {
     state: stateOfLetter(fields[0] ?? ''),
     // Ticks count from the boot: the id of the boot makes them unique.
@@ -94,7 +94,7 @@ function readPs(pid: number): Observation {
     return { state: stateOfLetter(letters.charAt(0)), startedAt: started.join(' ') }
   } catch {
     // ps exits with 1 when no such process runs.
-    return GONE
+    return NOT_RUNNING
   }
 }
 

@@ -45,7 +45,7 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
         <ol className="walks">
           {registrations.slice(0, 3).map((registration, index) => (
             <li key={registration.id}>
-              <Walk registration={registration} nodes={props.nodes} isOpen={index === 0} />
+              <RegistrationSteps registration={registration} nodes={props.nodes} isOpen={index === 0} />
             </li>
           ))}
         </ol>
@@ -56,7 +56,7 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
 
 const tones = { running: 'warn', done: 'good', failed: 'bad' } as const
 
-function Walk(props: {
+function RegistrationSteps(props: {
   readonly registration: Registration
   readonly nodes: readonly string[]
   readonly isOpen: boolean

@@ -27,7 +27,7 @@ import {
 import { headHeaders } from '../pinned.ts'
 
 /** The time between two requests to all peers. */
-const ROUND_MS = 500
+const POLL_MS = 500
 const READINESS = {
   path: '/readyz',
   timeoutMs: 1_000,
@@ -96,7 +96,7 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
     const isOver = next === waiting.phase
     waiting.phase = next
     waiting.blockers = blockers
-    if (isOver) await clock.delay(ROUND_MS, signal)
+    if (isOver) await clock.delay(POLL_MS, signal)
   }
 }
 

@@ -19,7 +19,7 @@ import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
 import { type LieContext, lieAboutDocument, lieAboutEntry } from './false-answers.ts'
 
 /** The target of a redirect: no process listens there. */
-const ELSEWHERE = 'http://127.0.0.1:9/'
+const UNREACHABLE_URL = 'http://127.0.0.1:9/'
 /** How far beyond the log the claimed head is. */
 const HEAD_AHEAD = 1_000_000_000
 const HOUR_MICROS = 3_600_000_000
@@ -81,7 +81,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
     switch (lie) {
       case 'redirect':
-        reply.code(302).header('location', ELSEWHERE)
+        reply.code(302).header('location', UNREACHABLE_URL)
         return Buffer.alloc(0)
       case 'content-type':
         reply.header('content-type', 'text/html')

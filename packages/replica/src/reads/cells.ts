@@ -17,7 +17,7 @@ export async function fetchCells(store: Store, keys: readonly CellKey[]): Promis
   return [...contracts, ...records]
 }
 
-async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCell[]> {
+async function fetchContractCells(store: Store, asked: CellRequest): Promise<LoadedCell[]> {
   if (asked.contract.length + asked.index.length === 0) return []
   const { byId, byKey } = await readActiveContracts(store, {
     ids: asked.contract,
@@ -39,7 +39,7 @@ async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCel
 
 async function fetchRecordCells(
   { redis }: Store,
-  { change, seen, party }: Asked,
+  { change, seen, party }: CellRequest,
 ): Promise<LoadedCell[]> {
   const [changes, untils, scores] = await Promise.all([
     change.length === 0 ? [] : redis.hmgetBuffer(KEYS.changes, ...change.map(idBytes)),
@@ -61,9 +61,9 @@ async function fetchRecordCells(
   ]
 }
 
-type Asked = Readonly<Record<CellKey['kind'], readonly string[]>>
+type CellRequest = Readonly<Record<CellKey['kind'], readonly string[]>>
 
-function groupByKind(keys: readonly CellKey[]): Asked {
+function groupByKind(keys: readonly CellKey[]): CellRequest {
   const groups: Record<CellKey['kind'], string[]> = {
     contract: [],
     index: [],

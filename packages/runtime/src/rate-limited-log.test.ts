@@ -1,9 +1,9 @@
 import { createManualClock } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './quiet.ts'
+import { createRateLimitedLog } from './rate-limited-log.ts'
 
-describe('quiet', () => {
+describe('createRateLimitedLog', () => {
   it('writes at most so many lines about a subject in a period, and counts all others', async () => {
     const PERIOD_MS = 100
     const steps = fc.array(
@@ -12,16 +12,16 @@ describe('quiet', () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 3 }), async (script, linesMax) => {
         const clock = createManualClock(0)
-        const lines = quiet({ clock, perSubjectMs: PERIOD_MS, linesMax })
-        const written: { subject: string; atMs: number; leftOut: number }[] = []
+        const lines = createRateLimitedLog({ clock, perSubjectMs: PERIOD_MS, linesMax })
+        const written: { subject: string; atMs: number; suppressed: number }[] = []
         let pending = { a: 0, b: 0 }
         for (const { subject, ms } of script) {
           await clock.advance(ms)
           pending = { ...pending, [subject]: pending[subject as 'a' | 'b'] + 1 }
-          lines.write(subject, ({ leftOut = 0 }) => {
-            written.push({ subject, atMs: clock.monotonicMs(), leftOut })
+          lines.write(subject, ({ suppressed = 0 }) => {
+            written.push({ subject, atMs: clock.monotonicMs(), suppressed })
             // This line, and those that it says were left out.
-            pending = { ...pending, [subject]: pending[subject as 'a' | 'b'] - 1 - leftOut }
+            pending = { ...pending, [subject]: pending[subject as 'a' | 'b'] - 1 - suppressed }
           })
           expect(pending).not.toEqual(expect.objectContaining({ a: -1 }))
         }
@@ -31,7 +31,7 @@ describe('quiet', () => {
           // A period begins with its first line: two of them overlap with any stretch of that length.
           expect(soon.length).toBeLessThanOrEqual(2 * linesMax)
         }
-        const told = written.reduce((sum, { leftOut }) => sum + 1 + leftOut, 0)
+        const told = written.reduce((sum, { suppressed }) => sum + 1 + suppressed, 0)
         expect(told + pending.a + pending.b).toBe(script.length)
       }),
     )
@@ -39,22 +39,22 @@ describe('quiet', () => {
 
   it('one line a period: the next one as soon as it is over, with the number of those left out', async () => {
     const clock = createManualClock(0)
-    const lines = quiet({ clock, perSubjectMs: 1000 })
+    const lines = createRateLimitedLog({ clock, perSubjectMs: 1000 })
     const written: [number, object][] = []
     const write = () =>
-      lines.write('sv-1', (leftOut) => written.push([clock.monotonicMs(), leftOut]))
+      lines.write('sv-1', (suppressed) => written.push([clock.monotonicMs(), suppressed]))
     for (let count = 0; count < 5; count++) {
       write()
       await clock.advance(400)
     }
     expect(written).toEqual([
       [0, {}],
-      [1200, { leftOut: 2 }],
+      [1200, { suppressed: 2 }],
     ])
   })
 
   it('writes again about what was forgotten', () => {
-    const lines = quiet({ clock: createManualClock(0), perSubjectMs: Number.POSITIVE_INFINITY })
+    const lines = createRateLimitedLog({ clock: createManualClock(0), perSubjectMs: Number.POSITIVE_INFINITY })
     const written: string[] = []
     const write = (subject: string) => lines.write(subject, () => written.push(subject))
     for (const forget of [() => {}, () => lines.forget('a'), () => lines.forget()]) {

@@ -6,38 +6,38 @@ import { LRUCache } from 'lru-cache'
 const SUBJECTS_MAX = 256
 
 /** The number of lines about a subject that were left out before. */
-type LeftOut = { readonly leftOut?: number }
+type Suppressed = { readonly suppressed?: number }
 
-export type RateLimitedLog = ReturnType<typeof quiet>
+export type RateLimitedLog = ReturnType<typeof createRateLimitedLog>
 
 /** @param options.perSubjectMs - The period; infinite for lines that are written once, until `forget`. */
-export function quiet(options: {
+export function createRateLimitedLog(options: {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly perSubjectMs: number
   /** Default: 1. */
   readonly linesMax?: number
 }) {
   const { clock, perSubjectMs, linesMax = 1 } = options
-  type Period = { startedMs: number; lineCount: number; leftOut: number }
+  type Period = { startedMs: number; lineCount: number; suppressed: number }
   const periods = new LRUCache<string, Period>({ max: SUBJECTS_MAX })
   return {
     /** Writes the line, unless `linesMax` about its subject were written in this period. */
-    write(subject: string, line: (leftOut: LeftOut) => void): void {
+    write(subject: string, line: (suppressed: Suppressed) => void): void {
       const nowMs = clock.monotonicMs()
-      const period = periods.get(subject) ?? { startedMs: nowMs, lineCount: 0, leftOut: 0 }
+      const period = periods.get(subject) ?? { startedMs: nowMs, lineCount: 0, suppressed: 0 }
       periods.set(subject, period)
       if (nowMs - period.startedMs >= perSubjectMs) {
         period.startedMs = nowMs
         period.lineCount = 0
       }
       if (period.lineCount >= linesMax) {
-        period.leftOut++
+        period.suppressed++
         return
       }
-      const { leftOut } = period
+      const { suppressed } = period
       period.lineCount++
-      period.leftOut = 0
-      line(leftOut === 0 ? {} : { leftOut })
+      period.suppressed = 0
+      line(suppressed === 0 ? {} : { suppressed })
     },
     /** The next line about the subject is written, because its cause is over. Default: all subjects. */
     forget(subject?: string): void {
