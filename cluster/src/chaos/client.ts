@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
-import { type Asked, ask, repeat } from '@quorumscan/runtime'
+import { type HttpReply, ask, repeat } from '@quorumscan/runtime'
 import type { EventOf, HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 
@@ -41,7 +41,7 @@ type User = {
   readonly client: string
   readonly random: Seeded
   readonly party: string
-  readonly send: (path: string, body?: unknown) => Promise<Asked>
+  readonly send: (path: string, body?: unknown) => Promise<HttpReply>
   nameCount: number
   transferCount: number
   streamedThrough: number
@@ -207,17 +207,17 @@ async function stream(user: User): Promise<void> {
 }
 
 /** The objects of a list in an answer; empty without such a list. */
-function listIn({ body }: Asked, name: string): readonly Readonly<Record<string, unknown>>[] {
+function listIn({ body }: HttpReply, name: string): readonly Readonly<Record<string, unknown>>[] {
   const list: unknown = Object(body)[name]
   return Array.isArray(list) ? list.map(Object) : []
 }
 
-function outcomeOf(answer: Asked): WriteOutcome {
+function outcomeOf(answer: HttpReply): WriteOutcome {
   if (answer.status === 200) return 'acknowledged'
   return Object(answer.body).definite === true ? 'refused' : 'unknown'
 }
 
-function codeOf(answer: Asked): string | null {
+function codeOf(answer: HttpReply): string | null {
   if (answer.status === 200) return null
   const code = Object(answer.body).code
   if (typeof code === 'string') return code

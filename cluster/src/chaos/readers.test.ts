@@ -1,7 +1,7 @@
 /** The rate of readers, and the outcomes of reads through the scan proxy. */
 
 import type { SignedState } from '@quorumscan/operator'
-import type { Asked } from '@quorumscan/runtime'
+import type { HttpReply } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { atFixedRate, outcomeOf, signedProblemOf } from './readers.ts'
@@ -35,7 +35,7 @@ it('begins an attempt at each tick, even if no earlier one has ended', async () 
   expect(begun).toHaveLength(4)
 })
 
-const asked = (more: Partial<Asked>, headers: Record<string, string> = {}): Asked => ({
+const asked = (more: Partial<HttpReply>, headers: Record<string, string> = {}): HttpReply => ({
   status: null,
   text: '',
   body: null,
@@ -46,7 +46,7 @@ const asked = (more: Partial<Asked>, headers: Record<string, string> = {}): Aske
 })
 const decided = { 'x-quorum-offset': '7', 'x-quorum-dissented': 'sv-2,sv-3' }
 
-it.each<[string, Asked, object]>([
+it.each<[string, HttpReply, object]>([
   [
     'an entry',
     asked({ status: 200, body: { entry: 1 } }, { ...decided, 'x-quorum-outcome': 'verified' }),

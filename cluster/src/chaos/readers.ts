@@ -7,7 +7,7 @@ import { openReader } from '@quorumscan/cli'
 import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { askSignedStates, type SignedStates } from '@quorumscan/operator'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
-import { type Asked, ask } from '@quorumscan/runtime'
+import { type HttpReply, ask } from '@quorumscan/runtime'
 import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { askNodes } from '../watch/prober.ts'
@@ -154,7 +154,7 @@ export function signedProblemOf(node: string, { offset, states }: SignedStates):
 }
 
 /** The outcome of a read through the scan proxy. Pure. */
-export function outcomeOf(answer: Asked): ReadOutcome {
+export function outcomeOf(answer: HttpReply): ReadOutcome {
   const outcome = answer.headers.get('x-quorum-outcome')
   if (answer.reason === TIMEOUT) return { kind: 'timed-out' }
   if (answer.status === null) return { kind: 'no-connection', code: answer.reason ?? 'lost' }

@@ -3,7 +3,7 @@
  * and the console. An ordinary client.
  */
 import type { Clock } from '@quorumscan/base'
-import { type Asked, ask, CommandError } from '@quorumscan/runtime'
+import { type HttpReply, ask, CommandError } from '@quorumscan/runtime'
 
 /** A confirmation takes a few log entries. This allows for a busy laptop, or a cluster that recovers. */
 const RETRY_FOR_MS = 30_000
@@ -12,7 +12,7 @@ const REQUEST_TIMEOUT_MS = 20_000
 const NOT_FOUND = 404
 
 /** A request with its answer. */
-export type Exchange = Asked & {
+export type Exchange = HttpReply & {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly requestBody: unknown

@@ -6,7 +6,7 @@
 import type { Clock } from '@quorumscan/base'
 import { type ResolveOptions, resolve } from '@quorumscan/cli'
 import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
-import { type Asked, ask, repeat } from '@quorumscan/runtime'
+import { type HttpReply, ask, repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { createFeed } from './feed.ts'
 
@@ -135,7 +135,7 @@ export async function askNodes(options: {
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
   /** Below the version. */
   readonly path: string
-  readonly proxied: Asked
+  readonly proxied: HttpReply
   readonly signal: AbortSignal
 }) {
   const { nodes, path, proxied, signal } = options
@@ -154,7 +154,7 @@ export async function askNodes(options: {
   )
 }
 
-function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
+function sampleOf(node: string, answer: HttpReply, proxied: HttpReply): NodeSample {
   const type = answer.headers.get('content-type') ?? 'no type'
   const isAnswer = answer.status === 200 || codeOf(answer) === ABSENT
   if (!isAnswer || !type.startsWith('application/json')) {
@@ -172,26 +172,26 @@ function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
     : { node, vote: 'dissented', latencyMs, reason: DISAGREES }
 }
 
-function isDecided(proxied: Asked): boolean {
+function isDecided(proxied: HttpReply): boolean {
   return proxied.status === 200 || isAbsence(proxied)
 }
 
 /** The proxy answers so only with a quorum. */
-function isAbsence(answer: Asked): boolean {
+function isAbsence(answer: HttpReply): boolean {
   return answer.status === 404 && codeOf(answer) === ABSENT
 }
 
-function offsetOf(proxied: Asked): number | null {
+function offsetOf(proxied: HttpReply): number | null {
   const offset = proxied.headers.get('x-quorum-offset')
   return offset === null ? null : Number(offset)
 }
 
-function outcomeOf(proxied: Asked): string {
+function outcomeOf(proxied: HttpReply): string {
   if (isDecided(proxied)) return proxied.headers.get('x-quorum-outcome') ?? 'unknown'
   return proxied.status === null ? 'unreachable' : (codeOf(proxied) ?? `HTTP ${proxied.status}`)
 }
 
-function codeOf({ body }: Asked): string | null {
+function codeOf({ body }: HttpReply): string | null {
   const { code } = Object(body)
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
 }
