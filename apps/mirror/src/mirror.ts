@@ -45,7 +45,7 @@ type Cached = { readonly reply: TransportReply; readonly sinceMs: number; readon
 /**
  * The server of a mirror: `listen({host, port})` starts it, `close()` ends it.
  *
- * @throws {UsageError} If a source is no http or https URL.
+ * @throws {UsageError} If a source is not an http or https URL.
  */
 export function buildMirror(options: MirrorOptions): HttpServer {
   const { clock } = options
@@ -126,7 +126,7 @@ const mirrored: RouteTable = Object.fromEntries(
 function createSources({ sources, transport }: MirrorOptions) {
   const urls = sources.map((source) => {
     const url = parseNodeUrl(source, true)
-    if (url === undefined) throw new UsageError(`${source} is no http or https address`)
+    if (url === undefined) throw new UsageError(`${source} is not an http or https URL`)
     return url
   })
   let first = 0

@@ -155,7 +155,7 @@ export function readUpdateFormat(format: UpdateFormat): UpdateView {
   }
   if (includeReassignments !== undefined) checkEventFormat(includeReassignments)
   for (const party of parties ?? [])
-    if (!isPartyString(party)) throw invalidField('parties', `${shown(party)} is no party`)
+    if (!isPartyString(party)) throw invalidField('parties', `${shown(party)} is not a party identifier`)
   // With one synchronizer nothing is reassigned. A filter that cannot exist is refused all the same.
   if (includeReassignments !== undefined) compileEventFormat(includeReassignments)
   const topology = parties && (parties.length === 0 ? 'all' : new Set(parties))
@@ -199,7 +199,7 @@ export function checkEventFormat(format: EventFormat): void {
   if (parties.length === 0 && format.filtersForAnyParty === undefined)
     throw invalidArgument('filtersByParty and filtersForAnyParty cannot be empty simultaneously')
   for (const party of parties)
-    if (!isPartyString(party)) throw invalidArgument(`filtersByParty: ${shown(party)} is no party`)
+    if (!isPartyString(party)) throw invalidArgument(`filtersByParty: ${shown(party)} is not a party identifier`)
   for (const id of identifiersOf(format)) checkIdentifier(id)
 }
 
@@ -252,8 +252,8 @@ function checkIdentifier(id: string): void {
   const isPackage = packageRef.startsWith('#') && isPackageName(packageRef.slice(1))
   demand(isPackage, 'packageId', `${shown(packageRef)} is not # and a package name`)
   const isModule = module.split('.').every((part) => NAME.test(part))
-  demand(isModule, 'moduleName', `${shown(module)} is no dotted name`)
-  demand(NAME.test(entity), 'entityName', `${shown(entity)} is no name`)
+  demand(isModule, 'moduleName', `${shown(module)} is not a dotted name`)
+  demand(NAME.test(entity), 'entityName', `${shown(entity)} is not a name`)
 }
 
 function flagsOf(filters: Filters): TemplateFlags {

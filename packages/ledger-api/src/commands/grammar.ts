@@ -66,6 +66,6 @@ export const requiredContractId = required('ContractId', (text) => CONTRACT_ID.t
 /** '' for none. @throws {LedgerError} INVALID_FIELD. */
 export function optionalSynchronizerId(text: string, field: string): string {
   if (text === '' || SYNCHRONIZER_ID.test(text)) return text
-  const problem = text.includes('::') ? 'is no synchronizer id' : 'has no namespace'
+  const problem = text.includes('::') ? 'is not a synchronizer id' : 'has no namespace'
   throw invalidField(field, `${shown(text)} ${problem}`)
 }

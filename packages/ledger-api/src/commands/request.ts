@@ -118,7 +118,7 @@ function readAll(request: JsCommands): readonly ReadCommand[] {
   checkParty(first)
   for (const id of request.packageIdSelectionPreference)
     if (!isPackageId(id))
-      throw invalidArgument(`package_id_selection_preference: ${shown(id)} is no package id`)
+      throw invalidArgument(`package_id_selection_preference: ${shown(id)} is not a package id`)
   return request.commands.map(readCommand)
 }
 
@@ -179,7 +179,7 @@ function readDisclosed({ disclosedContracts }: JsCommands): readonly DisclosedCo
     const { createdEventBlob: blob, contractId = '', templateId = '' } = disclosed
     if (blob === '') throw missingField('DisclosedContract.createdEventBlob')
     const read = readBlob(blob)
-    if (read === undefined) throw invalidArgument('a disclosed blob is no contract of this ledger')
+    if (read === undefined) throw invalidArgument('a disclosed blob is not a contract of this ledger')
     if (contractId !== '' && contractId !== read.contractId)
       throw invalidArgument(`the blob disclosed for ${shown(contractId)} is of another contract`)
     if (templateId !== '' && !isOfTemplate(read.templateId, templateId))
@@ -236,12 +236,12 @@ function microsOf({ seconds, nanos }: Duration): Micros {
 
 /** Why it is not a valid duration; null if it is. */
 function problemOfDuration({ seconds, nanos }: Duration): string | null {
-  if (Math.abs(nanos) >= 1_000_000_000) return `${nanos} nanos are no part of a second`
+  if (Math.abs(nanos) >= 1_000_000_000) return `${nanos} nanos are not a part of a second`
   if ((seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0))
     return `${seconds} seconds and ${nanos} nanos have different signs`
   return seconds < 0 || nanos < 0 ? 'a duration is not negative' : null
 }
 
 function checkParty(party: string): void {
-  if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is no party identifier`)
+  if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is not a party identifier`)
 }

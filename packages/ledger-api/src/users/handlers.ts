@@ -171,7 +171,7 @@ function readChange(user: LedgerUserInput, paths: readonly string[]): (current: 
 function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   if (primaryParty === '') return null
   if (!isPartyId(primaryParty))
-    throw invalidField('user.primary_party', `${shown(primaryParty)} is no party identifier`)
+    throw invalidField('user.primary_party', `${shown(primaryParty)} is not a party identifier`)
   return primaryParty
 }
 
@@ -221,7 +221,7 @@ export function readRight({ kind }: LedgerRight): Right {
 
 function readParty({ value: { party } }: { readonly value: { readonly party: string } }): string {
   if (party === '') throw missingField('party')
-  if (!isPartyId(party)) throw invalidArgument(`${shown(party)} is no party of this network`)
+  if (!isPartyId(party)) throw invalidArgument(`${shown(party)} is not a party of this network`)
   return party
 }
 

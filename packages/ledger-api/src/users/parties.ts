@@ -79,7 +79,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
     },
     async getParty(request) {
       const { party } = request.params
-      if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is no party identifier`)
+      if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is not a party identifier`)
       return { partyDetails: (await isAllocated(party)) ? await detailsOf([party]) : [] }
     },
     async updateParty({ params: { party }, body }) {
@@ -96,7 +96,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       if (!(await isAllocated(party)) || partyParticipant(party) !== here)
         throw new LedgerError(
           'PARTY_NOT_KNOWN_ON_LEDGER',
-          `${shown(party)} is no party of this participant`,
+          `${shown(party)} is not a party of this participant`,
         )
       await store.parties.annotate(party, annotations)
       return { partyDetails: await detailsOfOne(party) }
