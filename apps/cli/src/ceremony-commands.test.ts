@@ -64,7 +64,7 @@ it('four operators make a network of which everybody sees the same hash', async 
 
   const verified = await type(`genesis verify ${at('a.json')} ${members.join(' ')}`)
   expect(verified).toContain(hash)
-  expect(verified).toContain('These members make it, by these rules.')
+  expect(verified).toContain('The genesis matches these member files.')
   expect(verified.replace(/\s+/g, ' ')).toContain(
     'A name costs 2.0000000000 USD for 90d. From 30d before it expires it can be renewed, for another 90d at the same price.',
   )

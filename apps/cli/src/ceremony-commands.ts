@@ -112,14 +112,14 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         if (made !== hash)
           throw new CommandError(
             `${file} has the hash ${hash}, and these members make another one by its rules: ${made}. ` +
-              'A member file is missing, or is not the one that the genesis was made of: ask its operator for it again',
+              'A member file is missing or differs from the one used for the genesis: ask its operator for it',
           )
       }
       const n = document.nodes.length
       const json = { hash, n, f: maxFaulty(n), q: quorumOf(n), driver: document.ordering.driver }
       const lines = [
         ...describeGenesis(document),
-        ...(members.length > 0 ? ['These members make it, by these rules.'] : []),
+        ...(members.length > 0 ? ['The genesis matches these member files.'] : []),
         ...describeLeftOut(members),
       ]
       printResult(options, json, lines.map(printable).flatMap(wrap).join('\n'))

@@ -138,7 +138,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
   await voteAnyway(1, at)
   await until('what is to come', async () => {
     const text = await type(['protocol', 'get', '--scan', node.url])
-    return text.includes(`Version ${version + 1} holds from 2096-`) ? text : undefined
+    return text.includes(`Version ${version + 1} is in force from 2096-`) ? text : undefined
   })
   // Two take it back, as its own software may: what holds is known to it.
   await vote(first, version)
@@ -154,7 +154,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     retryable: false,
     error: expect.stringContaining(`Install a release that knows version ${version + 1}`),
   })
-  expect(await type(['protocol', 'get', '--scan', node.url])).toContain('it needs newer software')
+  expect(await type(['protocol', 'get', '--scan', node.url])).toContain('install newer software')
   // What it has applied it still tells.
   await expect(await fetch(`${node.url}/v0/ans-entries/by-name/dso.ns`)).toAnswer(200)
 })

@@ -157,15 +157,15 @@ export function formatProposals({ needed, pending, protocol }: Proposals): strin
 
 export function formatProtocol({ version, newestKnown, next }: Proposals['protocol']): string {
   const coming =
-    next === null ? '' : `\nVersion ${next.version} holds from ${printable(next.notBefore)} on.`
-  return `Version ${version} of the protocol holds; ${describeKnown(version, newestKnown)}.${coming}`
+    next === null ? '' : `\nVersion ${next.version} is in force from ${printable(next.notBefore)} on.`
+  return `Version ${version} of the protocol is in force; ${describeKnown(version, newestKnown)}.${coming}`
 }
 
 function describeKnown(version: number, newestKnown: number): string {
   if (newestKnown === version) return 'the newest that this node knows'
   return newestKnown > version
     ? `this node knows ${newestKnown}, too`
-    : `this node knows none beyond ${newestKnown}: it needs newer software`
+    : 'this node knows no newer version: install newer software'
 }
 
 function describeChange(change: Change): readonly string[] {

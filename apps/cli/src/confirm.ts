@@ -44,7 +44,7 @@ export async function proposalsFor(options: MemberFlags, cluster: LocalCluster) 
   const node = nodes.find(({ isUp }) => isUp)
   if (node === undefined)
     throw new CommandError(
-      'no scan node is up: `quorumscan status` says why; or name another with `--scan`',
+      'no scan node is up: `quorumscan status` shows why; or name another with `--scan`',
     )
   return readProposals(apiOf(node.url))
 }

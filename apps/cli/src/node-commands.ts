@@ -66,8 +66,7 @@ log, and what an engine has signed: an old copy would let it sign twice.`,
       const { log: isLogAlone = false } = options
       if (isLogAlone && role !== 'sv')
         throw new UsageError(
-          '--log is for `backup sv`, as only super-validators keep the newest of the log: leave it out. A backup of the ' +
-            'synchronizer holds all of the log',
+          '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
         )
       const file = resolve(options.out)
       if (role === 'synchronizer') setHintOption('--config', options.config)
@@ -75,7 +74,7 @@ log, and what an engine has signed: an old copy would let it sign twice.`,
         backUp({ config, file, isLogAlone, redisServer, env, clock }),
       )
       const text = isLogAlone
-        ? `The newest of the log, as ${config.name} keeps it, is in ${file}. It holds no keys: send it to the operator of the synchronizer.`
+        ? `${file} contains the newest log entries that ${config.name} stored, without keys. Send it to the operator of the synchronizer.`
         : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
       printResult(options, { file, name: config.name }, wrap(text).join('\n'))
     })
@@ -124,7 +123,7 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
     'It fetches the log from the others, and votes when it can no longer sign a block twice. Make sure that no other machine has its voting key.'
   const next = {
     validator:
-      'It lacks what was acknowledged to users since: registrations, and rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
+      'Changes after the backup are missing: registrations, rights granted. Rights revoked and renewals disabled since then are active again.',
     synchronizer: `The log ends at offset ${logEnd}. If its nodes have more, it orders nothing and reports that: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
     sv:
       genesis.ordering.driver === 'cometbft'

@@ -95,7 +95,7 @@ it.each([
   ],
   [
     `${CREATE} names.renewalDurationMicros=91d`,
-    '1 quorumscan: members and rules make no network: the genesis document is not valid at names.renewalDurationMicros: the renewal window is longer than the lifetime of a name (names.entryLifetimeMicros), so that a name could be renewed several times at once. Set these rules to other values',
+    '1 quorumscan: these members and rules do not form a valid network: the genesis document is not valid at names.renewalDurationMicros: the renewal window is longer than the lifetime of a name (names.entryLifetimeMicros), so that a name could be renewed several times at once. Set these rules to other values',
   ],
   [
     'genesis create DIR/members --set devnet=true --out DIR/new.json',

@@ -113,6 +113,6 @@ it('has no log behind sentinels, which may make a Redis the primary that lacks t
   const alone = { QS_GENESIS: '/d/g', QS_PORT: '0', QS_NODES: 'sv-1=http://127.0.0.1:1' }
   const log = { QS_LOG_REDIS: 'redis+sentinel://a.example/log', QS_KEY_FILE: '/d/key' }
   expect(() => readSynchronizerConfig({ ...alone, ...log })).toThrow(
-    'QS_LOG_REDIS: the Redis with the log has',
+    'QS_LOG_REDIS must not use sentinels',
   )
 })

@@ -60,7 +60,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           example: '/var/lib/quorumscan/redis/sv-1',
         }),
         diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
-          about: 'if that disk has less free space, in MiB, nothing is registered',
+          about: 'if that disk has less free space, in MiB, the synchronizer refuses entries',
           example: '1024',
           range: [0, DISK_FREE_MIB_MIN_MAX],
           fallback: DISK_FREE_MIB_MIN_DEFAULT,
@@ -193,7 +193,7 @@ function readLogRedis(variables: EnvReader): RedisConfig {
   // A promoted replica may lack acknowledged entries (Rule 3).
   if (isBehindSentinels(config.place))
     variables.problem(
-      'QS_LOG_REDIS: the Redis with the log has no sentinels, as one that they promote may lack its end',
+      'QS_LOG_REDIS must not use sentinels: a promoted replica may lack the end of the log',
     )
   return config
 }

@@ -225,7 +225,7 @@ describe('settings', () => {
   ])('with which no ledger begins make no network: %s', (setting, member) => {
     const overrides = parseSettings('cometbft', [setting])
     expect(() => createGenesis(four, { driver: 'cometbft', overrides })).toThrow(
-      `members and rules make no network: the genesis document is not valid at ${member}`,
+      `these members and rules do not form a valid network: the genesis document is not valid at ${member}`,
     )
   })
 })

@@ -69,7 +69,7 @@ export function createGenesis(
     return genesis
   } catch (error) {
     throw new CommandError(
-      `members and rules make no network: ${messageOf(error)}. Set these rules to other values`,
+      `these members and rules do not form a valid network: ${messageOf(error)}. Set these rules to other values`,
       { cause: error },
     )
   }

@@ -134,7 +134,7 @@ export async function singleton(
   entity: 'AnsRules' | 'CoinRules',
 ): Promise<Contract> {
   const [contract] = await ledger.contractsByKey(`singleton:${entity}`, { limit: 1 })
-  assert(contract !== undefined, `the genesis creates ${entity}, and it is never without`)
+  assert(contract !== undefined, `the genesis creates ${entity}, and it always exists`)
   return contract
 }
 

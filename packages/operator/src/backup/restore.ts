@@ -143,8 +143,8 @@ function readGenesisOf({ header, stage }: Stage): Genesis {
   const file = join(stage, GENESIS_PATH)
   if (!existsSync(file))
     throw new UsageError(
-      'the backup holds the newest of the log alone, without keys, and makes no operator. Name it after `--log`, of ' +
-        '`restore` or `log repair`',
+      'this backup contains only log entries and no keys, so no operator can be restored from it. Pass it with ' +
+        '`--log` to `restore` or `log repair`',
     )
   const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
   if (hashGenesis(genesis) === header.genesisHash) return genesis

@@ -30,8 +30,8 @@ export function describeGenesis(genesis: Genesis): readonly string[] {
     `An unpaid request ends after ${duration(names.requestLifetimeMicros)}; a party may have ${names.openRequestsMax} open. Requests are described by "${names.descriptionPrefix}" and the name.`,
     `A coin is worth ${coin.priceUsd} USD; a round lasts ${duration(coin.tickMicros)} and pays ${coin.rewardPerRound} to each super-validator.`,
     genesis.devnet
-      ? 'Every user may make coin for nothing: this network is for development.'
-      : 'Coin is only made by the rewards of super-validators.',
+      ? 'Every user can create coin for free: this network is for development.'
+      : 'Coin is created only by the rewards of super-validators.',
     `A command is recognised as a duplicate for at most ${duration(genesis.deduplicationMicrosMax)}; activities are shown for ${duration(genesis.activityRetentionMicros)}.`,
     `Parties of the network: ${genesis.dso}, ${genesis.synchronizerId}.`,
   ]

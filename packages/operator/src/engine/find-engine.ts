@@ -48,7 +48,9 @@ export async function findEngine(env: Env): Promise<string> {
     }
   }
   const why =
-    reasons.length === 0 ? 'CometBFT is not installed on this machine' : reasons.join('; ')
+    reasons.length === 0
+      ? 'CometBFT is not installed on this machine'
+      : `CometBFT is not usable: ${reasons.join('; ')}`
   throw new CommandError(
     `${why}; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}, or set QS_COMETBFT to where it is`,
   )

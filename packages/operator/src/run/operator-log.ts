@@ -99,7 +99,7 @@ async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<A
     )
   if (role === 'sv' && Object.keys(archive.header.variables).length > 0)
     throw new UsageError(
-      `${file} is a backup of ${archive.header.name} with its keys, and holds nothing of the log: ask for the file that ` +
+      `${file} is a backup of ${archive.header.name}: it contains its keys and no log entries. Ask for the file that ` +
         '`backup sv --log` writes, and delete this one',
     )
   if (role !== 'sv')

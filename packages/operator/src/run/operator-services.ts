@@ -209,8 +209,8 @@ export function warningsOf({ variables }: Pick<OperatorConfig, 'variables'>): re
   const isReachedByHttps = variables['QS_TLS_CERT'] || variables['QS_TRUSTED_PROXIES']
   if (isReachedByHttps || isAuthenticated(`http://${urlHost(host)}`)) return []
   return [
-    `warning: at QS_HOST=${host} it speaks plain HTTP, and other machines ask it only by https: ` +
-      'QS_TLS_CERT and QS_TLS_KEY make it speak TLS; QS_TRUSTED_PROXIES names a reverse proxy in front of it that does',
+    `warning: QS_HOST=${host} serves plain HTTP, but other machines connect only by https. ` +
+      'Set QS_TLS_CERT and QS_TLS_KEY, or name a reverse proxy in QS_TRUSTED_PROXIES',
   ]
 }
 

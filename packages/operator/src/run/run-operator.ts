@@ -70,7 +70,7 @@ export async function runOperator(
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
         fail(
           new UsageError(
-            `the configuration is wrong: ${id} ended, and its own line above says why. Everything was stopped. Correct the configuration, and run again`,
+            `the configuration is wrong: ${id} exited; its last log line has the reason. Everything was stopped. Correct the configuration, and run again`,
           ),
         )
         return false

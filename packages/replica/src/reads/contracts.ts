@@ -150,9 +150,11 @@ export async function readJoinedContracts(
     const found = await readAll(store, keys, limit, portion)
     if (found !== null) return found
   }
-  throw new ScanError('OVERLOADED', 'The ledger moves on faster than so many contracts are read.', {
-    retryAfterSeconds: 1,
-  })
+  throw new ScanError(
+    'OVERLOADED',
+    'The head moved during every attempt to read these contracts. Try again.',
+    { retryAfterSeconds: 1 },
+  )
 }
 
 /** Null if the head moved between two portions. Every batch changes its bytes. */

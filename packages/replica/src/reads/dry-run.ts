@@ -26,9 +26,11 @@ export async function dryRun(
     const isLast = attempt === DRY_RUN_ATTEMPTS
     if (result !== null && (isConsistent || isLast)) return result
     if (isLast)
-      throw new ScanError('OVERLOADED', 'The ledger moves on faster than a command is tried.', {
-        retryAfterSeconds: 1,
-      })
+      throw new ScanError(
+        'OVERLOADED',
+        'The head moved during every attempt to try the command. Try again.',
+        { retryAfterSeconds: 1 },
+      )
   }
 }
 
