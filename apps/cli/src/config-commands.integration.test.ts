@@ -106,7 +106,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
   const vote = (keyFile: string | undefined, wanted: number, ...more: readonly string[]) =>
     type(['protocol', 'vote', String(wanted), ...more, ...own(keyFile)])
   await expect(vote(first, version + 1)).rejects.toThrow(`install one that knows ${version + 1}`)
-  await expect(vote(first, version - 1)).rejects.toThrow('holds already')
+  await expect(vote(first, version - 1)).rejects.toThrow('is in force already')
   await expect(vote(first, version, '--not-before', 'noon')).rejects.toThrow(
     'is not a time. Write it as',
   )
