@@ -12,7 +12,7 @@ import {
 import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
 import { confirmForOne, type MemberFlags, proposalsFor, rulesFor, voteForOne } from './confirm.ts'
-import { printResult, integer, withProgress } from './options.ts'
+import { integer, printResult, withProgress } from './options.ts'
 import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
 

@@ -1,6 +1,6 @@
 /** `mirror`: a cache of certified answers that needs no trust. */
 import { UsageError } from '@quorumscan/runtime'
-import { printResult, integer, untilInterrupted } from './options.ts'
+import { integer, printResult, untilInterrupted } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 const PORT_MAX = 65_535

@@ -4,7 +4,14 @@ import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
 import { UsageError } from '@quorumscan/runtime'
 import { Argument } from 'commander'
-import { printResult, printLossily, setHintOption, withProgress, untilInterrupted, wrap } from './options.ts'
+import {
+  printLossily,
+  printResult,
+  setHintOption,
+  untilInterrupted,
+  withProgress,
+  wrap,
+} from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
@@ -13,7 +20,7 @@ type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean
 export function addRunCommand({ plain, redisServer, mains, clock }: CommandContext): void {
   plain('run', "run this operator's processes in the foreground")
     .addArgument(roleArgument())
-    .requiredOption('--config <file>', 'its variables, one a line: NAME=value')
+    .requiredOption('--config <file>', 'its variables, one per line: NAME=value')
     .addHelpText(
       'after',
       `

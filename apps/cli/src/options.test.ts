@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { commandHint, print, setHintOption, printError, wrap } from './options.ts'
+import { commandHint, print, printError, setHintOption, wrap } from './options.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()

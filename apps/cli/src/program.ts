@@ -19,10 +19,10 @@ import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
 import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
-import { printResult, integer, setHintOption, printError } from './options.ts'
+import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
-import { type RequestOptions, parseVotes, verify } from './verify.ts'
+import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 
 const DESCRIPTION =

@@ -99,7 +99,7 @@ export function resolvedJson({ outcome, ...more }: Resolved) {
   return { ...outcome, ...more }
 }
 
-/** The exit status of a lookup with this outcome, of as many nodes as answered. */
+/** The exit status of a lookup with this outcome, of the nodes that answered. */
 export function exitOfLookup(kind: string, heardCount: number): number {
   if (isAnswer(kind)) return EXIT.done
   if (kind === 'disputed') return EXIT.failed

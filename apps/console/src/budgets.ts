@@ -1,5 +1,5 @@
 /** The headlines of the page. Pure. */
-import { type ServiceMargin, budgetsOf, type Tone } from 'quorumscan/view'
+import { budgetsOf, type ServiceMargin, type Tone } from 'quorumscan/view'
 import type { Status } from './api.ts'
 
 export type Headline = Pick<ServiceMargin, 'verdict' | 'detail' | 'meter'> & {

@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
 
-/** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
+/** Hashes of 10 min at 50 entries per second, 2 MiB. One that was forgotten is appended again: no harm. */
 const REMEMBERED_MAX = 30_000
 
 export function createAdmission(options: {

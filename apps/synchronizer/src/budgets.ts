@@ -1,11 +1,11 @@
 /**
  * How much each submitter may make the replicas work: budgets in units of `unitsOfBytes`, by the second. There are three.
  *
- * | bucket | holders | units a second |
+ * | bucket | holders | units per second |
  * |---|---|---|
  * | operators | the operator key of each super-validator, which signs little else than confirmations | `QS_SV_ENTRY_RATE` |
  * | peers | each client with a token; the engine of each other member | `QS_PEER_ENTRY_RATE` |
- * | strangers | each address without a token | `QS_STRANGER_ENTRY_RATE`, four times as much together |
+ * | strangers | each address without a token | `QS_STRANGER_ENTRY_RATE`, four times that together |
  *
  * Keys cost nothing, so a stranger pays by its address. What strangers have together is divided among the addresses that
  * ask for it: many can make the share of each small, but none can use up that of another, nor anything of a peer's.
@@ -16,7 +16,7 @@ import { createBudget } from '@quorumscan/server'
 
 type Budget = ReturnType<typeof createBudget>
 
-/** Strangers from so many addresses are served at full rate at once. */
+/** The number of unknown addresses that are served at full rate at once. */
 const STRANGERS_MAX = 4
 const ALL = 'all'
 /** An address that asked within it, or in the span before, has a share. */

@@ -54,7 +54,7 @@ export async function openReads(
         )
       },
     }
-    /** Reads what one node proves: where the own replica cannot. */
+    /** Reads what one node proves: where the local replica cannot. */
     const certifiedReader = resources.opened(
       createCertifiedReader({ ...options, sha256, waitMs: PROXY_WAIT_MS }),
     )
@@ -96,7 +96,7 @@ export function createPrivateNodes(options: {
   /** The configured nodes. */
   readonly nodes: readonly Node[]
   readonly nodeCount: number
-  /** So many must answer a lookup. */
+  /** The number of nodes that must answer a lookup. */
   readonly needed: number
   readonly allowPrivateAddresses: boolean
 }) {

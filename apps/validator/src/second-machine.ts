@@ -9,7 +9,7 @@ import type { Micros } from '@quorumscan/model'
 import { formatInstant as formatTime, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
-/** Hashes of 10 min, after which entries have no effect, at the 200 a second that the log client can submit: 16 MiB. */
+/** Hashes of 10 min, after which entries have no effect. The log client can submit 200 per second: 16 MiB. */
 const SUBMITTED_MAX = 120_000
 
 export function watchSecondMachine(

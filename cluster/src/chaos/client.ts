@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
-import { type HttpReply, ask, repeat } from '@quorumscan/runtime'
+import { ask, type HttpReply, repeat } from '@quorumscan/runtime'
 import type { EventOf, HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 

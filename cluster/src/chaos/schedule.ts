@@ -5,7 +5,7 @@ import { CLOCK_RUNS, describeFault, faultSpec, type Part } from '../faults/fault
 import { LIE_KINDS } from '../view/lies.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
-/** The faults of a lane follow each other, so that at most as many are in force as there are lanes. */
+/** The faults of a lane follow each other, so that at most one per lane is in force. */
 export type Step = Scenario['steps'][number]
 /** A fault, or the deletion of a replica or of all data of a member, which has no duration. */
 export type ChaosFault = Step['fault']

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common, Rig } from '@quorumscan/cli'
-import { printResult, integer, print, withProgress, untilInterrupted, wrap } from '@quorumscan/cli'
+import { integer, print, printResult, untilInterrupted, withProgress, wrap } from '@quorumscan/cli'
 import {
   createToken,
   type DataDirectory,

@@ -1,7 +1,7 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { printResult, print, withProgress } from '@quorumscan/cli'
+import { print, printResult, withProgress } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
 import { callControl, statusOf } from '../control/client.ts'

@@ -1,7 +1,7 @@
 /** `up`: starts a cluster, and stops it when interrupted, or leaves it running. */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { printResult, EXIT, print, printError, untilInterrupted } from '@quorumscan/cli'
+import { EXIT, print, printError, printResult, untilInterrupted } from '@quorumscan/cli'
 import { createToken, type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'

@@ -2,7 +2,7 @@
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { printResult, integer, printError } from '@quorumscan/cli'
+import { integer, printError, printResult } from '@quorumscan/cli'
 import { createToken, dataDirectory } from '@quorumscan/operator'
 import { ask, repeat } from '@quorumscan/runtime'
 import { atFixedRate } from '../chaos/readers.ts'

@@ -25,10 +25,10 @@ import { createAgentClient } from './agent.ts'
 import {
   type Effect,
   effectOf,
+  type FaultContext,
   idsOf,
   processesOf,
   processFaultsOf,
-  type FaultContext,
   runningOf,
   scopeOf,
   startedBy,

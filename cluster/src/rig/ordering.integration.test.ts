@@ -52,7 +52,7 @@ function sign(
   )
 }
 
-/** Names as many contracts as an entry may. */
+/** Names the maximum number of contracts of an entry. */
 function signDear(genesisHash: string): Uint8Array {
   const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
   const sender = `alice::1220${'00'.repeat(32)}`

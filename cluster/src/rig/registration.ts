@@ -3,7 +3,7 @@
  * and the console. An ordinary client.
  */
 import type { Clock } from '@quorumscan/base'
-import { type HttpReply, ask, CommandError } from '@quorumscan/runtime'
+import { ask, CommandError, type HttpReply } from '@quorumscan/runtime'
 
 /** A confirmation takes a few log entries. This allows for a busy laptop, or a cluster that recovers. */
 const RETRY_FOR_MS = 30_000

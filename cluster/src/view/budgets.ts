@@ -83,7 +83,7 @@ function registrationProblem({ validator, synchronizer }: MarginInput, isOrderin
   return isUp(synchronizer) ? null : "the validator's synchronizer is not up"
 }
 
-/** By one synchronizer, or by as many members as a block needs. */
+/** By one synchronizer, or by the members that a block needs. */
 function orderingOf({ cluster, synchronizer, members }: MarginInput): ServiceMargin {
   const { n, blockThreshold: need } = cluster
   if (members.length === 0) {

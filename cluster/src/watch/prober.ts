@@ -6,7 +6,7 @@
 import type { Clock } from '@quorumscan/base'
 import { type ResolveOptions, resolve } from '@quorumscan/cli'
 import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
-import { type HttpReply, ask, repeat } from '@quorumscan/runtime'
+import { ask, type HttpReply, repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { createFeed } from './feed.ts'
 

@@ -191,7 +191,7 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
   )
 }
 
-/** Errors of operations of the ledger interface, by status (docs/upstream.md §L7.2): of every operation, … */
+/** Errors of operations of the ledger interface, by status (docs/upstream.md §L7.2): those of every operation. */
 const COMMON_ERRORS: Readonly<Record<string, string>> = {
   '400': 'The request does not decode (one line of text), or it is refused.',
   '413': 'The body is too large (text), or the list has too many elements.',
@@ -200,12 +200,12 @@ const COMMON_ERRORS: Readonly<Record<string, string>> = {
   '503':
     'The participant is starting, catching up or stopping, or the operation took too long (text).',
 }
-/** … of operations that need a token, … */
+/** Errors of operations that need a token. */
 const AUTH_ERRORS = {
   '401': 'No valid token; the log has the reason.',
   '403': 'The user may not do this; the log has the reason.',
 }
-/** … and of operations that list the status. */
+/** Errors of operations that list the status. */
 const MORE_ERRORS = {
   404: 'A resource of the request does not exist.',
   409: 'A conflict with a concurrent request, or with an existing resource.',

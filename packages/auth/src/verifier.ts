@@ -24,11 +24,11 @@ const TOKEN_CHARACTERS_MAX = 8192
 
 /** The keys of an issuer are some kB; a larger answer is not read. */
 const JWKS_BYTES_MAX = 256 * 1024
-/** The key set is fetched again, so that withdrawn keys become invalid, … */
+/** The period at which the key set is fetched again, so that withdrawn keys become invalid. */
 const REFRESH_MS = 10 * 60_000
-/** … also after a failure, … */
+/** The period after a failed fetch. */
 const RETRY_MS = 30_000
-/** … during which the old keys stay valid: a day, in which an operator notices that an issuer is down. */
+/** How long old keys stay valid after failures: a day, in which an operator notices that an issuer is down. */
 const KEYS_OUTLIVE_MS = 24 * 3_600_000
 
 type Claims = {

@@ -6,7 +6,12 @@ import { existsSync } from 'node:fs'
 import { type ClientTls, type Clock, fromUtf8, readParsed } from '@quorumscan/base'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
-import { createPeerClient, createRateLimitedLog, repeat, writeFileAtomic } from '@quorumscan/runtime'
+import {
+  createPeerClient,
+  createRateLimitedLog,
+  repeat,
+  writeFileAtomic,
+} from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 
 /** The time between polls: far less than the delay after which a version holds for blocks. */

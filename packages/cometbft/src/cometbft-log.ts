@@ -5,7 +5,7 @@ import { EnvError, openAll, type Resources, readKeyPair } from '@quorumscan/base
 import type { EngineConfig } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
-import { type Peer, createRateLimitedLog, writeFileAtomic } from '@quorumscan/runtime'
+import { createRateLimitedLog, type Peer, writeFileAtomic } from '@quorumscan/runtime'
 import type { beginApp } from '@quorumscan/server'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'

@@ -12,7 +12,7 @@ export const GENESIS_VARIABLE = {
 
 export type AppConfig = ReturnType<typeof readAppConfig>
 
-/** @param rateLimit - Units a second unless they are set (D-33). */
+/** @param rateLimit - Units per second unless they are set (D-33). */
 export function readAppConfig(variables: EnvReader, rateLimit: number) {
   return {
     genesisFile: variables.text('QS_GENESIS', GENESIS_VARIABLE),

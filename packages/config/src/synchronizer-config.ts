@@ -21,7 +21,7 @@ const RATE_LIMIT_DEFAULT = 2000
 const STRANGER_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500
-/** As many registrations a second. A faulty one slows the others of a small machine by less than half. */
+/** This number of registrations per second. A faulty one slows the others of a small machine by less than half. */
 const SV_RATE_DEFAULT = 25
 const RATE_MAX = 10_000_000
 /** Checkpoints for years, and what the Redis of a small cluster need to rewrite their files. */
@@ -45,7 +45,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
     (variables) => {
       const rate = (name: string, whose: string, fallback: number) =>
         variables.integer(name, {
-          about: `units of entries a second that the log accepts from ${whose}`,
+          about: `units of entries per second that the log accepts from ${whose}`,
           example: '100',
           range: [1, RATE_MAX],
           fallback,
@@ -72,7 +72,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           range: [0, LOG_KEEP_SECONDS_MAX],
           fallback: LOG_KEEP_SECONDS_DEFAULT,
         }),
-        /** Units of entries a second (`budgets.ts`). */
+        /** Units of entries per second (`budgets.ts`). */
         entryRates: {
           /** The rate of an address without a token. All of them together have four times as much. */
           stranger: rate(
@@ -94,7 +94,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           ),
         },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-          about: 'a file of tokens, one a line, of peers, which follow the log and may submit more',
+          about: 'a file of tokens, one per line, of peers, which follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),

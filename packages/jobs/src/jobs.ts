@@ -2,7 +2,7 @@
 import { singleFlight, within } from '@quorumscan/base'
 import { dueOf, type Ledger } from '@quorumscan/ledger'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
-import { type Metrics, createRateLimitedLog, repeat, type Tracer } from '@quorumscan/runtime'
+import { createRateLimitedLog, type Metrics, repeat, type Tracer } from '@quorumscan/runtime'
 import { connectProducer, connectWorkers } from './connection.ts'
 import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'

@@ -89,7 +89,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   operatorJob('expire-request', {
     command: (request, by) => expireRequestCommand({ ...by, request }),
   }),
-  // Removes what an ended subscription left behind; due as soon as it ended.
+  // Removes the contracts of an ended subscription; due as soon as it ended.
   // The context goes with the marker of the end, so that a user has room for new requests.
   operatorJob('terminate-subscription', {
     command: (terminated, by) => terminateSubscriptionCommand({ ...by, terminated }),

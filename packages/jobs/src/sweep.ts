@@ -117,7 +117,7 @@ export function createSweep(options: {
         await add(items, await measureRoom())
       }
     },
-    /** Reads the next portion of due items of each job, and adds as many as its queue has room for. */
+    /** Reads the next portion of due items of each job, and adds those that its queue has room for. */
     async tick(): Promise<void> {
       const roomByJob = await measureRoom()
       // Each job has its own portion, so that the backlog of one job does not delay the others.

@@ -27,11 +27,11 @@ function partyJob(name: string, actOf: (contract: Contract, deps: WalletDeps) =>
   })
 }
 
-/** A renewal that cannot be paid is tried some twenty times in what is left of the window … */
+/** A renewal that cannot be paid is tried about this number of times in the rest of the window. */
 const TRIES = 20
-/** … at most every second … */
+/** The minimum time between two tries. */
 const RETRY_MS_MIN = 1_000
-/** … and at least once a minute: coin may come in at any time. */
+/** The maximum time between two tries: coin may arrive at any time. */
 const RETRY_MS_MAX = 60_000
 
 /**

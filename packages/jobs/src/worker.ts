@@ -39,7 +39,7 @@ const POSTPONE_DROPPED_MS = 60_000
 
 /**
  * Refusals because the ledger changed between the read and the submission of the job: the next run, at once, reads
- * again and finds the work done, or names the contracts of today. (The own replica had applied the refusal.)
+ * again and finds the work done, or names the contracts of today. (The local replica had applied the refusal.)
  */
 const hasMovedOn = (error: unknown): boolean =>
   isScanError(error, 'CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED', 'DUPLICATE_COMMAND')

@@ -33,7 +33,7 @@ export type TransactionView = { readonly shape: Shape; readonly filter: EventFil
 /** A format in the form that projection works with. What is null is not shown. */
 export type UpdateView = {
   readonly transactions: TransactionView | null
-  /** Parties whose hosting is shown; `'all'` for everybody's. */
+  /** Parties whose hosting is shown; `'all'` for all parties'. */
   readonly topology: ReadonlySet<PartyId> | 'all' | null
 }
 
@@ -173,13 +173,13 @@ export type EventFormat = NonNullable<UpdateFormat['includeReassignments']>
 type Filters = NonNullable<EventFormat['filtersForAnyParty']>
 type IdentifierFilter = Filters['cumulative'][number]['identifierFilter']
 
-/** Flags of a template for a party: the filter matches it, */
+/** Flags of a template for a party. The filter matches it. */
 export const MATCHES = 1
-/** with its blob, */
+/** The filter asks for its blob. */
 export const WITH_BLOB = 2
-/** through the interface, */
+/** The filter matches it through the interface. */
 export const BY_INTERFACE = 4
-/** with the interface's view. */
+/** The filter asks for the interface's view. */
 export const WITH_VIEW = 8
 
 /** Flags by index in `templates`. */

@@ -11,9 +11,9 @@ import { formatInstant } from './instants.ts'
 import type { Projection } from './projection.ts'
 import type { UpdateFeed } from './update-feed.ts'
 
-/** §L3.3: the first checkpoint of a stream, after its start … */
+/** §L3.3: the time from the start of a stream to its first checkpoint. */
 const FIRST_CHECKPOINT_MS = 500
-/** … and the period of the next ones, if the offset has changed. */
+/** The period of the next checkpoints, if the offset has changed. */
 const CHECKPOINT_INTERVAL_MS = 15_000
 /**
  * Elements of one batch: some 100 kB, 1 ms of work that blocks other streams. More texts that wait to be sent cost the

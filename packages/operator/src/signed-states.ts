@@ -69,7 +69,7 @@ export async function askSignedStates(
     }),
   )
   return {
-    /** The newest that as many signed as an answer needs, or all that answered if those are fewer; null: no node answered. */
+    /** The newest that the nodes needed for an answer signed, or all that answered if fewer. Null: no node did. */
     offset,
     states: asked.map(({ node, signed, reason }) => {
       const found = signed.find((one) => one.offset === offset)
@@ -109,7 +109,7 @@ export async function readStatements(
   return statements
 }
 
-/** The highest offset that so many lists hold; null: no offset is in so many. */
+/** The highest offset in at least `needed` lists; null if no offset is. */
 export function newestSigned(lists: readonly (readonly number[])[], needed: number): number | null {
   const counts = new Map<number, number>()
   for (const offset of lists.flat()) counts.set(offset, (counts.get(offset) ?? 0) + 1)

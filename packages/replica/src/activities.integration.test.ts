@@ -279,7 +279,7 @@ describe('notices', () => {
   const { offset } = scenario.ledger.head()
   const participant = partyParticipant(alice.party) ?? ''
 
-  it('are part of the own history of their party, in both directions, and of nothing else', async () => {
+  it('are part of the history of their party, in both directions, and of nothing else', async () => {
     await using run = await follow(scenario, participant)
     await run.reach(offset)
     const steps = async (page: Partial<ActivityPage>) => {

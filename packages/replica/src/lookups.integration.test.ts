@@ -9,7 +9,7 @@ import { cleanUp, cleanUpBacklog } from './clean-up/clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { touchedVersions } from './ingest/plan-versions.ts'
 import type { Step } from './ingest/step.ts'
-import { loadHeadState, type HeadState, writeSteps } from './ingest/store.ts'
+import { type HeadState, loadHeadState, writeSteps } from './ingest/store.ts'
 import { createNameReader } from './reads/name-reader.ts'
 import {
   DEAD_MEMBERS_MAX,

@@ -58,12 +58,12 @@ export type ReplicaOptions = {
 }
 
 /**
- * `clock-behind`: entries wait, or are newer than they can be, because the own clock is slow (Rule 6). `halted`: ingest
- * has stopped, and an operator must act.
+ * `clock-behind`: entries wait, or are newer than they can be, because this process's clock is slow (Rule 6). `halted`:
+ * ingest has stopped, and an operator must act.
  */
 export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'halted'
 
-/** An idle log has a checkpoint every 10 s; a head that is older by the own clock lags. */
+/** An idle log has a checkpoint every 10 s; a head that is older by this process's clock lags. */
 const LIVE_LAG_MICROS_MAX = 15_000_000
 /** Writing the genesis into a fresh Redis takes milliseconds. */
 const START_MS_MAX = 10_000
@@ -202,7 +202,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
       })
       return running
     },
-    /** `starting` until a run has loaded the state, `live` while the head is recent by the own clock. */
+    /** `starting` until a run has loaded the state, `live` while the head is recent by this process's clock. */
     state(): ReplicaState {
       if (standstill !== null) return 'halted'
       if (running === null) return 'starting'

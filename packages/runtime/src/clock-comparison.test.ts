@@ -3,7 +3,7 @@ import { type ClockReading, describeOffset, judgeClock } from './clock-compariso
 
 const NOW = { wallMicros: 1_700_000_000_000_000, monotonicMs: 50_000 }
 
-/** Peers whose clocks are ahead of the own one by these seconds, read a second ago. */
+/** Peers whose clocks are ahead of this process's by these seconds, read a second ago. */
 const readings = (...aheadSeconds: number[]): ClockReading[] =>
   aheadSeconds.map((seconds, index) => ({
     peer: `sv-${index + 1}`,
@@ -14,13 +14,13 @@ const readings = (...aheadSeconds: number[]): ClockReading[] =>
 const judge = (...aheadSeconds: number[]) =>
   judgeClock({ readings: readings(...aheadSeconds), now: NOW, needed: 2 })
 
-describe('judging the own clock', () => {
-  it('agrees when as many as are needed do, whatever the others say', () => {
+describe('judging this process's clock', () => {
+  it('agrees when the needed number of peers does, whatever the others say', () => {
     expect(judge(0, 1.5, 600, -600)).toEqual({ kind: 'agrees', offsetMicros: 0 })
     expect(judge(2, -2)).toMatchObject({ kind: 'agrees' })
   })
 
-  it('is off when fewer agree and as many as are needed do not', () => {
+  it('is off when fewer agree and the needed number of peers does not', () => {
     expect(judge(600, 600, 600, 0)).toEqual({ kind: 'off', offsetMicros: -600_000_000 })
     expect(judge(-2.1, -2.2)).toMatchObject({ kind: 'off' })
   })
@@ -34,7 +34,7 @@ describe('judging the own clock', () => {
     })
   })
 
-  it('shows at once, by earlier readings, that the own wall clock was set', () => {
+  it('shows at once, by earlier readings, that this process's wall clock was set', () => {
     const jumped = { ...NOW, wallMicros: NOW.wallMicros + 86_400_000_000 }
     expect(judgeClock({ readings: readings(0, 0, 0), now: jumped, needed: 2 })).toEqual({
       kind: 'off',

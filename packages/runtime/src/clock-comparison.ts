@@ -1,15 +1,15 @@
-/** Compares the own wall clock with those of peers. Pure. */
+/** Compares the wall clock of this process with those of peers. Pure. */
 import { MICROS_PER_MS } from '@quorumscan/base'
 
 /**
- * One answer of a peer: its wall clock, relative to the own monotonic clock, so that it stays valid when the own wall
- * clock is set.
+ * One answer of a peer: its wall clock, relative to this process's monotonic clock, so that it stays valid when this
+ * process's wall clock is set.
  */
 export type ClockReading = {
   readonly peer: string
-  /** The peer's wall clock, µs since the epoch … */
+  /** The peer's wall clock, µs since the epoch. */
   readonly wallMicros: number
-  /** … when the own monotonic clock showed this. */
+  /** What this process's monotonic clock showed at that time. */
   readonly atMs: number
   /** The newest offset that it has applied; null if it reports none. */
   readonly head: number | null
@@ -18,7 +18,7 @@ export type ClockReading = {
 /** Both own clocks at one time. */
 export type Moment = { readonly wallMicros: number; readonly monotonicMs: number }
 
-/** `offsetMicros`: by how much the own clock is ahead; below zero, behind. */
+/** `offsetMicros`: by how much this process's clock is ahead; below zero, behind. */
 export type ClockVerdict =
   | { readonly kind: 'agrees' | 'off'; readonly offsetMicros: number }
   /** Too few have answered recently. */
@@ -29,7 +29,7 @@ export const CLOCK_TOLERANCE_MICROS = 2_000_000
 /** Six usual rounds: an older reading is not evidence, as the peer may be down. */
 const READING_MS_MAX = 30_000
 
-/** By how much the own clock is ahead of the one that was read. */
+/** By how much this process's clock is ahead of the one that was read. */
 export function skewOf(reading: ClockReading, now: Moment): number {
   const peerNow = reading.wallMicros + (now.monotonicMs - reading.atMs) * MICROS_PER_MS
   return now.wallMicros - peerNow
@@ -41,7 +41,7 @@ export function freshReadings(readings: readonly ClockReading[], now: Moment) {
 }
 
 /**
- * Whether `needed` peers agree with the own clock, or otherwise as many disagree. Of f+1 peers one is honest: f liars can
+ * Whether `needed` peers agree with this process's clock, or as many disagree. Of f+1 peers one is honest: f liars can
  * neither confirm a wrong clock nor reject a right one that f+1 others confirm.
  */
 export function judgeClock(options: {

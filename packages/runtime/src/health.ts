@@ -2,7 +2,7 @@
 import { MICROS_PER_MS } from '@quorumscan/base'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { z } from 'zod'
-import { type HttpReply, ask } from './ask.ts'
+import { ask, type HttpReply } from './ask.ts'
 import { CLOCK_TOLERANCE_MICROS, describeOffset } from './clock-comparison.ts'
 import { DETAIL_HEADER, OFFSET_HEADER } from './peer-clocks.ts'
 

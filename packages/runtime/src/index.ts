@@ -1,4 +1,4 @@
-export { type HttpReply, ask } from './ask.ts'
+export { ask, type HttpReply } from './ask.ts'
 export * from './certificate.ts'
 export * from './clock-comparison.ts'
 export * from './command-error.ts'

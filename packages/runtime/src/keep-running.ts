@@ -72,7 +72,7 @@ export function keepRunning(options: {
     noteEnd,
     /** How it exited; null if it did not, or has run long enough since. */
     endOf: (id: string): string | null => recent(id)?.how ?? null,
-    /** Whether it exited so many consecutive times that nothing should wait for it. */
+    /** Whether its consecutive exits reached the limit, so that nothing should wait for it. */
     isCrashLooping: (id: string): boolean => (recent(id)?.count ?? 0) >= CRASH_LOOP_COUNT,
     /** Resets the exits of a process that was stopped or started on purpose. */
     forget(id: string): void {

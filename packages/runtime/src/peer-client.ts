@@ -1,4 +1,4 @@
-/** HTTP requests to the processes of other operators, and of the own one: bounded in time and bytes. */
+/** HTTP requests to the processes of other operators, and of the same one: bounded in time and bytes. */
 import { type Clock, createSystemClock, within } from '@quorumscan/base'
 import type { TransportReply, TransportRequest } from '@quorumscan/reader'
 import { type Tracer, tracedTransport } from './tracing.ts'

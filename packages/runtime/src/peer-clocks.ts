@@ -25,7 +25,7 @@ import { type PeerPoll, pollPeers } from './repeat.ts'
 export const CLOCK_HEADER = 'x-clock'
 const HEAD_HEADER = 'x-ledger-head'
 const HEAD_TIME_HEADER = 'x-ledger-head-time'
-/** On the answer of `/readyz`: how far the own clock is ahead of its peers, ms. */
+/** On the answer of `/readyz`: how far this process's clock is ahead of its peers, ms. */
 export const OFFSET_HEADER = 'x-clock-offset-ms'
 /** On the answer of `/readyz`: what an operator must know although the process does its work. */
 export const DETAIL_HEADER = 'x-detail'
@@ -198,7 +198,7 @@ function createVerdictLog(needed: number, logger: Logger) {
   }
 }
 
-/** For `/status`: how far the own clock is ahead, in whole milliseconds; null while too few peers answer. */
+/** For `/status`: how far this process's clock is ahead, in whole milliseconds; null while too few peers answer. */
 export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | null {
   const verdict = clocks.verdict()
   return verdict.kind === 'unknown' ? null : Math.round(verdict.offsetMicros / 1000)

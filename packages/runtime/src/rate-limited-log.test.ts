@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createRateLimitedLog } from './rate-limited-log.ts'
 
 describe('createRateLimitedLog', () => {
-  it('writes at most so many lines about a subject in a period, and counts all others', async () => {
+  it('writes at most `linesMax` lines about a subject in a period, and counts all others', async () => {
     const PERIOD_MS = 100
     const steps = fc.array(
       fc.record({ subject: fc.constantFrom('a', 'b'), ms: fc.nat({ max: 60 }) }),

@@ -49,7 +49,7 @@ export type Bind = <Input>(
   operation: Operation<Input>,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** One for each kind: to capture a stack trace is expensive, and the place adds nothing. */
+/** Shared instances: capturing a stack trace is expensive, and the trace adds nothing. */
 export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
 const REQUEST_ENDED = new ScanError('REQUEST_TIMEOUT', 'the request is over')
 const CLIENT_DISCONNECTED = new ScanError('REQUEST_TIMEOUT', 'the client went away')

@@ -14,11 +14,11 @@ import type { Deadlines } from './deadlines.ts'
 import { type Reason, TOO_LARGE, TOO_LATE } from './errors.ts'
 import { giveUpReading } from './listener.ts'
 
-/** Bytes on the wire for each byte of the body: chunks of a usual size need hardly more than one, … */
+/** Bytes on the wire for each byte of the body. Chunks of a usual size need hardly more than one. */
 const WIRE_FACTOR = 2
-/** … and read-ahead of the connection counts, too: 64 KiB at once. */
+/** Wire bytes that are always allowed: read-ahead of the connection counts, too, 64 KiB at once. */
 const WIRE_BYTES_FREE = 128 * 1024
-/** Parsing and checking so many bytes takes as long as a lookup, 0.1 ms; a shorter body is free. */
+/** Parsing and checking this number of bytes takes as long as a lookup, 0.1 ms. A shorter body is free. */
 const JSON_BYTES_PER_UNIT = 16 * 1024
 /** The ledger accepts 32 levels inside a command, with a few around it. */
 const DEPTH_MAX = 64

@@ -13,7 +13,7 @@ import { type Budget, createBudget, unlimitedBudget } from './token-buckets.ts'
 const PEER_UNITS_PER_SECOND = 100_000
 /** The rate of all clients of a network, as a multiple of the rate of one. */
 const NETWORK_FACTOR = 2
-/** Up to a millisecond of signing. An address that has 200 units a second can make 100 handshakes. */
+/** Up to a millisecond of signing. An address that has 200 units per second can make 100 handshakes. */
 const HANDSHAKE_UNITS = 2
 /** Enough to distinguish a hundred peers. */
 const PEER_NAME_DIGITS = 16

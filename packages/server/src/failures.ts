@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
-import { type Metrics, createRateLimitedLog } from '@quorumscan/runtime'
+import { createRateLimitedLog, type Metrics } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
@@ -38,7 +38,7 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
   })
   const lines = createRateLimitedLog({ clock, perSubjectMs: 1000, linesMax: LINES_MAX })
   return {
-    /** Whatever was thrown. */
+    /** @param thrown - Any error. */
     note(thrown: unknown, request: Failed): void {
       const { id: request_id, log, method, url, client, routeOptions } = request
       const { error, code, status, isOurs } = classify(thrown)

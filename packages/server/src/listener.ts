@@ -34,11 +34,11 @@ const CLOSING_MS_MAX = 10_000
 const EVICTED_MAX = 256
 /** Requests that arrive before the one before them is answered. Few clients send any. */
 const PIPELINED_MAX = 8
-/** A refused client is not read for so long (`retry-after`), … */
+/** The minimum time for which a refused client is not read (`retry-after`). */
 const BACK_OFF_MS_MIN = 1000
-/** … and longer if many are refused: they are read again one after the other, … */
+/** If many clients are refused, they are read again one after the other, this time apart. */
 const BACK_OFF_APART_MS = 2
-/** … but within the time that a client waits for an answer (D-38: 10 s). */
+/** The maximum, below the time that a client waits for an answer (D-38: 10 s). */
 const BACK_OFF_MS_MAX = 8000
 /** A request that arrives so soon after a connection is read again had waited unread. */
 const RESUMED_MS_MAX = 100
@@ -211,7 +211,7 @@ class Connection implements SlotUser {
     this.speakBy(socket)
   }
 
-  /** Requests arrive by this socket from now on. */
+  /** From now on requests arrive on this socket. */
   speakBy(socket: Socket): void {
     this.#socket = socket
     const destroySoon = socket.destroySoon.bind(socket)

@@ -10,9 +10,9 @@
  * costs nothing; each garbage collection moves one that was read.
  *
  * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. AIMD finds
- * the limit: half as much after a handler reports that its work waited for too long; a batch more for as many units as
- * were answered in time. Peers have larger limits. A request that waits for news, such as a long poll, is no work while
- * it waits.
+ * the limit: it is halved after a handler reports that its work waited for too long, and grows by a batch when that
+ * number of units was answered in time. Peers have larger limits. A request that waits for news, such as a long poll,
+ * is no work while it waits.
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -23,13 +23,13 @@ const TURN_MS = 10
 const ACCEPTING_MS = 40
 /** A wait of fewer turns is not due to other requests: the process was suspended or did other work. */
 const TURNS_OF_LOAD = 10
-/** From so many waiting requests on, connections are parked after an answer, … */
+/** While this number of requests or more wait, connections are parked after an answer. */
 const QUEUE_MAX = 256
-/** … and are read again, the first to be parked first, while fewer than these wait. */
+/** Parked connections are read again, oldest first, while fewer requests than these wait. */
 const QUEUE_REFILLED = 64
-/** A quarter of a second less than a proxy waits for nodes (D-38), so that the refusal arrives in time, … */
+/** A quarter of a second less than a proxy waits for nodes (D-38), so that the refusal arrives in time. */
 const WAIT_MS_MAX = 1750
-/** … and for peers as long as that. */
+/** A peer waits as long as a proxy waits for nodes. */
 const PEER_WAIT_MS_MAX = 2000
 
 /** Lookups that an idle machine answers within half a second. */
@@ -43,7 +43,7 @@ const HALVING_MS = 500
 /** The limit of peers: requests of anonymous clients do not block a proxy. */
 const PEER_UNITS_MAX = 2 * UNITS_MAX
 
-/** One for all: to capture a stack trace is half of what a refusal costs. */
+/** Shared instance: capturing a stack trace is half the cost of a refusal. */
 const OVERLOADED = new ScanError('OVERLOADED', 'too many requests; try again in a moment', {
   retryAfterSeconds: 1,
 })

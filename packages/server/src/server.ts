@@ -80,7 +80,7 @@ export type HttpServer = FastifyInstance
 export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes, User> & {
   /** The second mount point, such as `/api/scan`, in addition to the root (D-3); null for none. */
   readonly prefix: string | null
-  /** Units a second for each client (D-33); null for no limit. */
+  /** Units per second for each client (D-33); null for no limit. */
   readonly rateLimit: RateLimit | null
   /** Without it, nothing is logged. */
   readonly logger?: Logger

@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   client = createHttpClient(() => validator.url, null)
 }
 
-/** The own replica has a certificate of all members, at the offset or after it. */
+/** The local replica has a certificate of all members, at the offset or after it. */
 async function untilOwn(offset: number): Promise<void> {
   await until(`own certificates from ${offset} on`, async () => {
     const [, own] = /certified_offset (\d+)/.exec((await client.get('/metrics')).text) ?? []
@@ -155,7 +155,7 @@ async function readNewest(paths: readonly string[]): Promise<HttpAnswer[]> {
   return await Promise.all(paths.map((path) => client.get(path, { ...CERTIFIED, ...floor })))
 }
 
-it('where the own replica lags, a node is asked, and all operations have their answer', async () => {
+it('where the local replica lags, a node is asked, and all operations have their answer', async () => {
   const wallet = await network.createWallet('alice')
   const release = network.holdValidator()
   let offset = 0
@@ -203,7 +203,7 @@ it('where the own replica lags, a node is asked, and all operations have their a
 })
 
 it.each([
-  ['the own replica proved', false],
+  ['the local replica proved', false],
   ['a node proved, also after a restart', true],
 ])('no voted answer is older than what %s', async (_, isOwnHeld) => {
   await untilOwn(0)
@@ -259,7 +259,7 @@ it('a value that was changed in the Redis of the validator is never served as ce
   await start()
 })
 
-it('no node is asked where the own replica is up to date', async () => {
+it('no node is asked where the local replica is up to date', async () => {
   await untilOwn(0)
   await Promise.all(network.scans.map(({ stop }) => stop()))
   expect((await client.get(`${LOOKUP}/dso.ns`)).status).not.toBe(200)

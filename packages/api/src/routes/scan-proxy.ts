@@ -1,7 +1,7 @@
 /**
- * The validator's scan proxy: the lookups of a scan node, answered by as many nodes as the threshold requires (D-34 to
- * D-40). Public (D-32). `packages/scan-proxy/src/operations.ts` has a row for each, from which `pipeline.ts` makes its
- * handler.
+ * The validator's scan proxy: the lookups of a scan node, answered by the number of nodes that the threshold requires
+ * (D-34 to D-40). Public (D-32). `packages/scan-proxy/src/operations.ts` has a row for each, from which `pipeline.ts`
+ * makes its handler.
  */
 import { Type } from 'typebox'
 import { COST_LOOKUP } from '../cost.ts'

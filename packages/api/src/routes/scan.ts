@@ -63,7 +63,7 @@ const proven = {
 
 const lookup = { ...proven, tag: 'lookup' } as const
 
-/** The cost of a piece: 1 MiB takes as long as ten lookups. An anonymous client gets 20 a second. */
+/** The cost of a piece: 1 MiB takes as long as ten lookups. An anonymous client gets 20 per second. */
 const COST_PIECE = 10
 
 const SnapshotOffset = m.about(LedgerOffset, 'Of a snapshot that the node lists.')

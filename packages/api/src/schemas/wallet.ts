@@ -166,7 +166,7 @@ export const PayAnswer = m.component('PayAnswer', 'The payment of a renewal.', {
   payment_contract_id: m.about(scalars.ContractId, 'The payment.'),
 })
 
-/** Free texts of a transfer; the ledger takes well-formed ones of at most so many UTF-16 units. */
+/** Free texts of a transfer; the ledger takes well-formed ones of at most this number of UTF-16 units. */
 const TRANSFER_TEXT_LENGTH_MAX = 1024
 
 const transferText = (description: string, minLength = 0) =>

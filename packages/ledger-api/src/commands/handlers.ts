@@ -22,7 +22,7 @@ import { submit } from './submission.ts'
 
 /** D-31. */
 const LEDGER_API_VERSION = '3.5.10'
-/** A checkpoint every 15 s, and one a minute on idle (docs/upstream.md §L3.3). */
+/** A checkpoint every 15 s, and one per minute on idle (docs/upstream.md §L3.3). */
 const CHECKPOINT_DELAY_SECONDS = 75
 const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
 

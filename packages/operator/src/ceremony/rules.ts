@@ -104,7 +104,7 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
 
 /**
  * The overrides that settings such as `names.entryLifetimeMicros=30d` and `coin.priceUsd=0.01` mean: durations with
- * their unit, amounts with as many digits as they need.
+ * their unit, amounts with the digits that they need.
  *
  * @throws {UsageError} As `readSettings`, and if a value does not fit its rule.
  */

@@ -12,7 +12,7 @@ import { createTimeline } from '../storage/timeline.ts'
 import { planBatch } from './plan.ts'
 import { planSyntheticEntries, syntheticEntries, touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
-import { loadHeadState, type HeadState, writeFenced } from './store.ts'
+import { type HeadState, loadHeadState, writeFenced } from './store.ts'
 
 export type GenesisContext = {
   readonly genesis: Genesis

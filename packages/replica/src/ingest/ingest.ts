@@ -20,9 +20,9 @@ import { deleteReplica } from '../storage/delete-replica.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
 import type { InterpretedEntry } from './step.ts'
-import { isStored, type HeadState, writeSteps } from './store.ts'
+import { type HeadState, isStored, writeSteps } from './store.ts'
 
-/** Rule 6: an entry is applied when its record time is at most this far ahead of the own clock. */
+/** Rule 6: an entry is applied when its record time is at most this far ahead of this process's clock. */
 export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
 /** Entries per write: a lost write repeats at most this much work, and reads wait 10 ms at most. */
 const BATCH_ENTRIES_MAX = 500
@@ -46,7 +46,7 @@ export type IngestContext = GenesisContext & {
   readonly onProblem: (error: Error) => void
   /** Receives the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
-  /** Called when entries begin or stop to wait for the own clock. */
+  /** Called when entries begin or stop to wait for this process's clock. */
   readonly onHeld: (isHeld: boolean) => void
   /** Called when the stored state was loaded, without entries, and after each write, with its entries. */
   readonly onHeadState: (headState: HeadState, entries: readonly InterpretedEntry[]) => void
@@ -171,7 +171,7 @@ async function startFromSnapshot(
   return true
 }
 
-/** The first entries that fit into one write, once the own clock has reached their record time. */
+/** The first entries that fit into one write, once this process's clock has reached their record time. */
 async function untilApplicable(
   entries: readonly LogEntry[],
   context: Pick<IngestContext, 'clock' | 'onHeld' | 'signal'>,

@@ -13,7 +13,7 @@ export type Step = Head & {
   readonly activities?: readonly TreeRow[]
   /** Its notices for the histories of single parties; absent where no history is stored. */
   readonly notices?: readonly StoredActivity[]
-  /** The completion for its submitter; absent if the submitter is not of the own participant. */
+  /** The completion for its submitter; absent if the submitter is not of the local participant. */
   readonly completion?: CompletionRecord | undefined
   /** Its update; null for none, absent where no history of updates is stored. */
   readonly update?: StoredUpdate | null

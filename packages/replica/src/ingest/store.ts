@@ -31,7 +31,7 @@ export type HeadState = {
 /** `fenced`: another process wrote, or Redis lost its last seconds. Nothing was changed: load the state again. */
 export type WriteOutcome = 'written' | 'fenced'
 
-/** Instants per LRANGE while loading: 240 kB a reply. */
+/** Instants per LRANGE while loading: 240 kB per reply. */
 const LOAD_PORTION = 5_000
 /** Expired records that are deleted with each batch: more than a batch adds. */
 export const EXPIRED_PORTION = 1_000

@@ -49,7 +49,7 @@ export function createNewestReads(context: {
      */
     contractsByKeys: (keys: readonly string[], { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) =>
       readJoinedContracts(store, keys, limit),
-    /** Completions of the own participant after an offset and up to another one, at most one an offset. */
+    /** Completions of the local participant after an offset and up to another one, at most one per offset. */
     completions: (range: Parameters<typeof readCompletions>[1]) => readCompletions(redis, range),
     /** Active contracts under an index key, or all of them for null, in portions (`contracts.ts`). */
     walkContracts: (key: string | null) =>

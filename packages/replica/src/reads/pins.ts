@@ -7,9 +7,9 @@ import type { HeadState } from '../ingest/store.ts'
 import type { TimelineEntry } from '../storage/timeline.ts'
 import { offsetNotReached, offsetPruned } from './reads.ts'
 
-/** D-10: how long a read waits for an offset that is close ahead … */
+/** D-10: how long a read waits for an offset that is close ahead. */
 const PIN_WAIT_MS = 250
-/** … which is one that so many entries reach, at 4 000 a second, in that time. */
+/** The distance of such an offset: 4 000 entries per second reach it in that time. */
 const PIN_AHEAD_MAX = 1_000
 /** Concurrent reads that wait. Each takes a small object and a timer. */
 const PIN_WAITERS_MAX = 10_000

@@ -15,12 +15,12 @@ import { areDocumentsEqual, comparableState, differingName, rangeOfNames } from 
 import { proveActivities } from './prove-activities.ts'
 import { differs, type StateFollower } from './state-follower.ts'
 
-/** 400 names a second: 100 000 in four minutes, with one part in a hundred of a processor. */
+/** 400 names per second: 100 000 in four minutes, with one part in a hundred of a processor. */
 const SCRUB_NAMES = 100
-/** As many rows, which have 1 kB each. */
+/** Activity rows per read, of 1 kB each. */
 const SCRUB_ROWS = 100
 const SCRUB_INTERVAL_MS = 250
-/** Loading the state does not read the rows. After a start they are scrubbed at once, 5 000 a second. */
+/** Loading the state does not read the rows. After a start they are scrubbed at once, 5 000 per second. */
 const FIRST_PASS_INTERVAL_MS = 10
 /** Before the next pass, which begins with the documents. These are expensive, and a pass of a small network is short. */
 const SCRUB_PAUSE_MS = 1000

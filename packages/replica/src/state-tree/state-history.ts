@@ -25,9 +25,9 @@ import {
   membersLeaf,
 } from './state-values.ts'
 
-/** Record time for which trees are stored: a walk over pages takes less … */
+/** Record time for which trees are stored. A walk over pages takes less. */
 export const RECENT_MICROS = 60_000_000
-/** … and the memory that these trees may use in addition to the newest one. */
+/** Memory that these trees may use in addition to the newest one. */
 export const RECENT_STATES_BYTES_MAX = 64 * 2 ** 20
 
 /** A certifiable offset whose tree is stored. */

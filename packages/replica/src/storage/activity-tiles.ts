@@ -113,12 +113,12 @@ export function putTilesBefore(
   }
 }
 
-/** Of the tile with the hash that has so many of its level before it. */
+/** Of the tile with the hash at this index of its level. */
 function tileKeyBefore(level: number, count: number): string {
   return activityTileKey(level, Math.floor(count / TILE_HASHES))
 }
 
-/** The frontier of the tree of so many rows. */
+/** The frontier of the tree with this number of rows. */
 export async function readFrontier(redis: Redis, size: number): Promise<Frontier> {
   if (size === 0) return EMPTY_FRONTIER
   const peaks = subtreesOf(0, size)

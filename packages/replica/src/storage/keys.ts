@@ -31,7 +31,7 @@ export const KEYS = {
   activityParties: '{replica}:activity-parties',
   /** sorted set, score record time in µs: each offset with rows or notices, as in event ids */
   activityTimes: '{replica}:activity-times',
-  /** sorted set, score 0: offset (8 bytes) ‖ JSON of a completion of the own participant (`completions.ts`) */
+  /** sorted set, score 0: offset (8 bytes) ‖ JSON of a completion of the local participant (`completions.ts`) */
   completions: '{replica}:completions',
   /** hash: change id -> newest acceptance */
   changes: '{replica}:changes',

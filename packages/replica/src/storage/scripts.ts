@@ -102,7 +102,7 @@ while true do
 end
 `)
 
-/** Updates that READ_UPDATES fetches at a time: what is read in vain is at most so many. */
+/** Updates that READ_UPDATES fetches at a time, and the most that it reads in vain. */
 const UPDATES_FETCHED = 64
 
 export async function readUpdates(

@@ -6,11 +6,11 @@ import { assert, concatBytes, fromHex, toHex } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 
-/** D-10: reads go back 10 minutes of record time … */
+/** D-10: reads go back 10 minutes of record time at most. */
 export const HORIZON_MICROS = 600_000_000
-/** … or this many ended versions, whichever is less … */
+/** Reads go back this number of ended versions at most. */
 export const HORIZON_ENDED_MAX = 200_000
-/** … and never further than this many offsets (48 MiB of `at`), which 1 600 entries a second reach. */
+/** Reads go back this number of offsets at most (48 MiB of `at`), which 1 600 entries per second reach. */
 export const HORIZON_OFFSETS_MAX = 1_000_000
 
 /** `endedCount`: versions that ended at or before the offset. */

@@ -21,9 +21,9 @@ export type Frames = AsyncIterable<readonly string[]>
 export type OpenStream = (frame: Buffer, signal: AbortSignal) => Promise<Frames>
 
 const FIRST_FRAME_MS = 10_000
-/** Frames of a client: the first, and pings and pongs, of which no client needs more than one a second, … */
+/** Frames of a client: the first, and pings and pongs, of which no client needs more than one per second. */
 const FRAME_MS_MIN = 1_000
-/** … with a few ahead of that. */
+/** Frames that a client may send ahead of that rate. */
 const FRAMES_FREE = 64
 /** A client that does not take one buffer of frames in this time does not read. */
 const STALLED_MS = 30_000

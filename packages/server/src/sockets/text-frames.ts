@@ -6,9 +6,9 @@
 /** A buffer ends with the frame that exceeds this; a client that does not take this in 30 s does not read. */
 const BUFFER_BYTES = 128 * 1024
 const FINAL_TEXT = 0x81
-/** Payloads up to here have their length in the second byte, … */
+/** Payloads up to this size have their length in the second byte. */
 const SHORT_BYTES_MAX = 125
-/** … up to here in the next two, and else in the next eight. */
+/** Payloads up to this size have it in the next two bytes, longer ones in the next eight. */
 const MIDDLE_BYTES_MAX = 65_535
 
 /** Frames of the texts. Each buffer has whole frames, so that control frames can be sent between buffers. */
