@@ -1,6 +1,6 @@
 /**
  * Which entries are admitted to the log: well-formed, signed for this network, in time, within the bounds of one
- * entry, and within the budgets of sender and signer. Their commands are not interpreted; replicas check everything
+ * entry, and within the rate budgets of sender and signer. Their commands are not interpreted; replicas check everything
  * again.
  */
 
@@ -9,7 +9,7 @@ import { ScanError } from '@quorumscan/errors'
 import { ENTRY_BYTES_MAX, unitsOfBytes } from '@quorumscan/ledger'
 import { type EntryRefusal, type Judge, type OrderedLog, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
-import type { Budgets, Submitter } from './budgets.ts'
+import type { RateBudgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
 
 /** Hashes of 10 min at 50 entries per second, 2 MiB. One that was forgotten is appended again: no harm. */
@@ -18,12 +18,12 @@ const REMEMBERED_MAX = 30_000
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
   readonly judge: Judge
-  readonly budgets: Budgets
+  readonly budgets: RateBudgets
   readonly clock: Clock
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
 }) {
   const { log, judge, budgets, clock, disk } = options
-  /** Hashes of entries that the log has. Repeating them would fill the log and use up the budget of the key. */
+  /** Hashes of entries that the log has. Repeating them would fill the log and use up the rate budget of the key. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
   return {

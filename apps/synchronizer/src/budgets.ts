@@ -1,5 +1,5 @@
 /**
- * How much each submitter may make the replicas work: budgets in units of `unitsOfBytes`, by the second. There are three.
+ * How much each submitter may make the replicas work: three rate budgets in units of `unitsOfBytes` per second.
  *
  * | bucket | holders | units per second |
  * |---|---|---|
@@ -14,7 +14,7 @@ import type { Clock } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
 import { createBudget } from '@quorumscan/server'
 
-type Budget = ReturnType<typeof createBudget>
+type RateBudget = ReturnType<typeof createBudget>
 
 /** The number of unknown addresses that are served at full rate at once. */
 const STRANGERS_MAX = 4
@@ -41,7 +41,7 @@ export function createBudgets(options: {
   const operators = createBudget({ unitsPerSecond: rates.superValidator, clock })
   const peers = createBudget({ unitsPerSecond: rates.peer, clock })
   const strangers = createSharedBudget(rates.stranger, clock)
-  const bucketOf = ({ isPeer }: Submitter): Budget => (isPeer ? peers : strangers)
+  const bucketOf = ({ isPeer }: Submitter): RateBudget => (isPeer ? peers : strangers)
   return {
     /** Takes units from the submitter, before the entry is read. */
     admit: (submitter: Submitter, units: number) =>
@@ -65,10 +65,10 @@ export function createBudgets(options: {
   }
 }
 
-export type Budgets = ReturnType<typeof createBudgets>
+export type RateBudgets = ReturnType<typeof createBudgets>
 
 /**
- * A budget of which all holders have `STRANGERS_MAX` times as much together as one may have. Each that asks for it has an
+ * A rate budget of which all holders together have `STRANGERS_MAX` times that of one. Each that asks for it has an
  * equal share.
  */
 function createSharedBudget(unitsPerSecond: number, clock: Clock) {
@@ -89,7 +89,7 @@ function createSharedBudget(unitsPerSecond: number, clock: Clock) {
   const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, holders.size))
   const each = createBudget({ unitsPerSecond: share, clock })
   const all = createBudget({ unitsPerSecond: unitsOfAll, clock })
-  const debit = (how: keyof Budget) => (holder: string, units: number) => {
+  const debit = (how: keyof RateBudget) => (holder: string, units: number) => {
     note(holder)
     each[how](holder, units)
     all[how](ALL, units)

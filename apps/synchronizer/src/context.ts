@@ -75,7 +75,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       }
       if (genesis.ordering.driver !== 'cometbft')
         throw new EnvError('QS_ENGINE_HOME is set, and the genesis knows no engines')
-      /** The budgets of entries that arrive at the mempool. */
+      /** The rate budgets of entries that arrive at the mempool. */
       const { admitKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
         ...ordering,

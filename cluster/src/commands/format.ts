@@ -4,7 +4,7 @@ import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
 import { type ClusterStatus, type LiveStatus, servicesOf } from '../rig/status.ts'
-import { budgetsOf } from '../view/budgets.ts'
+import { budgetsOf } from '../view/service-margins.ts'
 import { missedVotes, shorten } from '../view/words.ts'
 import type { AtNodes } from '../watch/prober.ts'
 

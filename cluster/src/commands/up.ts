@@ -10,7 +10,7 @@ import { readControlFile } from '../control/control-file.ts'
 import { type ControlOptions, controlOptions } from '../control/control-options.ts'
 import { type Launch, launchControlPlane, stopCluster } from '../control/launch.ts'
 import { isRegistered, registerName } from '../rig/registration.ts'
-import { budgetsOf } from '../view/budgets.ts'
+import { budgetsOf } from '../view/service-margins.ts'
 import { formatSummary, formatUp } from './format.ts'
 
 /** The options of `up`. */

@@ -2,7 +2,7 @@
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
 import { type LiveStatus, servicesOf } from '../rig/status.ts'
-import { budgetsOf } from '../view/budgets.ts'
+import { budgetsOf } from '../view/service-margins.ts'
 
 /** An event for a person. */
 export type LiveEvent = {

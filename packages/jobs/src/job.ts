@@ -14,7 +14,7 @@ export type JobDefinition<Deps> = {
   /** Equal to `DueItem.job`. */
   readonly name: string
   /**
-   * 'every': each member does its own part. Default: the work of one member is enough, so the members take turns
+   * 'every': each member does its own part. Default: the work of one member is enough. Members start one after the other,
    * and the later ones usually find nothing left to do.
    */
   readonly share?: 'every'
@@ -62,7 +62,7 @@ export type WalletDeps = SubmittingDeps & {
   /** For the `reference` of each subscription, in order: whether its owner wants it renewed (D-21). */
   readonly areAutoRenewed: (references: readonly ContractId[]) => Promise<readonly boolean[]>
   /**
-   * Pays a renewal out of the owner's coin, in turn with everything else that spends it; nothing if
+   * Pays a renewal out of the owner's coin, after everything else that spends it; nothing if
    * auto-renewal was switched off before.
    *
    * @throws {ScanError} INSUFFICIENT_FUNDS or LIMIT_EXCEEDED while the owner cannot pay.

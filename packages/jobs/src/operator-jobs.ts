@@ -97,7 +97,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   // Closes an open mining round and opens the next one; due when its time to close has come.
   operatorJob('advance-rounds', {
     // The command closes the oldest round, for any contract: after an outage, when several are due,
-    // each must wait for its own turn, or its command id would be used up for another one.
+    // each must wait until its round is the oldest, or its command id would be used up for another one.
     async isWanted({ contractId }, { ledger }) {
       const open = await ledger.contractsByKey('rounds')
       const [oldest] = open.toSorted((a, b) => roundNumber(a) - roundNumber(b))

@@ -22,7 +22,7 @@ export function createQueue(options: {
   readonly name: string
   readonly connection: Redis
   readonly prefix: string
-  /** How long a job waits for its turn; 0 unless given. */
+  /** The delay of a job; 0 unless given. */
   readonly delayMsOf?: (contractId: ContractId) => number
   readonly onError: (error: Error) => void
 }) {

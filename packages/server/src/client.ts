@@ -7,7 +7,7 @@ import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { isPeerToken, PEER_TOKEN_HEADER } from '@quorumscan/runtime'
 import ipaddr from 'ipaddr.js'
 import type { Origins } from './origins.ts'
-import { type Budget, createBudget, unlimitedBudget } from './token-buckets.ts'
+import { type RateBudget, createBudget, unlimitedBudget } from './token-buckets.ts'
 
 /** D-33: the rate of a peer. */
 const PEER_UNITS_PER_SECOND = 100_000
@@ -33,7 +33,7 @@ export type Client = {
   /** The address that the socket or the proxy reports; undefined on a unix socket. */
   readonly address: string | undefined
   readonly isPeer: boolean
-  /** Charges all buckets that count for this client, as `Budget` does. @throws {ScanError} RATE_LIMITED. */
+  /** Charges all buckets that count for this client, as `RateBudget` does. @throws {ScanError} RATE_LIMITED. */
   admit(units: number): void
   charge(units: number): void
 }
@@ -78,7 +78,7 @@ export function createClients(options: {
 
   const anonymousAt = (address: string | undefined): Client => {
     const { client: key, network } = keysOf(address)
-    const pay = (how: keyof Budget) => (units: number) => {
+    const pay = (how: keyof RateBudget) => (units: number) => {
       addresses[how](key, units)
       if (network !== key) networks[how](network, units)
     }

@@ -175,7 +175,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   return app
 }
 
-/** The request continues in its turn, unless it is refused. */
+/** The request continues when the load shedder starts it, unless it is refused. */
 function enqueue(
   shedder: LoadShedder,
   { client, raw: { socket }, routeOptions }: FastifyRequest,

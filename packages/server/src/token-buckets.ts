@@ -14,21 +14,21 @@ import { LRUCache } from 'lru-cache'
 const BUCKETS_MAX = 100_000
 const MS_PER_SECOND = 1000
 
-export type Budget = {
+export type RateBudget = {
   /** Takes `units`, at most what a bucket holds. @throws {ScanError} RATE_LIMITED if the bucket holds less. */
   admit(client: string, units: number): void
   /** Takes the rest of an admitted request. @throws {ScanError} RATE_LIMITED if in debt already. */
   charge(client: string, units: number): void
 }
 
-export const unlimitedBudget: Budget = { admit: () => {}, charge: () => {} }
+export const unlimitedBudget: RateBudget = { admit: () => {}, charge: () => {} }
 
 export function createBudget(options: {
   /** The rate of each client; a function if it changes. */
   readonly unitsPerSecond: number | (() => number)
   readonly clock: Clock
   readonly bucketsMax?: number
-}): Budget {
+}): RateBudget {
   const { unitsPerSecond: rate, clock } = options
   const rateOf = typeof rate === 'number' ? () => rate : rate
   const buckets = new LRUCache<string, { balance: number; atMs: number }>({

@@ -2,7 +2,7 @@
  * The ledger interface (`/v2`, D-27) as a scope of its own in a server: with decoders and error forms of its own, and
  * the stages of `packages/server`. What leaves each stage (docs/upstream.md §L3.1, §L7.3):
  *   path            404 `{"errors": […], …}`
- *   budget          429 RATE_LIMITED (D-33)
+ *   rate budget     429 RATE_LIMITED (D-33)
  *   large body      authentication before it is read, as below
  *   body            413, or 408 after 20 s, as text
  *   decoding        400 as text, with the path of the member: query, then body, then the form of the token

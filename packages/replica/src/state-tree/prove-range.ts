@@ -23,7 +23,7 @@ import type { RecentState, StateHistory } from './state-history.ts'
 /** Expired leaves in a range. Each takes 200 bytes of the answer. */
 export const EXPIRED_LEAVES_MAX = 10_000
 
-/** Leaves whose values are read at a stretch, then other reads get their turn: 2 ms. */
+/** Leaves whose values are read at a stretch, then other reads are served: 2 ms. */
 const STRETCH_LEAVES = 64
 
 /**

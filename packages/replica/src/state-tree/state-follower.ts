@@ -30,7 +30,7 @@ export type StateDivergence = {
   readonly what: string
 }
 
-/** Contracts that are applied at a stretch, then lookups get their turn: some 10 ms. */
+/** Contracts that are applied at a stretch, then lookups are served: some 10 ms. */
 const STRETCH_CONTRACTS = 200
 
 export function createStateFollower(context: {

@@ -27,7 +27,7 @@ export type ApiSocket = {
   open(input: {
     readonly request: never
     readonly requestId: string
-    /** Takes units of work off the client's budget. @throws {ScanError} RATE_LIMITED if in debt already. */
+    /** Takes units of work off the client's rate budget. @throws {ScanError} RATE_LIMITED if in debt already. */
     readonly charge: (units: number) => void
     readonly signal: AbortSignal
   }): Promise<Frames>

@@ -132,7 +132,7 @@ async function send(batch: readonly string[], client: Client): Promise<Sent> {
         resolve('taken')
       })
     })
-    // Most are taken at once. Other work of this process has a turn meanwhile.
+    // Most are taken at once. Other work of this process runs meanwhile.
     await setImmediate()
     if (isTaken) continue
     const bound = { clock, timeoutMs: STALLED_MS, signal: closed }

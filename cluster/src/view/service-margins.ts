@@ -54,15 +54,15 @@ function lookupsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
   const works = status.atNodes === null ? have >= need && isOrdering : isAnswer(status.atNodes.kind)
   const meter = { have, need, of: n }
   const rest = { works, detail: `${up} of ${n} nodes up${faulty}, ${need} must agree`, meter }
-  const budget = (tone: ServiceMargin['tone'], verdict: string) => ({ ...rest, tone, verdict })
+  const margin = (tone: ServiceMargin['tone'], verdict: string) => ({ ...rest, tone, verdict })
   if (have < need)
-    return budget('bad', works ? 'quorum lost, answered only by proofs' : 'quorum lost')
-  if (!works) return budget('bad', isOrdering ? 'not answered' : STALLED)
-  if (!isOrdering) return budget('warn', `soon outdated: ${STALLED}`)
+    return margin('bad', works ? 'quorum lost, answered only by proofs' : 'quorum lost')
+  if (!works) return margin('bad', isOrdering ? 'not answered' : STALLED)
+  if (!isOrdering) return margin('warn', `soon outdated: ${STALLED}`)
   // It answers lookups before it is ready.
   return ['up', 'catching-up'].includes(status.validator.state)
     ? { ...rest, ...marginOf(meter) }
-    : budget('warn', 'only at the nodes: the validator is not up')
+    : margin('warn', 'only at the nodes: the validator is not up')
 }
 
 function registrationsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { budgetsOf, type MarginInput } from './budgets.ts'
+import { budgetsOf, type MarginInput } from './service-margins.ts'
 
 /** Four nodes in these states. The other parts of the cluster are up by default. */
 function statusOf(states: readonly string[], given: Partial<MarginInput> = {}): MarginInput {
