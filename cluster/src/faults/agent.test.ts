@@ -10,7 +10,7 @@ import { createAgentClient, startAgent } from './agent.ts'
 
 function createWorld() {
   const directory = mkdtempSync(join(tmpdir(), 'qs-agent-'))
-  const service = { name: 'sv-1', node: 'sv-1', faultSocket: join(directory, 'faults') }
+  const service = { name: 'sv-1', owner: 'sv-1', faultSocket: join(directory, 'faults') }
   const noted: string[] = []
   const askAgent = createAgentClient((_, sentence) => noted.push(sentence))
   return {

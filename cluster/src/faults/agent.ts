@@ -67,7 +67,7 @@ async function answer(
  *
  * @param onMalformed - Called for the first malformed reply of a process, and again after a valid one.
  */
-export function createAgentClient(onMalformed: (node: string, sentence: string) => void) {
+export function createAgentClient(onMalformed: (owner: string, sentence: string) => void) {
   const malformedNames = new Set<string>()
   /**
    * The reply of the agent of a service.
@@ -75,13 +75,13 @@ export function createAgentClient(onMalformed: (node: string, sentence: string) 
    * @throws {CommandError} If there is no reply in time, a refusal, or a reply that `REPLIES` does not allow.
    */
   return async function askAgent<Path extends AgentPath>(
-    { name, node, faultSocket }: Pick<Service, 'name' | 'node' | 'faultSocket'>,
+    { name, owner, faultSocket }: Pick<Service, 'name' | 'owner' | 'faultSocket'>,
     path: Path,
     body: unknown = null,
   ): Promise<AgentReply<Path>> {
     const malformed = (why: string) => {
       const sentence = `its control socket sent a malformed reply to ${path}: ${why}`
-      if (!malformedNames.has(name)) onMalformed(node, `${name}: ${sentence}`)
+      if (!malformedNames.has(name)) onMalformed(owner, `${name}: ${sentence}`)
       malformedNames.add(name)
       return new CommandError(sentence)
     }

@@ -264,7 +264,7 @@ export function processesOf(services: NodeServices, part: Part | null): TargetPr
   const chosen = services.find(({ kind, engineDirectory }) =>
     part === 'cometbft' ? engineDirectory !== null : kind === part,
   )
-  if (chosen === undefined) throw new UsageError(`${main.node} has no ${part} of its own`)
+  if (chosen === undefined) throw new UsageError(`${main.owner} has no ${part} of its own`)
   return part === 'cometbft' ? { ...none, engineOf: chosen } : { ...none, services: [chosen] }
 }
 

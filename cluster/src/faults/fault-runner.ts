@@ -216,7 +216,7 @@ export class FaultRunner implements ServiceHooks {
 
   environmentOf(service: Service): Readonly<Record<string, string>> {
     this.#pending.delete(service.name)
-    const others = this.of(service.node).map((spec) =>
+    const others = this.of(service.owner).map((spec) =>
       this.#effectOf(spec).environmentOf?.(spec, service),
     )
     return Object.assign({ QS_FAULTS: JSON.stringify(this.#processFaultsOf(service)) }, ...others)
@@ -234,8 +234,8 @@ export class FaultRunner implements ServiceHooks {
     if (this.#pending.has(service.name)) await this.#deliver(service)
   }
 
-  async redisReady(service: RedisService, node: string): Promise<void> {
-    for (const spec of this.of(node)) await this.#effectOf(spec).redisReady?.(service)
+  async redisReady(service: RedisService, owner: string): Promise<void> {
+    for (const spec of this.of(owner)) await this.#effectOf(spec).redisReady?.(service)
   }
 
   #isInForce({ spec }: Fault): boolean {
@@ -273,9 +273,9 @@ export class FaultRunner implements ServiceHooks {
   }
 
   #processFaultsOf(service: Service) {
-    const faults = processFaultsOf(service.node, this.of(service.node))
-    // Clients connect to the service that has the name of the node.
-    if (service.name === service.node) return faults
+    const faults = processFaultsOf(service.owner, this.of(service.owner))
+    // Clients connect to the service that has the name of its owner.
+    if (service.name === service.owner) return faults
     return { ...faults, edges: { ...faults.edges, http: [] } }
   }
 

@@ -125,7 +125,7 @@ export class Cluster {
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
       await Promise.all(
         services.map((service) =>
-          this.#runner.exclusively(service.node, () => this.#runner.startOrTakeOver(service)),
+          this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service)),
         ),
       )
       for (const service of services) this.#runner.watch(service)
@@ -142,7 +142,7 @@ export class Cluster {
         })
       const givingUp = new AbortController()
       const untilUp = async (service: Service) => {
-        if (this.faults.of(service.node).length > 0) return
+        if (this.faults.of(service.owner).length > 0) return
         await this.#runner.untilUp(service, givingUp.signal).catch((error: unknown) => {
           failed.push(service)
           problems.push(messageOf(error))
@@ -209,9 +209,9 @@ export class Cluster {
       synchronizer: this.#runner.health.statusOf(this.#runner.service(SYNCHRONIZER)),
       /** The synchronizer of each node, with the node's name, where members order together. */
       members: this.#services
-        .filter(({ node, name }) => node !== name)
+        .filter(({ owner, name }) => owner !== name)
         .map((member) => ({
-          name: member.node,
+          name: member.owner,
           ...this.#runner.health.statusOf(member),
           /** The latest report; null while it does not answer. */
           ordering: this.#runner.health.healthOf(member)?.ordering ?? null,

@@ -153,7 +153,7 @@ export class DiskWork {
       aside?.putBack()
       await start().catch(() => {}) // `status` shows it. The reason for the failed deletion is more important.
       throw new CommandError(
-        `${main.node} was not wiped: ${messageOf(cause)}; it runs again with its data. Repair that, then wipe again`,
+        `${main.owner} was not wiped: ${messageOf(cause)}; it runs again with its data. Repair that, then wipe again`,
         { cause },
       )
     }
@@ -162,7 +162,7 @@ export class DiskWork {
       aside.delete()
     } catch (cause) {
       throw new CommandError(
-        `${main.node} was wiped and runs, but its old data is not deleted: ${messageOf(cause)}; delete it by hand`,
+        `${main.owner} was wiped and runs, but its old data is not deleted: ${messageOf(cause)}; delete it by hand`,
         { cause },
       )
     }

@@ -65,12 +65,12 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const p2pOf = (name: string) => (ports.members[nodeNames.indexOf(name)] ?? ports.engine).p2p
   const addressOf = (name: string) => `${LOOPBACK}:${p2pOf(name)}`
   /** The synchronizer of an operator, where members order together. It is part of a node, or a node itself. */
-  const synchronizerOf = (operator: string, name: string, node: string, port: number) => {
+  const synchronizerOf = (operator: string, name: string, owner: string, port: number) => {
     if (members === null) return null
     const peers = members.filter((other) => other.name !== operator)
     return {
       name,
-      node,
+      owner,
       port,
       enginePorts: [p2pOf(operator)],
       engineSockets: redisSocketOf(input.socketDirectory, `e-${operator}`),

@@ -121,7 +121,7 @@ function quote(path: string): string {
 export type OwnSynchronizer = {
   readonly name: string
   /** Its name in commands. It accepts the log tokens that are stored under this name. */
-  readonly node: string
+  readonly owner: string
   readonly port: number
   /** The other ports on which it listens. */
   readonly enginePorts: readonly number[]
@@ -168,7 +168,7 @@ export function plan(
   const ownRedis = runs === 'synchronizer' ? redisOfLog : { QS_REDIS: redisUrl }
   const app = planService(machine, {
     name,
-    node: name,
+    owner: name,
     kind: runs === 'sv' ? 'scan' : runs,
     redis,
     url,
@@ -189,17 +189,17 @@ export function plan(
   })
   if (synchronizer === null) return [app]
   const engineDirectory = directory.engineDirectory(name)
-  const { node, enginePorts } = synchronizer
+  const { owner, enginePorts } = synchronizer
   const ordering = planService(machine, {
     name: synchronizer.name,
-    node,
+    owner,
     kind: 'synchronizer',
     redis,
     engineDirectory,
     url: `http://${LOOPBACK}:${synchronizer.port}`,
     ports: [synchronizer.port, ...enginePorts],
     env: {
-      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(node)),
+      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(owner)),
       QS_COMETBFT: machine.engineProgram ?? '',
       ...synchronizer.variables,
       QS_PORT: String(synchronizer.port),
@@ -221,7 +221,7 @@ function planService(
     env,
     redis,
     ...given
-  }: Pick<Service, 'name' | 'node' | 'kind' | 'url' | 'ports'> & {
+  }: Pick<Service, 'name' | 'owner' | 'kind' | 'url' | 'ports'> & {
     readonly redis: RedisService
     readonly engineDirectory?: string
     /** In addition to what every process inherits. */

@@ -31,7 +31,7 @@ async function createWorld(reason: string) {
   const service: Service = {
     name: 'sv-1',
     kind: 'scan',
-    node: 'sv-1',
+    owner: 'sv-1',
     engineDirectory: null,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ports: [],

@@ -59,9 +59,9 @@ export function createServiceHealth(options: {
     if (!isCluster) return 'see "Losing a machine" in docs/operations.md'
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` shows more`
     if (service.engineDirectory !== null)
-      return service.node === name
+      return service.owner === name
         ? logs
-        : `\`quorumscan wipe ${service.node} --disk\` rebuilds it from the others; ${logs}`
+        : `\`quorumscan wipe ${service.owner} --disk\` rebuilds it from the others; ${logs}`
     if (kind === 'synchronizer')
       return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` repairs it, or shows what can; ${logs}`
     if (healthOf(service)?.code === 'USERS_LOST')

@@ -40,8 +40,8 @@ export type ServiceHooks = {
   mayStart(id: string): boolean
   /** Called before the health of a running process is polled, every `POLL_INTERVAL_MS`. */
   polled(service: Service): Promise<void>
-  /** Called when a Redis that was started answers; `node` is what it belongs to. */
-  redisReady(service: RedisService, node: string): Promise<void>
+  /** Called when a Redis that was started answers; `owner` is what it belongs to. */
+  redisReady(service: RedisService, owner: string): Promise<void>
   /** Called when a process that had exited unexpectedly was restarted. */
   refresh(): void
 }
@@ -51,7 +51,7 @@ export type ServiceRunnerOptions = ProcessRecord & {
   /** Whether the services are a whole local cluster, rather than those of one operator. */
   readonly isCluster: boolean
   /** Receives what happened to a service without a command. */
-  readonly onIncident?: (node: string, sentence: string) => void
+  readonly onIncident?: (owner: string, sentence: string) => void
   /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
   readonly isRestarted?: (id: string, how: string) => boolean
 }
@@ -88,7 +88,7 @@ export class ServiceRunner {
       onEnd: (id, how, delayMs) => {
         const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
         const sentence = `${id} exited unexpectedly (${how}); restarting${when}`
-        options.onIncident?.(this.#findOwner(id)?.node ?? id, sentence)
+        options.onIncident?.(this.#findOwner(id)?.owner ?? id, sentence)
       },
     })
     const exits = this.#restarts
@@ -149,8 +149,8 @@ export class ServiceRunner {
         signal: this.#stopping.signal,
       },
     )
-    const { node } = this.#findOwner(service.redis.id) ?? { node: service.name }
-    await this.hooks?.redisReady(service, node)
+    const { owner } = this.#findOwner(service.redis.id) ?? { owner: service.name }
+    await this.hooks?.redisReady(service, owner)
   }
 
   /**
@@ -208,13 +208,13 @@ export class ServiceRunner {
     repeat(work, { everyMs, clock: this.#options.clock, signal: this.#stopping.signal })
   }
 
-  /** Runs one operation at a time on a node. Others wait for it. */
-  async exclusively<T>(node: string, work: (service: Service) => Promise<T>): Promise<T> {
-    const service = this.service(node)
+  /** Runs one operation at a time on the services of an owner. Others wait for it. */
+  async exclusively<T>(owner: string, work: (service: Service) => Promise<T>): Promise<T> {
+    const service = this.service(owner)
     this.#stopping.signal.throwIfAborted()
-    const before = this.#lastWorkByName.get(node) ?? Promise.resolve()
+    const before = this.#lastWorkByName.get(owner) ?? Promise.resolve()
     const done = before.catch(() => {}).then(() => work(service))
-    this.#lastWorkByName.set(node, done)
+    this.#lastWorkByName.set(owner, done)
     return await done
   }
 
@@ -222,14 +222,14 @@ export class ServiceRunner {
   service(name: string): Service {
     const service = this.#options.services.find((candidate) => candidate.name === name)
     if (service !== undefined) return service
-    const nodes = new Set(this.#options.services.map((candidate) => candidate.node))
+    const nodes = new Set(this.#options.services.map((candidate) => candidate.owner))
     throw new UsageError(`unknown node ${name}; the nodes are ${[...nodes].join(', ')}`)
   }
 
-  /** The services of a node, the one with its name first. @throws {UsageError} If no service has that name. */
-  servicesOf(node: string): readonly [Service, ...Service[]] {
-    const main = this.service(node)
-    return [main, ...this.#options.services.filter((one) => one.node === node && one !== main)]
+  /** The services of an owner, the one with its name first. @throws {UsageError} If no service has that name. */
+  servicesOf(owner: string): readonly [Service, ...Service[]] {
+    const main = this.service(owner)
+    return [main, ...this.#options.services.filter((one) => one.owner === owner && one !== main)]
   }
 
   /** @throws {CommandError} If the process does not run. */
@@ -248,7 +248,7 @@ export class ServiceRunner {
     const service = this.#findOwner(id)
     if (service === undefined) return
     const isRedis = id === service.redis.id
-    await this.exclusively(service.node, async () => {
+    await this.exclusively(service.owner, async () => {
       if (this.processes.pid(id) !== null || !this.mayStart(id)) return
       if (!isRedis) return await this.startApp(service)
       await this.#spawnRedis(service)

@@ -17,8 +17,8 @@ export type RedisService = {
 /** An app with the Redis that stores its data: its own, or its operator's. */
 export type Service = RedisService & {
   readonly kind: 'scan' | 'validator' | 'synchronizer'
-  /** Its name in commands: its own, or that of the super-validator that it is a part of. */
-  readonly node: string
+  /** The name of the node, validator or synchronizer that it is a part of: commands use this name. */
+  readonly owner: string
   /** The directory of the engine that it owns; null: it has no engine. */
   readonly engineDirectory: string | null
   readonly url: string

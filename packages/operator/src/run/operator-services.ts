@@ -59,7 +59,7 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
   const engineOf = ({ keys }: Member) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
   const synchronizer: OwnSynchronizer = {
     name: `${name}.synchronizer`,
-    node: name,
+    owner: name,
     port: synchronizerPort,
     enginePorts: [],
     engineSockets: `${redis.redisAddress.path}.e`,
