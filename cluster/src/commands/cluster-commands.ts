@@ -37,7 +37,7 @@ import { addWatchCommands } from './watch-commands.ts'
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
 /** The control plane answers from memory. With the start of this command that takes less than 2 s. */
 const STATUS_TIMEOUT_MS = 1200
-/** The control plane polls its processes twice a second. */
+/** The control plane polls its processes twice per second. */
 const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_DEFAULT = 50
 const LOG_LINES_MAX = 1_000_000

@@ -37,7 +37,7 @@ export type StartClusterOptions = {
   readonly diskFreeMibMin?: number
   /** What of the log stays before a snapshot, in seconds. Default: a day. */
   readonly logKeepSeconds?: number
-  /** Whether to measure a lookup a second all the time, as `up` does. Default: no. */
+  /** Whether to measure one lookup per second all the time, as `up` does. Default: no. */
   readonly probe?: boolean
 }
 

@@ -42,7 +42,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       parse: parsePeers,
     }),
     rateLimit: variables.integer('QS_RATE_LIMIT', {
-      about: 'units of work a second for each client address',
+      about: 'units of work per second for each client address',
       example: '1000',
       range: [1, RATE_LIMIT_MAX],
       fallback: rateLimit,

@@ -17,7 +17,7 @@ export type Rates = SynchronizerConfig['entryRates']
 
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
 const RATE_LIMIT_DEFAULT = 2000
-/** A fiftieth of what four replicas and a validator can do on two cores: some ten registrations a second. */
+/** A fiftieth of what four replicas and a validator can do on two cores: some ten registrations per second. */
 const STRANGER_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500

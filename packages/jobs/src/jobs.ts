@@ -41,7 +41,7 @@ export async function openJobs<Deps>(
 ) {
   const { clock, logger, metrics } = app
   const { redis, prefix, definitions, deps, ledger, isLive, member } = options
-  // Lost connections report on every try; one line a second is enough.
+  // Lost connections report on every try; one line per second is enough.
   const lines = createRateLimitedLog({ clock, perSubjectMs: 1_000 })
   const onError = (err: Error) =>
     lines.write('redis', (suppressed) => logger.warn({ err, ...suppressed }, 'Redis of the job queues'))

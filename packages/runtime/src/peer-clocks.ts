@@ -118,7 +118,7 @@ export function createPeerClocks(options: {
   })
   options.metrics.sampled('gauge', {
     name: 'clock_offset_seconds',
-    help: 'By how much the own clock is ahead of that of a peer, for peers that answered recently.',
+    help: 'By how much the local clock is ahead of that of a peer, for peers that answered recently.',
     labels: ['peer'],
     read: () => {
       const now = moment()

@@ -1,6 +1,6 @@
 /**
  * Tokens that a process and its callers agree on, for a higher rate than that of anonymous clients (D-33). They authorize
- * nothing else. Files have one token a line; empty lines and `#` comments are skipped.
+ * nothing else. Files have one token per line; empty lines and `#` comments are skipped.
  */
 
 /** Carries the token; never logged. */

@@ -20,7 +20,7 @@ describe('createRateLimitedLog', () => {
           pending = { ...pending, [subject]: pending[subject as 'a' | 'b'] + 1 }
           lines.write(subject, ({ suppressed = 0 }) => {
             written.push({ subject, atMs: clock.monotonicMs(), suppressed })
-            // This line, and those that it says were left out.
+            // This line, and those that it reports as suppressed.
             pending = { ...pending, [subject]: pending[subject as 'a' | 'b'] - 1 - suppressed }
           })
           expect(pending).not.toEqual(expect.objectContaining({ a: -1 }))
@@ -37,7 +37,7 @@ describe('createRateLimitedLog', () => {
     )
   })
 
-  it('one line a period: the next one as soon as it is over, with the number of those left out', async () => {
+  it('one line per period: the next one as soon as it is over, with the number of suppressed lines', async () => {
     const clock = createManualClock(0)
     const lines = createRateLimitedLog({ clock, perSubjectMs: 1000 })
     const written: [number, object][] = []

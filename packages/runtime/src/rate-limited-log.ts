@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 /** Subjects are nodes (at most 100), levels and kinds of alarm. Beyond it, the oldest are forgotten. */
 const SUBJECTS_MAX = 256
 
-/** The number of lines about a subject that were left out before. */
+/** The number of lines about a subject that were suppressed before. */
 type Suppressed = { readonly suppressed?: number }
 
 export type RateLimitedLog = ReturnType<typeof createRateLimitedLog>

@@ -28,7 +28,7 @@ export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
 const BATCH_ENTRIES_MAX = 500
 /** Bytes of entries per write, so that a write of the largest entries stays far below Redis's limits. */
 const BATCH_BYTES_MAX = 4 * 1024 * 1024
-/** Clean-up keeps pace with 4 × 500 versions a batch, and delays no batch by more than some 10 ms. */
+/** Clean-up keeps pace with 4 × 500 versions per batch, and delays no batch by more than some 10 ms. */
 const CLEAN_UP_PASSES_MAX = 4
 /** Cells that are cached between batches, about 1 KiB each. */
 const CELLS_MAX = 50_000
