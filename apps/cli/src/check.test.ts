@@ -57,7 +57,7 @@ it('names a node that signed two states apart from nodes that did not answer', (
   expect([exitCode, text]).toEqual([
     4,
     expect.stringMatching(
-      /3 of 4 replicas are equal; sv-4 signed two states\n(.*\n)+ {2}sv-4 {4}it signed two states of offset 80\nA node that signs two states/,
+      /3 of 4 replicas are equal; sv-4 signed two states\n(.*\n)+ {2}sv-4 {4}it signed two states of offset 80\nA node that signed two states/,
     ),
   ])
   expect(text).not.toContain('did not answer')

@@ -47,7 +47,8 @@ export async function openCertificate(
         : { ...current, requestCert: true, rejectUnauthorized: false },
     /** Reloads the certificate of the server from the files, until the signal aborts. */
     follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void> {
-      const problems = createRateLimitedLog({ clock: app.clock, perSubjectMs: Number.POSITIVE_INFINITY })
+      const { clock } = app
+      const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
       const reload = (): void => {
         const loaded = load(files)
         problems.forget()
@@ -61,7 +62,6 @@ export async function openCertificate(
         problems.write((err as Error).message, () =>
           app.logger.warn({ err }, 'the TLS certificate stays as it is'),
         )
-      const { clock } = app
       return repeat(reload, { clock, everyMs: RELOAD_MS, waitsFirst: true, signal, onError }).ended
     },
   }

@@ -54,7 +54,8 @@ describe('createRateLimitedLog', () => {
   })
 
   it('writes again about what was forgotten', () => {
-    const lines = createRateLimitedLog({ clock: createManualClock(0), perSubjectMs: Number.POSITIVE_INFINITY })
+    const clock = createManualClock(0)
+    const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
     const written: string[] = []
     const write = (subject: string) => lines.write(subject, () => written.push(subject))
     for (const forget of [() => {}, () => lines.forget('a'), () => lines.forget()]) {

@@ -83,7 +83,8 @@ export async function raiseHorizon(
   if (horizon <= head.horizon) return 'written'
   const commands = createGatheredCommands()
   commands.addWhole('LTRIM', KEYS.at, horizon - head.horizon, -1)
-  const outcome = await writeFenced(redis, headState, { head: { ...head, horizon }, commands, signal })
+  const next = { head: { ...head, horizon }, commands, signal }
+  const outcome = await writeFenced(redis, headState, next)
   if (outcome === 'written') headState.timeline.dropBelow(horizon)
   return outcome
 }
