@@ -32,7 +32,7 @@ it.each([
   [4, 1, 0, 'live'],
   [4, 2, -1, 'live'],
   [4, 0, -1, 'stalled'],
-  // More than two thirds, not as many as confirm.
+  // More than two thirds, not the number that confirms.
   [6, 0, 1, 'live'],
   [6, 2, -1, 'live'],
   [7, 1, 1, 'live'],

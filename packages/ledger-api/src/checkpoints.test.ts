@@ -48,7 +48,7 @@ function start(after: Offset, offset: Offset) {
       await clock.advance(ms)
       await new Promise((resolve) => setImmediate(resolve))
     },
-    /** Entries that the stream does not show, as many as offsets pass. */
+    /** Entries that the stream does not show, one per offset that passes. */
     moveTo(next: Offset) {
       const step = { after: end, head: { offset: next, recordTime: next * 1_000_000 }, updates: [] }
       end = next

@@ -353,7 +353,7 @@ describe('over the network', () => {
       JSON.stringify(elements).replaceAll(network.genesis.synchronizerId, deps.synchronizerId),
     )
 
-  /** Frames of a stream, until so many came or it ended; then the connection is dropped without a word. */
+  /** Frames of a stream, until `count` came or it ended; then the connection is dropped without a word. */
   const frames = (url: string, request: object, count = Number.MAX_SAFE_INTEGER): Promise<Wire[]> =>
     new Promise((resolve, reject) => {
       const found: Wire[] = []
