@@ -17,7 +17,7 @@ let isEnding = false
 surviveLostOutput()
 
 function report(message: LaunchMessage): void {
-  // With a callback, the exit of the launcher is no uncaught error; 'disconnect' follows.
+  // With a callback, the exit of the launcher is not an uncaught error; 'disconnect' follows.
   if (process.connected) process.send?.(message, () => {})
 }
 

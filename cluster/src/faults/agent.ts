@@ -57,7 +57,7 @@ async function answer(
     const reply = handler === undefined ? `unknown path ${path}` : await handler(body)
     response.writeHead(handler === undefined ? 404 : 200).end(JSON.stringify(reply))
   } catch (error) {
-    // Only the control plane asks, so the reason is no secret.
+    // Only the control plane asks, so the reason is not secret.
     response.writeHead(500).end(JSON.stringify(messageOf(error)))
   }
 }

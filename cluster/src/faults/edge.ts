@@ -205,7 +205,7 @@ export async function link(edge: Edge, addresses: { readonly at: string; readonl
   const server = createServer({ allowHalfOpen: true }, (socket) => edge.join(socket, connectTo(to)))
   await once(server.listen(at), 'listening')
   server.unref()
-  // On TCP the address of a server is no text.
+  // On TCP the address of a server is not a text.
   const port = () => (server.address() as AddressInfo).port
   const address = 'path' in at ? at.path : `${at.host}:${port()}`
   return { address, close: () => server.close() }

@@ -15,7 +15,7 @@ export function isPeerToken(text: string): boolean {
 /**
  * The tokens of callers, in a file of the called process: `<token>` lines.
  *
- * @throws {RangeError} Which names the first line that is no token: 22 to 128 characters of base64url.
+ * @throws {RangeError} Which names the first line that is not a token: 22 to 128 characters of base64url.
  */
 export function parsePeerTokens(text: string): string[] {
   return parseLines(

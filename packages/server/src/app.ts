@@ -120,7 +120,7 @@ export async function startApp<Context extends AppContext>(
     resources.onClose(() => logger.info('stopped'))
     if (tracer !== null) resources.opened(tracer)
     resources.opened(context)
-    // Listening on TCP when it is called, so the address is no text. Null once the server is closed.
+    // Listening on TCP when it is called, so the address is not a text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server: HttpServer = createServer(context, port)
     extend?.({ server, context })

@@ -1,6 +1,6 @@
 /**
  * The client that sends a request, and the token bucket that pays for it (D-33): an address, or a peer with a token or a
- * certificate. A wrong token is no error: the client is then its address.
+ * certificate. A wrong token is not an error: the client is then its address.
  */
 import { TLSSocket } from 'node:tls'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'

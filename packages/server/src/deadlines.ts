@@ -1,7 +1,7 @@
 /**
  * Deadlines of many requests, with one timer for all deadlines of the same length: a timer with an abort signal for each
- * request costs as much as reading Redis. Fastify's `handlerTimeout` (5.12) is no substitute: it ends as soon as the body
- * of a request has been read.
+ * request costs as much as reading Redis. Fastify's `handlerTimeout` (5.12) is not a substitute: it ends as soon as the
+ * body of a request has been read.
  */
 import type { Clock } from '@quorumscan/base'
 

@@ -10,9 +10,9 @@
  * costs nothing; each garbage collection moves one that was read.
  *
  * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. AIMD finds
- * the limit: it is halved after a handler reports that its work waited for too long, and grows by a batch when that
- * number of units was answered in time. Peers have larger limits. A request that waits for news, such as a long poll,
- * is no work while it waits.
+ * the limit: it is halved after a handler reports that its work waited for too long, and grows by a batch each time
+ * that the units of a whole limit were answered in time. Peers have larger limits. A request that waits for news, such
+ * as a long poll, does not count as work while it waits.
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'

@@ -114,7 +114,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
   )
   const caught = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
   return [
-    // Only a count: whether a short lie meets a read is chance, so an undetected one is no error.
+    // Only a count: whether a short lie meets a read is chance, so an undetected one is not an error.
     tally('lies are seen', seen, () => null),
     tally('equivocation is caught', equivocatingNodes(history), (node) =>
       caught.some((evidence) => evidence.node === node)

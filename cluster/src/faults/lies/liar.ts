@@ -207,7 +207,7 @@ function operationOf(request: FastifyRequest): string {
   return request.routeOptions.config.route?.operationId ?? ''
 }
 
-/** Health is reported truly: it is no statement about the ledger. */
+/** Health is reported truly: it is not a statement about the ledger. */
 function isLiedAbout(request: FastifyRequest): boolean {
   const { route } = request.routeOptions.config
   return route !== undefined && route.cost !== 0 && request.method !== 'OPTIONS'

@@ -136,7 +136,7 @@ async function followFromHead(
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
       const entries = await interpreting.catch(async (error: unknown) => {
-        // The error is no bug if Redis was wiped during the interpretation.
+        // The error is not a bug if Redis was wiped during the interpretation.
         if (await isStored(redis, headState.head)) throw error
         return null
       })

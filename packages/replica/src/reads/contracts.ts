@@ -58,7 +58,7 @@ export async function readActiveContracts(
   }
 }
 
-// A text that is no contract id is read as an empty id, which no contract has.
+// A text that is not a contract id is read as an empty id, which no contract has.
 function shortId(id: ContractId): Uint8Array {
   const interned = internText(id)
   return interned === undefined ? new Uint8Array(0) : internedBytes(interned)

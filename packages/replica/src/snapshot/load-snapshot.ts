@@ -1,5 +1,5 @@
 /**
- * Writes a snapshot into an empty Redis. The head is written last, so that a part of a snapshot is no replica. It is
+ * Writes a snapshot into an empty Redis. The head is written last, so that a part of a snapshot is not a replica. It is
  * written only if the state tree of the loaded records has the root that the snapshot names.
  */
 

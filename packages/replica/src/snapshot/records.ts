@@ -20,7 +20,7 @@ export type SnapshotHead = Readonly<
   Record<(typeof HEAD_HASHES)[number], string> & Record<(typeof HEAD_NUMBERS)[number], number>
 >
 
-/** The bytes are no snapshot that a replica wrote. */
+/** The bytes are not a snapshot that a replica wrote. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }

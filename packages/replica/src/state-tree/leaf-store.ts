@@ -7,7 +7,7 @@ import type { ContractId, PartyId } from '@quorumscan/model'
 import type { Leaf } from '@quorumscan/verifier/state-tree'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
 
-/** A leaf that is no entry's carries its value. */
+/** A leaf that belongs to no entry carries its value. */
 export type StoredLeaf = Leaf & { readonly value?: string }
 
 /** Records lie at multiples of this. */
@@ -28,7 +28,7 @@ const NEVER = -1
 /** The prefixes of contract ids and participants. 64 hex digits follow. */
 const CONTRACT_PREFIX = '00'
 const PARTICIPANT_PREFIX = '::1220'
-/** Numbers from here on are of leaves that are no entry's: below are two for each block of 16 GiB. */
+/** Numbers from here on are of leaves that belong to no entry: below are two for each block of 16 GiB. */
 const VALUE_ID_MIN = 2 ** 30
 
 /** Key of the leaf by name; `contractId` is '' for a synthetic entry. */

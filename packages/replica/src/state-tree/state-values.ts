@@ -1,5 +1,5 @@
 /**
- * The values of the state tree that are no entry's. Their bytes are part of the format of certified reads, and
+ * The values of the state tree that belong to no entry. Their bytes are part of the format of certified reads, and
  * change only with the version of the protocol. So they are made here and nowhere else, and share
  * nothing with what the API answers, which may get more members at any time.
  *

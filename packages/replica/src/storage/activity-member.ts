@@ -90,7 +90,7 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
   }
 }
 
-/** The index of a row, which is no notice. */
+/** The index of a row, which is not a notice. */
 export function treeIndexOf({ index }: StoredActivity): number {
   assert(index !== null, 'a row of the history has its index in the tree')
   return index

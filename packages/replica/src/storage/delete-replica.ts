@@ -8,7 +8,7 @@ const SCAN_COUNT = 1000
 
 /** Returns the number of deleted keys. A process that writes meanwhile is fenced. */
 export async function deleteReplica(redis: Redis): Promise<number> {
-  // The head is part of this key. Without a head the other keys are no replica.
+  // The head is part of this key. Without a head the other keys are not a replica.
   let deleted = await redis.unlink(KEYS.names)
   let cursor = '0'
   do {

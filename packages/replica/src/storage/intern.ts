@@ -36,7 +36,7 @@ export function internKey(indexKey: string): Interned {
   return internHash(Buffer.from(sha256Hex(indexKey), 'hex'), INDEX_TAG_BYTES)
 }
 
-/** Undefined if the text is no contract id, so that nothing can be found under it. */
+/** Undefined if the text is not a contract id, so that nothing can be found under it. */
 export function internText(id: string): Interned | undefined {
   return CONTRACT_ID.test(id) ? internContractId(id) : undefined
 }
