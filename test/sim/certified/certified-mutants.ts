@@ -18,7 +18,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
     mistake: 'accepting an answer older than one that was seen',
     lies: ['old'],
     rule: 'monotony',
-    decisions: { ...CERTIFIED_DECISIONS, isBehind: () => false },
+    decisions: { ...CERTIFIED_DECISIONS, isBelowOffset: () => false },
   },
   {
     mistake: 'no maxAge',

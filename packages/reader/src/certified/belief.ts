@@ -1,18 +1,19 @@
 /**
  * Whether a proven answer is recent enough, how many nodes must be consulted before it is, and with what reason a
- * read ends without an answer (`undecided`). A node is *heard* once it has answered, failed or been silent for long.
+ * read ends without an answer (`undecided`). A node is *consulted* once it has
+ * answered, failed, or been silent for 2 s.
  */
-import { expectedMs, type Known } from '../source/source.ts'
+import { expectedMs, type NodeObservations } from '../source/source.ts'
 import { HEDGE_FACTOR } from './certified-decisions.ts'
-import type { Asked, Ending, Proven, Read, ReaderState } from './certified-state.ts'
+import type { RequestInFlight, Ending, Proven, Read, ReaderState } from './certified-state.ts'
 
-/** As long as a proxy waits (D-38): a node that is silent for so long counts as heard, and may still answer. */
+/** As long as a proxy waits (D-38): a node that is silent for so long counts as consulted, and may still answer. */
 const SILENT_MS = 2000
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
 export function doubtedCount(state: ReaderState, read: Read, best: Proven): number {
   const { decisions, faultyMax, floor } = state
-  if (decisions.isBehind(best.point.offset, floor)) return 1
+  if (decisions.isBelowOffset(best.point.offset, floor)) return 1
   const names = consulted(state, read, true)
   const open = flightsOf(state, read).filter(({ isLate }) => !isLate)
   // Nodes that were asked already are among the names.
@@ -23,7 +24,7 @@ export function doubtedCount(state: ReaderState, read: Read, best: Proven): numb
 export function isCredible(state: ReaderState, read: Read, best: Proven): boolean {
   const { decisions, faultyMax, floor } = state
   if (!decisions.isSuspicious(ageOf(best, state))) return true
-  if (decisions.isBehind(best.point.offset, floor)) return false
+  if (decisions.isBelowOffset(best.point.offset, floor)) return false
   // With f = 0 each node is believed.
   return faultyMax === 0 || consulted(state, read, false).size >= decisions.heardMin(faultyMax)
 }
@@ -39,12 +40,12 @@ function consulted(
   isOpenCounted: boolean,
 ): ReadonlySet<string> {
   const names = new Set<string>()
-  const isHeard = ({ sentAtMs, isSilent }: Asked) =>
+  const isConsulted = ({ sentAtMs, isSilent }: RequestInFlight) =>
     sentAtMs >= beganAtMs && (isOpenCounted || isSilent)
   for (const source of sources) {
     const name = decisions.identityOf(source)
     if (name === null) continue
-    if (source.heardSentAtMs >= beganAtMs || [...source.flights].some(isHeard)) names.add(name)
+    if (source.heardSentAtMs >= beganAtMs || [...source.flights].some(isConsulted)) names.add(name)
   }
   return names
 }
@@ -52,7 +53,7 @@ function consulted(
 /**
  * How a read ends that has no answer to believe; the first that holds:
  * - `lagging`, `stale`: a proven answer came. It is older than `maxAge` or than the floor, or it is suspiciously old and
- *   too few nodes were heard.
+ *   too few nodes were consulted.
  * - `lagging`, `floor`: nodes have not reached the floor of the call (`minOffset`); `not-reached`: they have no
  *   certificate that reaches the verified floor of the reader.
  * - `lagging`, `pruned`: the walk's offset is no longer certified (`expired` for the caller).
@@ -69,8 +70,8 @@ export function undecided(state: ReaderState, read: Read): Ending {
     ageMs: null,
   } as const
   if (best !== null) return { ...lagging, reason: 'stale', ageMs: ageOf(best, state) }
-  if (read.isBehind) return { ...lagging, reason: minOffset > 0 ? 'floor' : 'not-reached' }
-  if (read.isGone) return { ...lagging, reason: 'pruned' }
+  if (read.sawLaggingNode) return { ...lagging, reason: minOffset > 0 ? 'floor' : 'not-reached' }
+  if (read.sawPruned) return { ...lagging, reason: 'pruned' }
   const refusals = state.sources.map(({ refusesUntilMs }) => refusesUntilMs - state.nowMs)
   const retryAfterMs = Math.min(...refusals.filter((ms) => ms > 0))
   return {
@@ -80,12 +81,12 @@ export function undecided(state: ReaderState, read: Read): Ending {
   }
 }
 
-export function flightsOf({ sources }: ReaderState, read: Read): readonly Asked[] {
+export function flightsOf({ sources }: ReaderState, read: Read): readonly RequestInFlight[] {
   return sources.flatMap(({ flights }) => [...flights].filter((flight) => flight.read === read))
 }
 
 /** How long after a request a node is silent. */
-export function silentMs(source: Known): number {
+export function silentMs(source: NodeObservations): number {
   return Math.max(SILENT_MS, HEDGE_FACTOR * expectedMs(source))
 }
 

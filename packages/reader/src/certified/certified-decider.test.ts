@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { createVirtual, START_MICROS } from '../driver/testing/virtual.ts'
 import { step } from './certified-decider.ts'
 import {
-  type Asked,
-  type Contradiction,
+  type RequestInFlight,
+  type ConflictingCertificates,
   createReaderState,
-  type Ended,
+  type CallOutcome,
   type ReaderEvent,
   type Reply,
-  type Wanted,
+  type CallInput,
 } from './certified-state.ts'
 
 const FAULTY_MAX = 1
@@ -24,9 +24,9 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   const state = createReaderState(seeds, FAULTY_MAX)
   /** By node: when it was last asked anything. */
   const sentAtMs = new Map<string | null, number>()
-  const ended: (Omit<Ended, 'read'> & { readonly read: number; readonly endedAtMs: number })[] = []
-  const forks: Contradiction[] = []
-  const driven = createVirtual<Asked, Reply, Wanted, Ended, Contradiction, ReaderEvent>({
+  const ended: (Omit<CallOutcome, 'read'> & { readonly read: number; readonly endedAtMs: number })[] = []
+  const forks: ConflictingCertificates[] = []
+  const driven = createVirtual<RequestInFlight, Reply, CallInput, CallOutcome, ConflictingCertificates, ReaderEvent>({
     world: state,
     step: (event) => step(state, event),
     startMs: START,
@@ -48,20 +48,20 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   const world = {
     ...{ state, sentAtMs, ended, forks },
     ...driven,
-    ask(wanted: Partial<Wanted> & { readonly waitMs?: number } = {}) {
+    ask(wanted: Partial<CallInput> & { readonly waitMs?: number } = {}) {
       const all = { signers: 'weak', threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
       const lookups = { lookups: [{ name: 'a' }], key: null }
       return driven.begin({ ...all, ...lookups, ...wanted }, WAIT_MS)
     },
     prove(
-      flight: Asked,
+      flight: RequestInFlight,
       offset: number,
       { signerCount = 2, root = 0 }: { readonly signerCount?: number; readonly root?: number } = {},
     ) {
       const point = pointOf(offset, signerCount, root)
       driven.answer(flight, { kind: 'proven', point, answer: offset })
     },
-    end(flight: Asked, { kind }: { readonly kind: 'failed' | 'lied' }) {
+    end(flight: RequestInFlight, { kind }: { readonly kind: 'failed' | 'lied' }) {
       if (kind === 'failed') driven.fail(flight)
       else driven.answer(flight, { kind, reason: 'for the test' })
     },
@@ -75,7 +75,7 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     only() {
       const flights = [...open].filter(({ read }) => read !== null)
       expect(flights).toHaveLength(1)
-      return flights[0] as Asked
+      return flights[0] as RequestInFlight
     },
   }
   for (const name of NODES) report({ kind: 'located', name, url: urlOf(name) })
@@ -122,7 +122,7 @@ describe('a reader of certified answers', () => {
 
   it('does not avoid a node whose first answer took long because of connecting', () => {
     const world = createWorld([urlOf('sv-1')])
-    const answerAfter = (ms: number, flight: Asked) => {
+    const answerAfter = (ms: number, flight: RequestInFlight) => {
       world.pass(ms)
       world.prove(flight, START)
     }
@@ -131,7 +131,7 @@ describe('a reader of certified answers', () => {
     const [poll] = [...world.open]
     world.ask()
     answerAfter(2, world.only())
-    answerAfter(20, poll as Asked)
+    answerAfter(20, poll as RequestInFlight)
     world.ask()
     expect(world.asked()).toEqual([urlOf('sv-1')])
   })
@@ -161,7 +161,7 @@ describe('a reader of certified answers', () => {
     expect(world.ended).toEqual([])
   })
 
-  it('believes an old answer only after f + 1 nodes were heard and none has a newer one', () => {
+  it('believes an old answer only after f + 1 nodes were consulted and none has a newer one', () => {
     const world = createWorld()
     world.ask()
     world.prove(world.only(), START)
@@ -171,7 +171,7 @@ describe('a reader of certified answers', () => {
     const [polled] = NODES.flatMap((name) => world.flightsTo(name, true)).slice(-1)
     world.prove(world.only(), START)
     expect(world.ended).toHaveLength(1)
-    world.prove(polled as Asked, START + 13_000)
+    world.prove(polled as RequestInFlight, START + 13_000)
     expect(world.ended).toHaveLength(1)
     expect(world.only().minOffset).toBe(START + 13_000)
     world.prove(world.only(), START + 13_000)
@@ -218,13 +218,13 @@ describe('a reader of certified answers', () => {
     world.ask()
     const alias = [...world.open].find(({ source }) => source.name === null)
     const [poll] = NODES.flatMap((name) => world.flightsTo(name, true))
-    world.prove(alias as Asked, START - 13_000)
-    world.end(poll as Asked, { kind: 'failed' })
+    world.prove(alias as RequestInFlight, START - 13_000)
+    world.end(poll as RequestInFlight, { kind: 'failed' })
     // The one that was polled is asked for the answer, too, and another, which makes two.
     const [first, second] = [...world.open]
-    world.prove(first as Asked, START - 13_000)
+    world.prove(first as RequestInFlight, START - 13_000)
     expect(world.ended).toEqual([])
-    world.prove(second as Asked, START - 13_000)
+    world.prove(second as RequestInFlight, START - 13_000)
     expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
   })
 
@@ -248,7 +248,7 @@ describe('a reader of certified answers', () => {
       { name: 'e' },
     ])
     const [both] = [...world.open].filter(({ read }) => read !== null)
-    world.prove(both as Asked, START)
+    world.prove(both as RequestInFlight, START)
     expect(world.ended.map(({ read, first }) => [read, first])).toEqual([
       [1, 0],
       [2, 0],
@@ -273,14 +273,14 @@ describe('a reader of certified answers', () => {
     for (let count = 0; count < 20; count++) world.ask()
     world.pass(1)
     expect(world.state.reads.size).toBe(8)
-    world.prove([...world.open].find(({ read }) => read !== null) as Asked, START)
+    world.prove([...world.open].find(({ read }) => read !== null) as RequestInFlight, START)
     world.pass(1)
     expect(world.state.reads.size).toBe(8)
   })
 
   it('gives the reason for a missing answer', () => {
     const world = createWorld()
-    const endAll = (how: 'failed' | 'gone' | 'limit' | 'behind', wanted: Partial<Wanted> = {}) => {
+    const endAll = (how: 'failed' | 'pruned' | 'limit' | 'not-reached', wanted: Partial<CallInput> = {}) => {
       world.ask(wanted)
       while (world.open.size > 0)
         for (const flight of [...world.open]) {
@@ -290,12 +290,12 @@ describe('a reader of certified answers', () => {
       return world.ended.at(-1)?.ending
     }
     expect(endAll('failed')).toMatchObject({ kind: 'insufficient', retryAfterMs: null })
-    expect(endAll('gone')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
+    expect(endAll('pruned')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
     expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
     world.pass(700)
     // The floor of the call, and the reader's own.
-    expect(endAll('behind', { minOffset: 7 })).toMatchObject({ kind: 'lagging', reason: 'floor' })
-    expect(endAll('behind')).toMatchObject({ kind: 'lagging', reason: 'not-reached' })
+    expect(endAll('not-reached', { minOffset: 7 })).toMatchObject({ kind: 'lagging', reason: 'floor' })
+    expect(endAll('not-reached')).toMatchObject({ kind: 'lagging', reason: 'not-reached' })
   })
 })
 
@@ -317,7 +317,7 @@ describe('for all actions of nodes, in any order', () => {
     fc.record({
       kind: fc.constant('refused' as const),
       flight: fc.nat(9),
-      why: fc.constantFrom('behind', 'gone', 'limit', 'unable'),
+      why: fc.constantFrom('not-reached', 'pruned', 'limit', 'unable'),
       retryAfterMs: fc.constantFrom(null, 1000),
     }),
     fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 60, 2500, 14_000) }),
@@ -329,7 +329,7 @@ describe('for all actions of nodes, in any order', () => {
         const world = createWorld()
         const asked = new Map<
           number,
-          { readonly floor: number; readonly ms: number; readonly wanted: Partial<Wanted> }
+          { readonly floor: number; readonly ms: number; readonly wanted: Partial<CallInput> }
         >()
         let checked = 0
         const look = () => {
@@ -344,8 +344,8 @@ describe('for all actions of nodes, in any order', () => {
             expect(ageMs).toBeLessThanOrEqual(wanted.maxAgeMs ?? 0)
             expect(point.signers.length).toBeGreaterThanOrEqual(wanted.threshold ?? 0)
             if (ageMs <= 12_000) continue
-            const heard = NODES.filter((name) => (world.sentAtMs.get(urlOf(name)) ?? -1) >= ms)
-            expect(heard.length).toBeGreaterThan(FAULTY_MAX)
+            const consulted = NODES.filter((name) => (world.sentAtMs.get(urlOf(name)) ?? -1) >= ms)
+            expect(consulted.length).toBeGreaterThan(FAULTY_MAX)
           }
         }
         const flightOf = (index: number) => [...world.open][index]

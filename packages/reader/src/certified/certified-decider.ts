@@ -4,7 +4,7 @@
  *
  * One node is asked at a time, the fastest. Its proof shows the state at an offset. `belief.ts` decides whether that
  * offset is recent enough: not below what the reader has seen, and not older than the caller accepts. A suspiciously
- * old answer needs f + 1 distinct nodes that were heard. So f nodes can neither make an answer wrong nor hold a reader
+ * old answer needs f + 1 distinct consulted nodes. So f nodes can neither make an answer wrong nor hold a reader
  * in the past. When a node is late, another one is asked too. In addition, f other nodes are polled periodically for
  * their newest certificates.
  */
@@ -24,7 +24,7 @@ import {
 } from '../source/source.ts'
 import { doubtedCount, flightsOf, isCredible, silentMs, undecided } from './belief.ts'
 import type {
-  Asked,
+  RequestInFlight,
   Call,
   Ending,
   Proven,
@@ -129,15 +129,15 @@ function begin(state: ReaderState, calls: readonly Call[]): Read {
     calls,
     query,
     question,
-    isWalk: typeof question?.offset === 'number',
+    isPageWalk: typeof question?.offset === 'number',
     beganAtMs: state.nowMs,
     floor: state.floor,
     asked: new Set(),
     reached: new Set(),
     unproven: null,
     best: null,
-    isBehind: false,
-    isGone: false,
+    sawLaggingNode: false,
+    sawPruned: false,
     isOverdue: false,
   }
   for (const call of calls) {
@@ -145,7 +145,7 @@ function begin(state: ReaderState, calls: readonly Call[]): Read {
     state.waiting.delete(call)
   }
   state.reads.add(read)
-  if (!read.isWalk) pollOthers(state, wanted.maxAgeMs)
+  if (!read.isPageWalk) pollOthers(state, wanted.maxAgeMs)
   return read
 }
 
@@ -159,7 +159,7 @@ function leave(state: ReaderState, call: Call | undefined): void {
 }
 
 /** A node replied, with a proof or a refusal. */
-function onReply(state: ReaderState, flight: Asked, reply: Reply): void {
+function onReply(state: ReaderState, flight: RequestInFlight, reply: Reply): void {
   const { source, read, minOffset } = flight
   const { nowMs } = state
   const { kind } = reply
@@ -169,16 +169,16 @@ function onReply(state: ReaderState, flight: Asked, reply: Reply): void {
   else if (kind === 'unable' || kind === 'limit') {
     noteRefusal(source, reply, nowMs)
     if (kind === 'limit') source.refusesUntilMs = source.awayUntilMs
-  } else if (read !== null && kind === 'gone') read.isGone = true
+  } else if (read !== null && kind === 'pruned') read.sawPruned = true
   else if (read !== null) {
-    read.isBehind = true
+    read.sawLaggingNode = true
     // A node that first answers below the floor, and then waits for it, is not the fastest.
     if (minOffset > read.wanted.minOffset) noteWaiting(source, nowMs - flight.beganAtMs)
   }
 }
 
-/** The first time, another node is asked too. The second time, this one is silent and counts as heard. */
-function noteLate({ nowMs }: ReaderState, flight: Asked): void {
+/** The first time, another node is asked too. The second time, this one is silent and counts as consulted. */
+function noteLate({ nowMs }: ReaderState, flight: RequestInFlight): void {
   const { source, sentAtMs, beganAtMs } = flight
   if (flight.isLate) flight.isSilent = true
   else {
@@ -189,7 +189,7 @@ function noteLate({ nowMs }: ReaderState, flight: Asked): void {
 }
 
 /** No honest node sends this. */
-function disbelieve({ nowMs }: ReaderState, { source, read }: Asked, reason: string): void {
+function disbelieve({ nowMs }: ReaderState, { source, read }: RequestInFlight, reason: string): void {
   noteLie(source, reason, nowMs)
   if (read !== null) read.unproven = reason
 }
@@ -199,7 +199,7 @@ function locate(state: ReaderState, name: string, url: string): void {
   const { sources } = state
   for (const old of sources) if (old.name === name) old.name = null
   const known = sources.find((source) => source.url === url)
-  const source = known ?? createSource<Asked>(url, false)
+  const source = known ?? createSource<RequestInFlight>(url, false)
   source.name = name
   if (known === undefined) sources.push(source)
   const index = sources.findIndex((one) => !one.isSeed && one.name === null)
@@ -209,12 +209,12 @@ function locate(state: ReaderState, name: string, url: string): void {
 }
 
 /** A certificate, with the answer that it proves. */
-function onProof(state: ReaderState, flight: Asked, { point, answer }: Proven): void {
+function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: Proven): void {
   const { decisions, faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
     // A node may know fewer signatures of an older state than the node that the walk began at.
-    if (read?.isWalk) read.isGone = true
+    if (read?.isPageWalk) read.sawPruned = true
     else disbelieve(state, flight, 'too few signers')
     return
   }
@@ -228,12 +228,12 @@ function onProof(state: ReaderState, flight: Asked, { point, answer }: Proven): 
   state.floor = Math.max(state.floor, point.offset)
   source.head = Math.max(source.head ?? 0, point.offset)
   const tookMs = state.nowMs - beganAtMs
-  if (read === null || read.isWalk) {
+  if (read === null || read.isPageWalk) {
     noteAnswer(source, tookMs)
     if (read !== null) read.best = { point, answer }
-  } else if (decisions.isBehind(point.offset, minOffset))
+  } else if (decisions.isBelowOffset(point.offset, minOffset))
     disbelieve(state, flight, 'an older answer')
-  else if (decisions.isBehind(point.offset, Math.max(read.wanted.minOffset, read.floor)))
+  else if (decisions.isBelowOffset(point.offset, Math.max(read.wanted.minOffset, read.floor)))
     // Out of a cache, or of a node that lags a moment: this counts against no node.
     ask(state, source, read, read.floor, beganAtMs)
   else {
@@ -245,11 +245,11 @@ function onProof(state: ReaderState, flight: Asked, { point, answer }: Proven): 
 /** Ends the read with an answer or without one, or asks further nodes. */
 function advance(state: ReaderState, read: Read): void {
   const { nowMicros, decisions } = state
-  const { best, isWalk } = read
+  const { best, isPageWalk } = read
   const freshness = { nowMicros, maxAgeMs: read.wanted.maxAgeMs }
   const isRecent = best !== null && !decisions.isStale(best.point.recordTime, freshness)
   if (state.fork !== null) end(state, read, { kind: 'disputed', points: state.fork })
-  else if (best !== null && (isWalk || (isRecent && isCredible(state, read, best))))
+  else if (best !== null && (isPageWalk || (isRecent && isCredible(state, read, best))))
     end(state, read, { kind: 'answered', ...best })
   else if (read.isOverdue) end(state, read, undecided(state, read))
   else askFurther(state, read, isRecent ? best : null)
@@ -263,7 +263,7 @@ function askFurther(state: ReaderState, read: Read, doubtful: Proven | null): vo
   const openCount = flights.filter((flight) => !flight.isLate).length
   const { minOffset } = read.wanted
   // Nodes wait for an offset that they have not reached, so all of them are asked at a time.
-  const oneOrAll = read.isBehind && minOffset > 0 ? others.length + openCount : 1
+  const oneOrAll = read.sawLaggingNode && minOffset > 0 ? others.length + openCount : 1
   const wantedCount = doubtful === null ? oneOrAll : doubtedCount(state, read, doubtful)
   // If other nodes have proven a newer offset, that is asked for.
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
@@ -313,7 +313,7 @@ function pollOthers(state: ReaderState, maxAgeMs: number): void {
 /** @param beganAtMs - When the node was first asked for this read. */
 function ask(
   state: ReaderState,
-  source: Source<Asked>,
+  source: Source<RequestInFlight>,
   read: Read | null,
   minOffset: number,
   beganAtMs = state.nowMs,

@@ -1,8 +1,8 @@
 /** The decisions of the certified reader as one record, so that tests can break one of them. */
 
 import { bytesEqual } from '@quorumscan/verifier'
-import { type CheckedCertificate, isBehind, isStale } from '@quorumscan/verifier/certified'
-import type { Known } from '../source/source.ts'
+import { type CheckedCertificate, isBelowOffset, isStale } from '@quorumscan/verifier/certified'
+import type { NodeObservations } from '../source/source.ts'
 
 /** Checkpoints are at most ten seconds apart: an older state is held back, or ordering stalls. */
 const SUSPICIOUS_AGE_MS = 12_000
@@ -13,11 +13,11 @@ const HEDGE_MS_MIN = 50
 const HEDGE_MS_MAX = 2500
 
 export const CERTIFIED_DECISIONS = {
-  /** Distinct nodes to hear before a suspiciously old answer is believed: one of them is honest. */
+  /** Distinct nodes to consult before a suspiciously old answer is believed: one of them is honest. */
   heardMin: (faultyMax: number): number => faultyMax + 1,
   isSuspicious: (ageMs: number): boolean => ageMs > SUSPICIOUS_AGE_MS,
   isStale,
-  isBehind,
+  isBelowOffset,
   hasSigners: (signerCount: number, needed: number): boolean => signerCount >= needed,
   /** Whether no ledger can have had both states: they differ at one offset, or offset and time disagree on the order. */
   contradicts(a: CheckedCertificate, b: CheckedCertificate): boolean {
@@ -26,7 +26,7 @@ export const CERTIFIED_DECISIONS = {
     return !isSame || !bytesEqual(a.root, b.root)
   },
   /** Only a node that signed its address has an identity: two unsigned addresses may be one server. */
-  identityOf: ({ name }: Known): string | null => name,
+  identityOf: ({ name }: NodeObservations): string | null => name,
   hedgeMs: (usualMs: number): number =>
     Math.min(Math.max(HEDGE_FACTOR * usualMs, HEDGE_MS_MIN), HEDGE_MS_MAX),
 }

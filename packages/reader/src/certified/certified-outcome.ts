@@ -10,7 +10,7 @@ import type {
   Participation,
   VoteGroup,
 } from '../votes/read-outcome.ts'
-import type { Ended } from './certified-state.ts'
+import type { CallOutcome } from './certified-state.ts'
 
 /** A proven answer. `agreed` are the members who signed the state that it is proven from. */
 export type CertifiedAnswer<Answer> = Omit<Decided, 'answer'> & {
@@ -47,7 +47,7 @@ const DIGEST_LENGTH = 16
 
 /** @param index - Of a lookup among those of its call; undefined: another query. */
 export function outcomeOf(
-  { ending, read, first, threshold }: Ended & { readonly threshold: number },
+  { ending, read, first, threshold }: CallOutcome & { readonly threshold: number },
   nodeCount: number,
   index?: number,
 ): CertifiedOutcome<unknown> {

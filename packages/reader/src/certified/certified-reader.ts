@@ -26,17 +26,17 @@ import { NEVER } from '../driver/decider-protocol.ts'
 import { createDriver } from '../driver/run.ts'
 import { type Bounds, checkLookups, createReaderBase } from '../reader-base.ts'
 import type { NodeStatus, ReaderOptions, ReaderStatus } from '../reader-options.ts'
-import type { Known } from '../source/source.ts'
+import type { NodeObservations } from '../source/source.ts'
 import type { Fork } from '../votes/histories.ts'
 import type { ReadOptions } from '../votes/read-outcome.ts'
 import { step } from './certified-decider.ts'
 import type { CertifiedDecisions } from './certified-decisions.ts'
 import { type CertifiedOutcome, outcomeOf } from './certified-outcome.ts'
 import {
-  type Contradiction,
+  type ConflictingCertificates,
   createReaderState,
   type ReaderEvent,
-  type Wanted,
+  type CallInput,
 } from './certified-state.ts'
 import { createAsker } from './node-asker.ts'
 import type { CertifiedQuery } from './node-request.ts'
@@ -140,7 +140,7 @@ export function createCertifiedReader(
   }
 
   /** Throws as `lookup`. */
-  const ask = async (read: CertifiedReadOptions, asked: Omit<Wanted, keyof Bounds>) => {
+  const ask = async (read: CertifiedReadOptions, asked: Omit<CallInput, keyof Bounds>) => {
     const startedAtMs = clock.monotonicMs()
     const leavesAtMs = read.endsAtMs ?? NEVER
     const reportMs = Math.min(REPORT_MS, (leavesAtMs - startedAtMs) * REPORT_SHARE)
@@ -192,7 +192,7 @@ export function createCertifiedReader(
   }
 }
 
-function statusOf(source: Known, nowMs: number): CertifiedNodeStatus {
+function statusOf(source: NodeObservations, nowMs: number): CertifiedNodeStatus {
   const { name, head, counters, latencyMs, badUntilMs, awayUntilMs } = source
   const isFailing = Math.max(badUntilMs, awayUntilMs) > nowMs
   const state = isFailing ? 'failing' : head === null ? 'unknown' : 'live'
@@ -200,7 +200,7 @@ function statusOf(source: Known, nowMs: number): CertifiedNodeStatus {
   return { name, url, state, head, ...counters, latencyMs }
 }
 
-function forkOf([a, b]: Contradiction): Fork {
+function forkOf([a, b]: ConflictingCertificates): Fork {
   const histories = [a, b].map(({ historyHash, root, signers }) => ({
     // Where the histories are the same, the states differ.
     historyHash: a.historyHash === b.historyHash ? toHex(root) : historyHash,

@@ -9,7 +9,7 @@ import { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisi
 import type { CertifiedQuery } from './node-request.ts'
 
 /** What a caller asks for: lookups, or another query. */
-export type Wanted = Bounds & {
+export type CallInput = Bounds & {
   readonly lookups: readonly Lookup[]
   /** Lookups with equal keys may share a request; null: these share none. */
   readonly key: string | null
@@ -19,10 +19,10 @@ export type Wanted = Bounds & {
 }
 
 /** One call of a caller. Calls with lookups may share one read. */
-export type Call = { readonly id: number; readonly input: Wanted; read: Read | null }
+export type Call = { readonly id: number; readonly input: CallInput; read: Read | null }
 
 /** Two certificates that enough members signed, of which no ledger can have had both states. */
-export type Contradiction = readonly [CheckedCertificate, CheckedCertificate]
+export type ConflictingCertificates = readonly [CheckedCertificate, CheckedCertificate]
 
 /** A proven answer. The decider does not look into `answer`. */
 export type Proven = { readonly point: CheckedCertificate; readonly answer: unknown }
@@ -31,9 +31,12 @@ export type Proven = { readonly point: CheckedCertificate; readonly answer: unkn
 export type Reply =
   /** A certificate, and the answer that was asked for, if any. */
   | ({ readonly kind: 'proven' } & Proven)
-  /** `behind`: has no such certificate yet. `gone`: has it no longer. `limit`: the node limits our requests. */
+  /**
+   * `not-reached`: has no such certificate yet. `pruned`: has it no longer. `limit`: the node limits the
+   * requests of this reader.
+   */
   | {
-      readonly kind: 'behind' | 'gone' | 'limit' | 'unable'
+      readonly kind: 'not-reached' | 'pruned' | 'limit' | 'unable'
       readonly reason: string
       readonly retryAfterMs: number | null
     }
@@ -42,7 +45,7 @@ export type Reply =
 
 export type Ending =
   | ({ readonly kind: 'answered' } & Proven)
-  | { readonly kind: 'disputed'; readonly points: Contradiction }
+  | { readonly kind: 'disputed'; readonly points: ConflictingCertificates }
   | {
       readonly kind: 'insufficient'
       readonly retryAfterMs: number | null
@@ -54,7 +57,7 @@ export type Ending =
     })
 
 /** How a call ended. */
-export type Ended = {
+export type CallOutcome = {
   readonly ending: Ending
   readonly read: Pick<Read, 'query' | 'reached'>
   /** Index of the call's first lookup among those of the read. */
@@ -62,14 +65,14 @@ export type Ended = {
 }
 
 export type ReaderEvent =
-  | Event<Asked, Reply, Wanted>
+  | Event<RequestInFlight, Reply, CallInput>
   /** A node has signed this address. */
   | { readonly kind: 'located'; readonly name: string; readonly url: string }
   /** `isOver`: all sources of addresses have answered or failed; else they are being asked. */
   | { readonly kind: 'learning'; readonly isOver: boolean }
 
 /** A request to a node. */
-export interface Asked extends Flight<Asked> {
+export interface RequestInFlight extends Flight<RequestInFlight> {
   /** null: it asks for the newest certificate only. */
   readonly read: Read | null
   readonly minOffset: number
@@ -77,36 +80,36 @@ export interface Asked extends Flight<Asked> {
   readonly beganAtMs: number
   /** Another node is asked too. */
   isLate: boolean
-  /** The node counts as heard. */
+  /** The node counts as consulted. */
   isSilent: boolean
 }
 
 /** A read for one call, or for several together. */
 export type Read = {
   /** Of the first call, whose bounds hold for all. */
-  readonly wanted: Wanted
+  readonly wanted: CallInput
   readonly calls: readonly Call[]
   readonly query: CertifiedQuery<unknown>
   /** Made of the query once it is asked. */
   question: AnyQuestion<unknown> | undefined
   /** The query names its offset itself, as pages after the first do: neither floor nor freshness applies (D-39). */
-  readonly isWalk: boolean
+  readonly isPageWalk: boolean
   readonly beganAtMs: number
   /** The newest offset that the reader had seen when the read began. */
   readonly floor: number
-  readonly asked: Set<Source<Asked>>
+  readonly asked: Set<Source<RequestInFlight>>
   /** Nodes that replied, with an answer or a refusal. */
-  readonly reached: Set<Source<Asked>>
+  readonly reached: Set<Source<RequestInFlight>>
   /** Why the newest refused reply proves nothing. */
   unproven: string | null
   best: Proven | null
-  isBehind: boolean
-  isGone: boolean
+  sawLaggingNode: boolean
+  sawPruned: boolean
   /** The read has waited as long as it may. */
   isOverdue: boolean
 }
 
-export type ReaderState = World<Asked, Ended, Contradiction> & {
+export type ReaderState = World<RequestInFlight, CallOutcome, ConflictingCertificates> & {
   readonly decisions: CertifiedDecisions
   /** 0 also if no other nodes can be asked. */
   readonly faultyMax: number
@@ -118,7 +121,7 @@ export type ReaderState = World<Asked, Ended, Contradiction> & {
   floor: number
   /** Certificates by offset. */
   readonly points: Map<number, CheckedCertificate>
-  fork: Contradiction | null
+  fork: ConflictingCertificates | null
   polledAtMs: number
   isLearning: boolean
 }

@@ -10,7 +10,7 @@ import {
 import { decodeText, readRefusal } from '../answers/reply.ts'
 import type { Asker } from '../driver/run.ts'
 import type { Transport, TransportReply } from '../source/transport.ts'
-import type { Asked, Reply } from './certified-state.ts'
+import type { RequestInFlight, Reply } from './certified-state.ts'
 import { wireRequest } from './node-request.ts'
 
 export function createAsker(options: {
@@ -18,11 +18,11 @@ export function createAsker(options: {
   readonly network: HashedNetwork
   readonly crypto: SignatureVerifier
   readonly isPrivateAllowed: boolean
-}): Asker<Asked, Reply> {
+}): Asker<RequestInFlight, Reply> {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
 
-  const replyOf = async (reply: TransportReply, { read, minOffset }: Asked): Promise<Reply> => {
+  const replyOf = async (reply: TransportReply, { read, minOffset }: RequestInFlight): Promise<Reply> => {
     if (reply.status !== 200) return refusalOf(reply, minOffset)
     try {
       const document = decodeText(reply.body)
@@ -59,7 +59,7 @@ function refusalOf(reply: TransportReply, minOffset: number): Reply {
   const { status } = reply
   const { code, text: reason, retryAfterMs } = readRefusal(reply)
   // The former comes from a proxy whose nodes lag.
-  const isBehind = code === 'CONSENSUS_LAGGING' || (code === 'NO_CERTIFICATE' && minOffset > 0)
-  const kind = status === 410 ? 'gone' : status === 429 ? 'limit' : isBehind ? 'behind' : 'unable'
+  const isNotReached = code === 'CONSENSUS_LAGGING' || (code === 'NO_CERTIFICATE' && minOffset > 0)
+  const kind = status === 410 ? 'pruned' : status === 429 ? 'limit' : isNotReached ? 'not-reached' : 'unable'
   return { kind, reason, retryAfterMs }
 }

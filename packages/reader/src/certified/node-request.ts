@@ -29,11 +29,11 @@ import {
 import type { NodeRequest, TransportRequest } from '../source/transport.ts'
 
 /** A query with all its forms: stored with the proof, as a question to the state, and on the wire. */
-export type CertifiedQuery<Answer, Asked = AnyQuestion<Answer>> = {
+export type CertifiedQuery<Answer, Query = AnyQuestion<Answer>> = {
   /** As it is stored with the proof. */
   readonly request: CanonicalRequest
   /** Which part of the state answers it. @throws {RangeError} If no part does. */
-  question(network: HashedNetwork): Asked
+  question(network: HashedNetwork): Query
   /** Path and query below the node's base address. */
   readonly path: string
   /** Body of a POST; null: a GET. */

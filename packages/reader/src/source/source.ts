@@ -10,10 +10,10 @@ export type Flight<F> = {
   readonly endsAtMs: number
 }
 
-export type Source<F> = Known & { readonly flights: Set<F> }
+export type Source<F> = NodeObservations & { readonly flights: Set<F> }
 
 /** What is known of a node. Written in place. */
-export type Known = {
+export type NodeObservations = {
   /** Of the genesis; null: a seed that no node has signed as its address. */
   name: string | null
   /** null: not known yet. */
@@ -76,13 +76,13 @@ export function createSource<F>(url: string | null, isSeed: boolean): Source<F> 
   }
 }
 
-export function expectedMs({ latencyMs }: Known): number {
+export function expectedMs({ latencyMs }: NodeObservations): number {
   return latencyMs ?? UNKNOWN_MS
 }
 
 /** The nodes that accept requests: the fastest first, failing ones last. */
-export function rankSources<S extends Known>(sources: readonly S[], nowMs: number): readonly S[] {
-  const shunned = ({ badUntilMs, awayUntilMs }: Known) =>
+export function rankSources<S extends NodeObservations>(sources: readonly S[], nowMs: number): readonly S[] {
+  const shunned = ({ badUntilMs, awayUntilMs }: NodeObservations) =>
     badUntilMs > nowMs ? 2 : Number(awayUntilMs > nowMs)
   return sources
     .filter(({ refusesUntilMs }) => refusesUntilMs <= nowMs)
@@ -90,7 +90,7 @@ export function rankSources<S extends Known>(sources: readonly S[], nowMs: numbe
 }
 
 /** It answered. @param tookMs - null: it waited for an offset, so that the time is not its latency. */
-export function noteAnswer(source: Known, tookMs: number | null): void {
+export function noteAnswer(source: NodeObservations, tookMs: number | null): void {
   source.failureCount = 0
   source.awayUntilMs = Number.NEGATIVE_INFINITY
   if (tookMs === null) return
@@ -101,25 +101,25 @@ export function noteAnswer(source: Known, tookMs: number | null): void {
 }
 
 /** It has not answered for this long, and may still answer. */
-export function noteWaiting(source: Known, waitedMs: number): void {
+export function noteWaiting(source: NodeObservations, waitedMs: number): void {
   source.latencyMs = Math.max(expectedMs(source), waitedMs)
 }
 
 /** It cannot be reached. */
-export function noteFailure(source: Known, reason: string, nowMs: number): void {
+export function noteFailure(source: NodeObservations, reason: string, nowMs: number): void {
   noteError(source, reason)
   source.awayUntilMs = nowMs + Math.min(AWAY_MS_MAX, AWAY_MS_MIN * 2 ** source.failureCount++)
 }
 
 /** It sent what no honest node sends. */
-export function noteLie(source: Known, reason: string, nowMs: number): void {
+export function noteLie(source: NodeObservations, reason: string, nowMs: number): void {
   noteError(source, reason)
   source.badUntilMs = nowMs + BAD_MS
 }
 
 /** It refused. @param refusal.retryAfterMs - null: it named no time. */
 export function noteRefusal(
-  source: Known,
+  source: NodeObservations,
   { reason, retryAfterMs }: { readonly reason: string; readonly retryAfterMs: number | null },
   nowMs: number,
 ): void {
@@ -128,7 +128,7 @@ export function noteRefusal(
 }
 
 /** Counts an invalid or missing answer. */
-export function noteError({ counters }: Known, reason: string): void {
+export function noteError({ counters }: NodeObservations, reason: string): void {
   counters.errors++
   counters.lastError = reason
 }

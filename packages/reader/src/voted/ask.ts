@@ -11,7 +11,7 @@ import { type Item, isVoteWanted } from './item.ts'
 export type Channel = TransportRequest['channel']
 type Answer = Reply & { readonly kind: 'answer' }
 
-export type Ask = {
+export type RequestSpec = {
   /** `probe`: an empty batch without an offset, which only asks for heads (D-37). */
   readonly kind: 'probe' | 'batch' | 'read'
   readonly channel: Channel
@@ -30,23 +30,23 @@ export type Ask = {
   }[]
 }
 
-export const PROBE: Ask = createAsk('probe', { items: [], pin: null, atOffset: null })
+export const PROBE: RequestSpec = createAsk('probe', { items: [], pin: null, atOffset: null })
 
 /** Batches are of lookups, reads of one item. */
 export function createAsk(
-  kind: Ask['kind'],
-  options: Pick<Ask, 'items' | 'pin' | 'atOffset'>,
-): Ask {
+  kind: RequestSpec['kind'],
+  options: Pick<RequestSpec, 'items' | 'pin' | 'atOffset'>,
+): RequestSpec {
   const channel = kind === 'read' ? 'bulk' : 'lookup'
   return { kind, channel, ...options, request: null, cut: [] }
 }
 
 /** Whether the node's vote could still change an item. */
-export function isWanted(ask: Ask, node: number): boolean {
+export function isWanted(ask: RequestSpec, node: number): boolean {
   return ask.kind === 'probe' || ask.items.some((item) => isVoteWanted(item, ask.pin, node))
 }
 
-export function requestOf(ask: Ask): NodeRequest {
+export function requestOf(ask: RequestSpec): NodeRequest {
   if (ask.request !== null) return ask.request
   const request = ask.kind === 'read' ? readRequest(ask) : lookupsRequest(ask)
   const forwarded = ask.items.find(({ headers }) => headers !== undefined)?.headers
@@ -57,13 +57,13 @@ export function requestOf(ask: Ask): NodeRequest {
   return ask.request
 }
 
-function lookupsRequest({ items, atOffset }: Ask): NodeRequest {
+function lookupsRequest({ items, atOffset }: RequestSpec): NodeRequest {
   // Batches hold nothing else.
   const lookups = items.map(({ asked }) => (asked as { readonly lookup: Lookup }).lookup)
   return batchRequest(lookups, atOffset)
 }
 
-function readRequest({ items, atOffset }: Ask): NodeRequest {
+function readRequest({ items, atOffset }: RequestSpec): NodeRequest {
   const [item] = items as readonly [Item]
   const { request } = item.asked as { readonly request: ReadRequest } // Its one item is a read.
   return {
@@ -82,7 +82,7 @@ function readRequest({ items, atOffset }: Ask): NodeRequest {
  * The votes in an answer, as bytes; undefined if it has another form. Equal answers of several nodes give the same
  * `Vote` objects.
  */
-export function votesIn(ask: Ask, { point, body }: Answer): readonly Vote[] | undefined {
+export function votesIn(ask: RequestSpec, { point, body }: Answer): readonly Vote[] | undefined {
   const same = ask.cut.find(
     (other) =>
       other.point.offset === point.offset &&

@@ -11,7 +11,7 @@ import type { Decided } from '../votes/read-outcome.ts'
 import {
   createBallot,
   type Group,
-  judge,
+  tallyVerdict,
   largestGroup,
   strikeGroup,
   type Verdict,
@@ -19,12 +19,12 @@ import {
 } from '../votes/tally.ts'
 import { claimedHeads, nextPin } from './heads.ts'
 import {
-  type Asked,
+  type ReadTarget,
   type Item,
   isPruned,
   isSelfPinned,
   type Round,
-  type Standing,
+  type NodeVoteState,
   type Undecided,
 } from './item.ts'
 import type { Node } from './node.ts'
@@ -34,7 +34,7 @@ import { isHopeless, isUnusable } from './usable.ts'
 import { finish, type State, wait } from './voted-state.ts'
 
 const MALFORMED = 'malformed answer'
-/** How long an answer waits for the own replica, which is compared afterwards too. */
+/** How long an answer waits for the local replica, which is compared afterwards too. */
 const LOCAL_HASH_WAIT_MS = 50
 
 /** Ends the item, or begins its second round, if what is known suffices. */
@@ -52,25 +52,25 @@ export function decide(state: State, item: Item): void {
       }
     }
     if (verdict.kind === 'disputed' && (round === current || verdict.reason === 'fork'))
-      giveUp(state, item, round, verdict)
+      endUndecided(state, item, round, verdict)
     else if (round !== current)
       continue // The second round may still decide.
     else if (verdict.kind === 'insufficient') {
       // A pruned offset can be read again at a newer one.
-      if (!isPruned(round) || !repin(state, item, round)) giveUp(state, item, round, verdict)
+      if (!isPruned(round) || !repin(state, item, round)) endUndecided(state, item, round, verdict)
     }
     // Lagging, or agreed on an old offset: a second round at a lower or newer one.
-    else if (!repin(state, item, round)) lag(state, item)
+    else if (!repin(state, item, round)) endAsLagging(state, item)
     return
   }
   if (current === undefined && isHopeless(state, item))
-    giveUp(state, item, undefined, { kind: 'insufficient' })
+    endUndecided(state, item, undefined, { kind: 'insufficient' })
 }
 
 /** Ends the item: the nodes have not reached the offset. */
-export function lag(state: State, item: Item): void {
+export function endAsLagging(state: State, item: Item): void {
   const round = item.rounds.at(-1)
-  giveUp(state, item, round, {
+  endUndecided(state, item, round, {
     kind: 'lagging',
     wantedOffset: Math.max(round?.pin ?? 0, state.floor, item.minOffset),
     headOffset: claimedByMany(claimedHeads(state), item.threshold),
@@ -84,7 +84,7 @@ export function startRound(state: State, item: Item, pin: number | null): void {
     pin,
     startedAtMs: state.nowMs,
     ballot: createBallot(),
-    standings: new Array<Standing>(state.nodes.length).fill('open'),
+    voteStates: new Array<NodeVoteState>(state.nodes.length).fill('open'),
     reasons: new Map(),
   })
 }
@@ -106,12 +106,12 @@ function judgeRound(state: State, item: Item, round: Round): Verdict {
   let unusableCount = 0
   let laggingCount = 0
   for (const node of state.nodes) {
-    const standing = round.standings[node.index]
-    if (standing === 'voted') continue
-    if (standing === 'lagging') laggingCount++
-    else if (standing === 'failed' || isUnusable(state, item, node)) unusableCount++
+    const voteState = round.voteStates[node.index]
+    if (voteState === 'voted') continue
+    if (voteState === 'lagging') laggingCount++
+    else if (voteState === 'failed' || isUnusable(state, item, node)) unusableCount++
   }
-  const verdict = judge(round.ballot, {
+  const verdict = tallyVerdict(round.ballot, {
     nodeCount: state.nodeCount,
     threshold: item.threshold,
     unusableCount,
@@ -122,7 +122,7 @@ function judgeRound(state: State, item: Item, round: Round): Verdict {
   if (verdict.kind !== 'decided' || isAnswer(item.asked, verdict.group.vote)) return verdict
   strikeGroup(round.ballot, verdict.group)
   for (const voter of verdict.group.voters) {
-    round.standings[voter] = 'failed'
+    round.voteStates[voter] = 'failed'
     round.reasons.set(voter, MALFORMED)
     noteError((state.nodes[voter] as Node).lanes.lookup, MALFORMED) // Voters are nodes.
   }
@@ -167,7 +167,7 @@ function shortenOthers({ nodes }: State, item: Item, { vote }: Group): void {
       if (flight.ask.items[0] === item) flight.bytesWanted = vote.answer.byteLength
 }
 
-function giveUp(state: State, item: Item, round: Round | undefined, ending: Ending): void {
+function endUndecided(state: State, item: Item, round: Round | undefined, ending: Ending): void {
   const group = round && largestGroup(round.ballot)
   conclude(state, item, undecided(state, { item, round, group }, ending))
 }
@@ -182,7 +182,7 @@ function conclude(state: State, item: Item, outcome: Decided | Undecided): void 
 }
 
 /** Whether the bytes that enough nodes sent are an answer to the request (D-35). */
-function isAnswer(asked: Asked, { answer, recordTime }: Vote): boolean {
+function isAnswer(asked: ReadTarget, { answer, recordTime }: Vote): boolean {
   if (asked.kind === 'lookup') return isEntryAnswer(answer, asked.lookup, recordTime)
   const body = parseJson(answer)
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)

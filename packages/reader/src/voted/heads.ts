@@ -3,7 +3,7 @@ import { quorumOf } from '@quorumscan/verifier'
 import { wakeBy } from '../driver/decider-protocol.ts'
 import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
-import { type Item, isPruned, type Round, type Standing } from './item.ts'
+import { type Item, isPruned, type Round, type NodeVoteState } from './item.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
 import type { State } from './voted-state.ts'
 
@@ -60,9 +60,9 @@ export function nextPin(state: State, item: Item, round: Round): number | null {
     const pin = decisions.choosePin(claimedHeads(state), { threshold, floor })
     return pin !== null && pin > (round.pin ?? 0) ? pin : null
   }
-  const headsOf = (...standings: readonly Standing[]): number[] =>
+  const headsOf = (...voteStates: readonly NodeVoteState[]): number[] =>
     nodes
-      .filter(({ index }) => standings.includes(round.standings[index] as Standing))
+      .filter(({ index }) => voteStates.includes(round.voteStates[index] as NodeVoteState))
       .map(({ head }) => head ?? 0)
   return chooseNextPin({
     laggingHeads: headsOf('lagging'),

@@ -5,13 +5,13 @@ import type { ReaderError, ReadRequest } from '../reader-options.ts'
 import type { Decided, Disputed, Insufficient, Lagging, VoteGroup } from '../votes/read-outcome.ts'
 import type { Ballot, Vote } from '../votes/tally.ts'
 
-export type Asked =
+export type ReadTarget =
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
   | { readonly kind: 'read'; readonly request: ReadRequest }
 
 /** The requests of one call, with checked options. */
-export type Wanted = {
-  readonly asked: readonly Asked[]
+export type CallInput = {
+  readonly asked: readonly ReadTarget[]
   /** Equal votes needed. */
   readonly threshold: number
   readonly minOffset: number
@@ -27,7 +27,7 @@ export type Undecided =
 export type Undigested = Omit<VoteGroup, 'answerDigest'> & Pick<Vote, 'answer'>
 
 /** An outcome for each request, or an error if there is no room for the call. */
-export type Ended = (Decided | Undecided)[] | ReaderError
+export type CallOutcome = (Decided | Undecided)[] | ReaderError
 
 /** The items of one caller, which end together. */
 export type Call = {
@@ -38,7 +38,7 @@ export type Call = {
 }
 
 /** What a node did in a round; `open`: nothing yet. */
-export type Standing = 'open' | 'voted' | 'lagging' | 'failed'
+export type NodeVoteState = 'open' | 'voted' | 'lagging' | 'failed'
 
 /** One vote at one offset; a read has at most two rounds (D-37). */
 export type Round = {
@@ -47,16 +47,16 @@ export type Round = {
   readonly startedAtMs: number
   readonly ballot: Ballot
   /** By node. */
-  readonly standings: Standing[]
+  readonly voteStates: NodeVoteState[]
   /** Why a node does not vote, by node. */
   readonly reasons: Map<number, string>
 }
 
-export type Item = Omit<Wanted, 'asked'> & {
+export type Item = Omit<CallInput, 'asked'> & {
   readonly call: Call
   /** Its place among those of the call. */
   readonly index: number
-  readonly asked: Asked
+  readonly asked: ReadTarget
   readonly startedAtMs: number
   readonly rounds: Round[]
   /** The offset of the second round, while the item waits for it. */
@@ -71,7 +71,7 @@ export type Item = Omit<Wanted, 'asked'> & {
   decided: Vote | null
 }
 
-export function createCall(id: number, wanted: Wanted, startedAtMs: number): Call {
+export function createCall(id: number, wanted: CallInput, startedAtMs: number): Call {
   const { asked, threshold, minOffset, maxAgeMs, headers } = wanted
   const call: Call = { id, items: [], outcomes: [], missing: asked.length }
   // Field by field: V8 reads objects made by spread several times more slowly.
@@ -112,5 +112,5 @@ export function roundAt(item: Item, pin: number | null): Round | undefined {
 
 /** Whether the node's vote could still change the item. */
 export function isVoteWanted(item: Item, pin: number | null, node: number): boolean {
-  return !item.isDone && roundAt(item, pin)?.standings[node] === 'open'
+  return !item.isDone && roundAt(item, pin)?.voteStates[node] === 'open'
 }

@@ -9,7 +9,7 @@ import { type Reply, readRefusal } from '../answers/reply.ts'
 import { send } from '../driver/decider-protocol.ts'
 import { noteAnswer, noteError } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
-import { type Ask, type Channel, isWanted, PROBE, requestOf } from './ask.ts'
+import { type RequestSpec, type Channel, isWanted, PROBE, requestOf } from './ask.ts'
 import { isFailing, type Lane, lanesOf, type Node, noteHead, type Sent } from './node.ts'
 import { note, type State } from './voted-state.ts'
 
@@ -39,7 +39,7 @@ function hasRoom(lane: Lane): boolean {
 }
 
 /** Queues something for a node and sends it when there is room. */
-export function enqueue(state: State, node: Node, ask: Ask): void {
+export function enqueue(state: State, node: Node, ask: RequestSpec): void {
   const lane = node.lanes[ask.channel]
   // One probe is enough.
   if (ask === PROBE && lane.queue.includes(ask)) return
@@ -70,7 +70,7 @@ export function pump(state: State, node: Node): void {
   }
 }
 
-function nextAsk(node: Node, lane: Lane): Ask | undefined {
+function nextAsk(node: Node, lane: Lane): RequestSpec | undefined {
   for (let ask = lane.queue.shift(); ask !== undefined; ask = lane.queue.shift())
     if (isWanted(ask, node.index)) return ask
   return lane.channel === 'lookup' && isFailing(lane) ? PROBE : undefined
@@ -96,7 +96,7 @@ export function noteReply(state: State, flight: Sent, reply: TransportReply): Re
   lane.answeredAtMs = lane.endedAtMs = nowMs
   node.counters.latencyMsLast = nowMs - sentAtMs
   noteAnswer(lane, nowMs - sentAtMs)
-  const judged = judge(state, flight, reply)
+  const judged = classifyReply(state, flight, reply)
   if (reply.status === 429)
     node.refusesUntilMs = nowMs + (readRefusal(reply).retryAfterMs ?? RETRY_AFTER_MS)
   if (judged.kind !== 'failed') noteHead(node, reply, nowMs)
@@ -114,7 +114,7 @@ export function noteLost(
   if (isTimeout) {
     // A node that answered later requests has lost this one, and does not fail.
     if (lane.answeredAtMs < sentAtMs) lane.failureCount = Math.max(2, lane.failureCount + 1)
-    return judge(state, flight, new Error(reason))
+    return classifyReply(state, flight, new Error(reason))
   }
   lane.failureCount++
   // The node may just have closed a kept-alive connection: the request is sent again at once.
@@ -124,11 +124,11 @@ export function noteLost(
     return null
   }
   if (isFailing(lane)) lane.awayUntilMs = state.nowMs + backoffMs(lane.failureCount - 1, BACKOFF)
-  return judge(state, flight, new Error(reason))
+  return classifyReply(state, flight, new Error(reason))
 }
 
 /** Judges the end of a request, and counts it. */
-function judge(
+function classifyReply(
   state: State,
   { source, ask, sentAtMs }: Sent,
   ended: TransportReply | Error,
@@ -142,7 +142,7 @@ function judge(
 }
 
 /** Forgets failures, which are too old to count. */
-export function forgive({ nodes }: State): void {
+export function resetFailures({ nodes }: State): void {
   for (const lane of nodes.flatMap(lanesOf)) {
     lane.failureCount = 0
     lane.awayUntilMs = 0

@@ -6,7 +6,7 @@ import type { Address } from '../source/address-book.ts'
 import { isAuthenticated } from '../source/node-url.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
-import type { Ask, Channel } from './ask.ts'
+import type { RequestSpec, Channel } from './ask.ts'
 
 /** A node that has not answered a request for this long is reported as silent. It may still answer. */
 const SILENCE_MS = 1000
@@ -14,7 +14,7 @@ const SILENCE_MS = 1000
 /** A request in flight. */
 export interface Sent extends Flight<Sent> {
   readonly source: Lane
-  readonly ask: Ask
+  readonly ask: RequestSpec
   /** It does not count against the limit of requests in flight. */
   isLate: boolean
   /** A longer answer cannot win the vote, and need not be read. */
@@ -25,7 +25,7 @@ export interface Sent extends Flight<Sent> {
 export interface Lane extends Source<Sent> {
   readonly node: Node
   readonly channel: Channel
-  queue: Ask[]
+  queue: RequestSpec[]
   /** When the node last answered, ms. */
   answeredAtMs: number
   /** When a request last ended, with any result. */

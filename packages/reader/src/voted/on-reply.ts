@@ -44,7 +44,7 @@ function abstain(
     if (round === undefined || !isVoteWanted(item, ask.pin, index)) continue
     // A node that pruned the offset cannot vote on it, and a lower pin would not help.
     const isLagging = reply.kind === 'lagging' && reply.reason === 'not-reached'
-    round.standings[index] = isLagging ? 'lagging' : 'failed'
+    round.voteStates[index] = isLagging ? 'lagging' : 'failed'
     round.reasons.set(index, reply.reason)
     decide(state, item)
   }
@@ -62,8 +62,8 @@ function countVote(state: State, { ask, source }: Sent, item: Item, vote: Vote):
     return
   }
   const round = roundAt(item, ask.pin)
-  if (round === undefined || round.standings[voter] === 'voted') return
-  round.standings[voter] = 'voted'
+  if (round === undefined || round.voteStates[voter] === 'voted') return
+  round.voteStates[voter] = 'voted'
   round.reasons.delete(voter)
   counters.votes++
   const group = castVote(round.ballot, { voter, vote }, isSameVote)

@@ -1,9 +1,9 @@
-/** Asks the own replica for its history at the offsets that are read, to compare it with the nodes' (D-38). */
+/** Asks the local replica for its history at the offsets that are read, to compare it with the nodes' (D-38). */
 import { type Comparison, note, notePoint, type State } from './voted-state.ts'
 
 /** Offsets remembered: some seconds of reading under load. */
 const OFFSETS_MAX = 256
-const RETRY_MS = 1000 // The own replica may reach the offset later than the nodes.
+const RETRY_MS = 1000 // The local replica may reach the offset later than the nodes.
 const TRIES_MAX = 20
 
 /** Compares the replica at an offset that is about to be read. */

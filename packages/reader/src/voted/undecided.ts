@@ -26,7 +26,7 @@ export type Ending =
   | Pick<Lagging, 'kind' | 'wantedOffset' | 'headOffset'>
 
 /** An item at its end. */
-export type Ended = {
+export type EndedItem = {
   readonly item: Item
   /** Undefined if no node was asked. */
   readonly round: Round | undefined
@@ -34,7 +34,7 @@ export type Ended = {
   readonly group: Group | undefined
 }
 
-export function undecided(state: State, ended: Ended, ending: Ending): Undecided {
+export function undecided(state: State, ended: EndedItem, ending: Ending): Undecided {
   const { threshold, staleAgeMs } = ended.item
   const part = participation(state, ended)
   switch (ending.kind) {
@@ -53,14 +53,14 @@ export function undecided(state: State, ended: Ended, ending: Ending): Undecided
   }
 }
 
-function isReachable(state: State, ended: Ended, node: Node): boolean {
-  const standing = ended.round?.standings[node.index] ?? 'open'
-  if (standing !== 'open') return standing !== 'failed'
+function isReachable(state: State, ended: EndedItem, node: Node): boolean {
+  const voteState = ended.round?.voteStates[node.index] ?? 'open'
+  if (voteState !== 'open') return voteState !== 'failed'
   const isRefusing = node.refusesUntilMs > state.nowMs
   if (isHeadless(state, node) || isRefusing) return false
   // A node that reported its head is reachable, even if time ran out.
-  const isHeard = ended.round === undefined && isFresh(state, node)
-  return isHeard || !isUnusable(state, ended.item, node)
+  const hasReportedHead = ended.round === undefined && isFresh(state, node)
+  return hasReportedHead || !isUnusable(state, ended.item, node)
 }
 
 /** How long until `missingCount` of the refusing nodes accept requests; null if fewer refuse. */
@@ -71,7 +71,7 @@ function refusedMs({ nodes, nowMs }: State, missingCount: number): number | null
   return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
 }
 
-function voteGroups({ nodes }: State, { item, round }: Ended): Undigested[] {
+function voteGroups({ nodes }: State, { item, round }: EndedItem): Undigested[] {
   const largestFirst = [...(round?.ballot.groups ?? [])].sort(
     (a, b) => b.voters.length - a.voters.length,
   )
@@ -96,7 +96,7 @@ function entryOf(answer: Uint8Array): VoteGroup['entry'] {
 
 export function participation(
   { nodes, nodeCount }: State,
-  { item: { threshold }, round, group }: Ended,
+  { item: { threshold }, round, group }: EndedItem,
 ): Participation {
   const { groups, votedCount } = round?.ballot ?? { groups: [], votedCount: 0 }
   const dissenters = groups.filter((other) => other !== group).flatMap(({ voters }) => voters)

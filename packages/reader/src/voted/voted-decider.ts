@@ -10,9 +10,9 @@
 import { NEVER, wakeBy } from '../driver/decider-protocol.ts'
 import { WAITING_MAX } from '../reader-base.ts'
 import { PROBE } from './ask.ts'
-import { decide, lag, repin } from './decide.ts'
+import { decide, endAsLagging, repin } from './decide.ts'
 import { type Call, createCall, type Item } from './item.ts'
-import { enqueue, forgive, noteLate, noteLost, noteReply, pump } from './lanes.ts'
+import { enqueue, resetFailures, noteLate, noteLost, noteReply, pump } from './lanes.ts'
 import { isFailing, noteAddress } from './node.ts'
 import { onReply } from './on-reply.ts'
 import { noteCompared } from './own-history.ts'
@@ -89,12 +89,12 @@ function apply(state: State, event: ReaderEvent): void {
 function wake(state: State): void {
   const { nowMs } = state
   // Failures are remembered only while callers wait.
-  if (state.items.size === 0 && nowMs - state.finishedAtMs > IDLE_MS) forgive(state)
+  if (state.items.size === 0 && nowMs - state.finishedAtMs > IDLE_MS) resetFailures(state)
   if (nowMs - state.askedAtMs > IDLE_MS) {
     state.headsSinceMs = nowMs
     probeAll(state)
   }
-  keepLearning(state)
+  refreshAddresses(state)
 }
 
 /** Admits a call, as a whole or not at all. */
@@ -123,7 +123,7 @@ function endCall(state: State, call: Call, why: 'left' | 'deadline'): void {
     if (item.isDone) continue
     item.isOverdue = true
     decide(state, item)
-    if (!item.isDone) lag(state, item)
+    if (!item.isDone) endAsLagging(state, item)
   }
 }
 
@@ -134,7 +134,7 @@ function probeAll(state: State): void {
 }
 
 /** Keeps addresses and failing nodes under observation. */
-function keepLearning(state: State): void {
+function refreshAddresses(state: State): void {
   const isUrgent = state.nodes.some(({ url, lanes }) => url === null || isFailing(lanes.lookup))
   note(state, { kind: 'learn', isUrgent })
   for (const node of state.nodes) pump(state, node)
@@ -142,7 +142,7 @@ function keepLearning(state: State): void {
 
 /** Ends waits that have taken their time, and retries reads that had to wait. */
 function tick(state: State): void {
-  if (state.items.size > 0) keepLearning(state)
+  if (state.items.size > 0) refreshAddresses(state)
   sweepFloored(state)
   for (const item of state.items) sweepItem(state, item)
 }
@@ -157,7 +157,7 @@ function sweepFloored(state: State): void {
   sendWaiting(state)
   for (const item of unsent.floored)
     if (item.rounds.length === 0 && state.nowMs - item.startedAtMs >= FLOOR_WAIT_MS)
-      lag(state, item)
+      endAsLagging(state, item)
   if (unsent.floored.length > 0 && state.nowMs - state.askedAtMs >= FLOOR_PROBE_MS) probeAll(state)
 }
 
@@ -165,6 +165,6 @@ function sweepItem(state: State, item: Item): void {
   const round = item.rounds.at(-1)
   // After the node's own wait, lagging nodes have replied so. Slow nodes are not waited for.
   const isLate = round !== undefined && state.nowMs - round.startedAtMs >= NODE_WAIT_MS
-  if (isLate && round.standings.includes('lagging')) repin(state, item, round)
+  if (isLate && round.voteStates.includes('lagging')) repin(state, item, round)
   decide(state, item)
 }

@@ -3,7 +3,7 @@
  *
  * Lookups of one moment reach `voted-decider.ts` together. It asks the nodes for their heads, chooses the offset that
  * all are asked at (the pin), sends batches and counts the votes. The driver (`../driver/run.ts`) owns sockets, clock
- * and callers. This file provides the rest: addresses, and the history of the own replica to compare with the nodes'.
+ * and callers. This file provides the rest: addresses, and the history of the local replica to compare with the nodes'.
  */
 
 import { type CryptoPort, type Lookup, toHex } from '@quorumscan/verifier'
@@ -21,7 +21,7 @@ import type { Fork } from '../votes/histories.ts'
 import type { Decided, Outcome, ReadOptions } from '../votes/read-outcome.ts'
 import { DECISIONS, type Decisions } from '../votes/voted-decisions.ts'
 import { requestOf } from './ask.ts'
-import type { Asked, Ended, Undecided, Undigested } from './item.ts'
+import type { ReadTarget, CallOutcome, Undecided, Undigested } from './item.ts'
 import { createNode, nodeStatus } from './node.ts'
 import { step } from './voted-decider.ts'
 import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
@@ -128,11 +128,11 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     ...(defer && { defer }),
   })
 
-  const ask = async (asked: readonly Asked[], read: ReadOptions): Promise<Outcome[]> => {
+  const ask = async (asked: readonly ReadTarget[], read: ReadOptions): Promise<Outcome[]> => {
     const { threshold, minOffset, maxAgeMs } = await base.admit(read, state.items.size)
     if (asked.length === 0) return []
     const wanted = { asked, threshold, minOffset, maxAgeMs, headers: read.headers }
-    const ended: Ended = await driver.ask(wanted, clock.monotonicMs() + waitMs, read.signal)
+    const ended: CallOutcome = await driver.ask(wanted, clock.monotonicMs() + waitMs, read.signal)
     if (ended instanceof ReaderError) throw ended
     const isDecided = ended.every((outcome) => 'answer' in outcome)
     return isDecided ? ended : Promise.all(ended.map((outcome) => digested(outcome, base.crypto)))

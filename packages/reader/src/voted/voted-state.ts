@@ -7,12 +7,12 @@ import type { Address } from '../source/address-book.ts'
 import type { TransportReply } from '../source/transport.ts'
 import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
 import type { Decisions } from '../votes/voted-decisions.ts'
-import type { Call, Ended, Item, Wanted } from './item.ts'
+import type { Call, CallOutcome, Item, CallInput } from './item.ts'
 import { lanesOf, type Node, type Sent } from './node.ts'
 
 export type ReaderEvent =
-  | Event<Sent, TransportReply, Wanted>
-  /** The own replica's history at an offset; null where it has none. */
+  | Event<Sent, TransportReply, CallInput>
+  /** The local replica's history at an offset; null where it has none. */
   | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
   /** A node has another address. */
   | ({ readonly kind: 'located' } & Address)
@@ -20,7 +20,7 @@ export type ReaderEvent =
   | { readonly kind: 'learned' }
 
 export type Fact =
-  /** The own replica's history at the offset is wanted, as `compared`. */
+  /** The local replica's history at the offset is wanted, as `compared`. */
   | { readonly kind: 'compare'; readonly offset: number }
   /** Addresses may be refreshed; urgent if nodes do not answer. */
   | { readonly kind: 'learn'; readonly isUrgent: boolean }
@@ -28,14 +28,14 @@ export type Fact =
   /** How a request ended, for measurements. */
   | NodeReply
 
-export type State = World<Sent, Ended, Fact> & {
+export type State = World<Sent, CallOutcome, Fact> & {
   /** n of the genesis. */
   readonly nodeCount: number
   readonly faultyMax: number
   /** How long a read may wait (D-38). */
   readonly waitMs: number
   readonly decisions: Decisions
-  /** Whether there is an own replica to compare with. */
+  /** Whether there is an local replica to compare with. */
   readonly hasReplica: boolean
   /** One for each connection: more than n only if a test breaks that decision. */
   readonly nodes: readonly Node[]
@@ -61,7 +61,7 @@ export type State = World<Sent, Ended, Fact> & {
   readonly unsent: Unsent
 }
 
-/** What the own replica was asked about an offset. */
+/** What the local replica was asked about an offset. */
 export type Comparison = {
   isKnown: boolean
   isAsking: boolean
@@ -138,7 +138,7 @@ export function wait({ unsent }: State, item: Item): void {
   else alike.push(item)
 }
 
-/** Notes the history that a valid answer shows; `holder` null: the own replica. */
+/** Notes the history that a valid answer shows; `holder` null: the local replica. */
 export function notePoint(
   state: State,
   holder: string | null,

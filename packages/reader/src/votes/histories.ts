@@ -1,6 +1,6 @@
 /**
  * The history hash of each node at recent offsets, to detect a fork (D-38): f+1 nodes hold another history than
- * f+1 others, or than the own replica. Late votes count too.
+ * f+1 others, or than the local replica. Late votes count too.
  */
 import type { HistoryPoint } from '@quorumscan/verifier'
 
@@ -11,54 +11,54 @@ const HASHES_PER_NODE_MAX = 4
 
 export type Fork = {
   readonly offset: number
-  /** Each with the nodes that have it; `local` is the own replica. */
+  /** Each with the nodes that have it; `local` is the local replica. */
   readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
-/** null: the own replica, which is believed alone. */
-type Holder = string | null
+/** null: the local replica, which is believed alone. */
+type Reporter = string | null
 
-type Place = { readonly holdersByHash: Map<string, Set<Holder>>; isFork: boolean }
+type OffsetHistories = { readonly reportersByHash: Map<string, Set<Reporter>>; isFork: boolean }
 
-export type Histories = { readonly faultyMax: number; readonly places: Map<number, Place> }
+export type Histories = { readonly faultyMax: number; readonly byOffset: Map<number, OffsetHistories> }
 
 export function createHistories(faultyMax: number): Histories {
-  return { faultyMax, places: new Map() }
+  return { faultyMax, byOffset: new Map() }
 }
 
-/** Notes the history of a node or of the own replica. Returns a fork once, when it shows. */
+/** Notes the history of a node or of the local replica. Returns a fork once, when it shows. */
 export function noteHistory(
   histories: Histories,
-  holder: Holder,
+  reporter: Reporter,
   { offset, historyHash }: Pick<HistoryPoint, 'offset' | 'historyHash'>,
 ): Fork | null {
-  const place = placeAt(histories, offset)
-  const { holdersByHash } = place
-  const holders = holdersByHash.get(historyHash)
-  if (holders?.has(holder)) return null
+  const atOffset = historiesAt(histories, offset)
+  const { reportersByHash } = atOffset
+  const reporters = reportersByHash.get(historyHash)
+  if (reporters?.has(reporter)) return null
   // A hash that others hold is always added.
-  const others = [...holdersByHash.values()].filter((by) => by.has(holder))
-  if (holders !== undefined || others.length < HASHES_PER_NODE_MAX)
-    holdersByHash.set(historyHash, (holders ?? new Set<Holder>()).add(holder))
-  const held = [...holdersByHash]
+  const others = [...reportersByHash.values()].filter((by) => by.has(reporter))
+  if (reporters !== undefined || others.length < HASHES_PER_NODE_MAX)
+    reportersByHash.set(historyHash, (reporters ?? new Set<Reporter>()).add(reporter))
+  const held = [...reportersByHash]
     .filter(([, by]) => by.has(null) || by.size > histories.faultyMax)
     .map(([hash, by]) => ({ historyHash: hash, nodes: [...by].map((one) => one ?? 'local') }))
-  if (place.isFork || held.length < 2) return null
-  place.isFork = true
+  if (atOffset.isFork || held.length < 2) return null
+  atOffset.isFork = true
   return { offset, histories: held }
 }
 
 /** Whether a fork is known at the offset. */
-export function isForkAt({ places }: Histories, offset: number): boolean {
-  return places.get(offset)?.isFork === true
+export function isForkAt({ byOffset }: Histories, offset: number): boolean {
+  return byOffset.get(offset)?.isFork === true
 }
 
-function placeAt({ places }: Histories, offset: number): Place {
-  const known = places.get(offset)
+function historiesAt({ byOffset }: Histories, offset: number): OffsetHistories {
+  const known = byOffset.get(offset)
   if (known !== undefined) return known
-  const place = { holdersByHash: new Map(), isFork: false }
-  places.set(offset, place)
-  const [oldest = offset] = places.keys()
-  if (places.size > OFFSETS_MAX) places.delete(oldest)
-  return place
+  const atOffset = { reportersByHash: new Map(), isFork: false }
+  byOffset.set(offset, atOffset)
+  const [oldest = offset] = byOffset.keys()
+  if (byOffset.size > OFFSETS_MAX) byOffset.delete(oldest)
+  return atOffset
 }

@@ -1,7 +1,7 @@
 import { maxFaulty, quorumOf, utf8 } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { castVote, createBallot, judge, type Vote } from './tally.ts'
+import { castVote, createBallot, tallyVerdict, type Vote } from './tally.ts'
 
 const vote = (answer: string, more: Partial<Vote> = {}): Vote => ({
   offset: 1,
@@ -56,12 +56,12 @@ describe('a verdict', () => {
     ['disputed in a fork, whatever the count', ['a', 'a'], { isFork: true }, 'disputed'],
   ])('is %s', (_, answers, more, kind) => {
     const ballot = ballotOf(answers.map((answer) => vote(answer)))
-    expect(judge(ballot, { ...calm, ...more }).kind).toBe(kind)
+    expect(tallyVerdict(ballot, { ...calm, ...more }).kind).toBe(kind)
   })
 
   it('needs a threshold from 1 to n', () => {
     for (const threshold of [0, 5, Number.NaN])
-      expect(() => judge(createBallot(), { ...calm, threshold })).toThrow(RangeError)
+      expect(() => tallyVerdict(createBallot(), { ...calm, threshold })).toThrow(RangeError)
   })
 
   const voting = fc.integer({ min: 1, max: 13 }).chain((nodeCount) =>
@@ -87,7 +87,7 @@ describe('a verdict', () => {
         for (const [voter, node] of truth.entries())
           if (node !== null && node !== 'failed' && node !== 'lagging')
             castVote(ballot, { voter, vote: vote(node) })
-        const verdict = judge(ballot, { ...calm, nodeCount, threshold })
+        const verdict = tallyVerdict(ballot, { ...calm, nodeCount, threshold })
         if (verdict.kind === 'decided')
           expect(new TextDecoder().decode(verdict.group.vote.answer)).toBe('truth')
       }),
@@ -111,10 +111,10 @@ describe('a verdict', () => {
           laggingCount: count('lagging'),
           isFork: false,
         }
-        const before = judge(ballot, attendance)
+        const before = tallyVerdict(ballot, attendance)
         if (before.kind === 'open') expect(waiting.length).toBeGreaterThan(0)
         for (const voter of waiting) castVote(ballot, { voter, vote: vote('a') })
-        const after = judge(ballot, attendance)
+        const after = tallyVerdict(ballot, attendance)
         expect(after.kind).not.toBe('open')
         if (before.kind === 'decided' && after.kind === 'decided')
           expect(after.group).toBe(before.group)

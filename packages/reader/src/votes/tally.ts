@@ -106,7 +106,7 @@ export type Verdict =
  *
  * @throws {RangeError} If the threshold is not from 1 to n.
  */
-export function judge(ballot: Ballot, attendance: Attendance): Verdict {
+export function tallyVerdict(ballot: Ballot, attendance: Attendance): Verdict {
   const { nodeCount, threshold, unusableCount, laggingCount } = attendance
   if (!(threshold >= 1 && threshold <= nodeCount)) throw new RangeError('threshold out of range')
   if (attendance.isFork) return { kind: 'disputed', reason: 'fork' }

@@ -16,7 +16,7 @@ import {
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
 import { isWhole, malformed, verifyRanges } from '../proof/range-proof.ts'
-import { isBehind } from './freshness.ts'
+import { isBelowOffset } from './freshness.ts'
 import type { HashedNetwork } from './lookups.ts'
 import {
   type ActivitiesPage,
@@ -59,7 +59,7 @@ export function askActivities(
     answer,
     verify(proof, state) {
       // An earlier state has fewer rows: a walk that went back to it could end before its end.
-      if (isBehind(state.offset, offsetMin))
+      if (isBelowOffset(state.offset, offsetMin))
         throw new InvalidProof('NOT_PROVEN', 'a walk never goes back to an earlier offset')
       const run = verifyActivities(proof, state)
       const goneUntil = state.at - genesis.activityRetentionMicros

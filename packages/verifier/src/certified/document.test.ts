@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeCertificate } from '../certificates/certificate.ts'
 import type { CanonicalRequest } from '../statements/canonical-request.ts'
 import { createCertifiedVerifier, encodeDocument, splitDocument } from './document.ts'
-import { isBehind, isStale } from './freshness.ts'
+import { isBelowOffset, isStale } from './freshness.ts'
 import type { CertifiedPage } from './lists.ts'
 import type { Question } from './question.ts'
 import { questionOf } from './question-of-request.ts'
@@ -241,9 +241,9 @@ it('an answer whose age or offset is unknown is stale and behind', () => {
   expect(isStale(1_999_999, freshness)).toBe(true)
   expect(isStale(9_000_000, freshness)).toBe(false)
   expect(isStale(2_000_000, { ...freshness, maxAgeMs: Number.NaN })).toBe(true)
-  expect(isBehind(7, 7)).toBe(false)
-  expect(isBehind(6, 7)).toBe(true)
-  expect(isBehind(6, Number.NaN)).toBe(true)
+  expect(isBelowOffset(7, 7)).toBe(false)
+  expect(isBelowOffset(6, 7)).toBe(true)
+  expect(isBelowOffset(6, Number.NaN)).toBe(true)
 })
 
 function partsOf(document: string) {

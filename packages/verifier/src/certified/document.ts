@@ -37,7 +37,8 @@ export function createCertifiedVerifier(
   const checks = createCertificateChecks(network)
   return {
     /**
-     * What a document proves about a question. The caller checks whether it is recent enough: `isStale`, `isBehind`.
+     * What a document proves about a question. The caller checks whether it is recent enough: `isStale`,
+     * `isBelowOffset`.
      *
      * @param document - As received. Of bytes a copy is checked and read.
      * @param threshold - How many members must have signed the state.

@@ -11,6 +11,6 @@ export function isStale(recordTime: number, { nowMicros, maxAgeMs }: Freshness):
 }
 
 /** Whether the offset is below the lowest one that the reader accepts. An offset that is no number counts as below. */
-export function isBehind(offset: number, offsetMin: number): boolean {
+export function isBelowOffset(offset: number, offsetMin: number): boolean {
   return !(offset >= offsetMin)
 }

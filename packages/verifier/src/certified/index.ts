@@ -24,7 +24,7 @@ export {
   splitDocument,
 } from './document.ts'
 export { leavesOfDocument } from './document-leaves.ts'
-export { type Freshness, isBehind, isStale } from './freshness.ts'
+export { type Freshness, isBelowOffset, isStale } from './freshness.ts'
 export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
 export * from './lookups.ts'
 export * from './page-token.ts'

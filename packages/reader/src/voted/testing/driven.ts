@@ -6,7 +6,7 @@ import { createVirtual } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
 import { DECISIONS } from '../../votes/voted-decisions.ts'
 import { requestOf } from '../ask.ts'
-import type { Asked, Ended, Wanted } from '../item.ts'
+import type { ReadTarget, CallOutcome, CallInput } from '../item.ts'
 import { createNode, lanesOf, type Sent } from '../node.ts'
 import { step } from '../voted-decider.ts'
 import { createState, type Fact, type ReaderEvent } from '../voted-state.ts'
@@ -21,7 +21,7 @@ const NAMES = ['a', 'b', 'c'] as const
 /** In flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */
 const FLIGHTS_PER_NODE_MAX = (4 + 8) * (WAIT_MS / 1000 + 1)
 
-type Waiting = { readonly wanted: Wanted; readonly atMs: number; readonly floor: number }
+type Waiting = { readonly wanted: CallInput; readonly atMs: number; readonly floor: number }
 
 export function createRun(world: {
   readonly nodeCount: number
@@ -47,7 +47,7 @@ export function createRun(world: {
   let readCount = 0
   let floor = 0
 
-  const driven = createVirtual<Sent, TransportReply, Wanted, Ended, Fact, ReaderEvent>({
+  const driven = createVirtual<Sent, TransportReply, CallInput, CallOutcome, Fact, ReaderEvent>({
     world: state,
     step: (event) => step(state, event),
     onEffect(effect) {
@@ -71,7 +71,7 @@ export function createRun(world: {
   }
 
   /** A decision belongs to a waiting read, is true and recent enough, and enough nodes gave it. */
-  const judge = (read: number, ended: Ended): void => {
+  const judge = (read: number, ended: CallOutcome): void => {
     const asked = waiting.get(read)
     must(waiting.delete(read), 'what is decided is waited for')
     if (asked === undefined || ended instanceof Error) return
@@ -79,7 +79,7 @@ export function createRun(world: {
     must(ended.length === wanted.asked.length, 'each has an outcome')
     for (const [index, outcome] of ended.entries()) {
       if (!('answer' in outcome)) continue
-      const name = nameOf(wanted.asked[index] as Asked)
+      const name = nameOf(wanted.asked[index] as ReadTarget)
       const { offset } = outcome
       const answer = new TextDecoder().decode(outcome.answer)
       must(answer === answerAt(name, offset), 'what is decided is true')
@@ -131,7 +131,7 @@ export function createRun(world: {
   }
 
   const ask = ({ names, votes, ahead, isPage }: Command & { kind: 'ask' }): void => {
-    const wanted: Wanted = {
+    const wanted: CallInput = {
       asked: names
         .slice(0, isPage ? 1 : names.length)
         .map((index) => askedOf(NAMES[index] as string, isPage)), // There are so many.
@@ -191,13 +191,13 @@ function pickOf<T>(some: Iterable<T>, pick: number): T | undefined {
   return all[pick % Math.max(all.length, 1)]
 }
 
-function askedOf(name: string, isPage: boolean): Asked {
+function askedOf(name: string, isPage: boolean): ReadTarget {
   if (!isPage) return { kind: 'lookup', lookup: { name } }
   const page = { operation: 'page', parameters: { name }, bytesMax: 1024 }
   return { kind: 'read', request: { ...page, method: 'GET', path: `/${name}`, body: null } }
 }
 
-function nameOf(asked: Asked): string {
+function nameOf(asked: ReadTarget): string {
   return asked.kind === 'read'
     ? asked.request.path.slice(1)
     : (asked.lookup as { readonly name: string }).name // Nothing here asks by party.

@@ -51,13 +51,13 @@ export function replyTo(
 
 export type Said = { readonly name: string; readonly offset: number; readonly answer: string }
 
-type Asked = {
+type ParsedRequest = {
   readonly names: readonly string[]
   readonly offset: number | undefined
 }
 
 /** A page asks for the name in its path, a batch for those in its body. */
-function readRequest({ method, path, headers, body }: NodeRequest): Asked {
+function readRequest({ method, path, headers, body }: NodeRequest): ParsedRequest {
   if (method === 'GET') {
     const at = headers['x-read-at-offset']
     const offset = at === undefined ? undefined : Number(at)

@@ -35,7 +35,7 @@ import {
 /** The reader under attack. */
 export type Reader = Pick<
   typeof certified,
-  'createCertifiedVerifier' | 'questionOf' | 'prune' | 'isStale' | 'isBehind'
+  'createCertifiedVerifier' | 'questionOf' | 'prune' | 'isStale' | 'isBelowOffset'
 >
 
 const F = 1
@@ -169,8 +169,8 @@ function* freshnessFlaws(reader: Reader): Generator<string> {
   const freshness = { nowMicros: 5000, maxAgeMs: 1 }
   if (!reader.isStale(3999, freshness)) yield 'believes what is too old'
   if (reader.isStale(4000, freshness)) yield 'refuses what is not too old'
-  if (!reader.isBehind(41, 42)) yield 'goes back to an offset before the last one'
-  if (reader.isBehind(42, 42)) yield 'refuses what it has seen'
+  if (!reader.isBelowOffset(41, 42)) yield 'goes back to an offset before the last one'
+  if (reader.isBelowOffset(42, 42)) yield 'refuses what it has seen'
 }
 
 const worldAt = (offset: number) => [truth, past].find(({ point }) => point.offset === offset)
