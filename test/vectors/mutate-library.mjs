@@ -52,7 +52,7 @@ const REDUNDANT = {
   'proof/bits.ts: const isSettled = difference > 0 || partsAt < bit || bit + 1 >= 8 * bound.length -- partsAt < bit':
     'Keys that part before the bit differ there, so the difference is not 0, unless the bound is a prefix: then the bit is after its end.',
   "proof/range-proof.ts: if (isShown && LONE_SURROGATE.test(value)) throw malformed('leaf') -- isShown":
-    'For the compiler alone: what is no text is not taken as one.',
+    'For the compiler alone: a value that is not a text is not taken as one.',
 }
 
 const FAILURES = new Set(['undefined', 'null', 'false'])

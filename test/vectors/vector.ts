@@ -28,19 +28,19 @@ export type Refused = {
 const REQUEST = [
   /^RangeError: (a page has at least one (entry|row)|no event has such an id|the order is asc or desc)$/,
   /^RangeError: (there is no certified answer |[a-zA-Z]+ has other parameters: |lookups are a list$)/,
-  /^RangeError: (a lookup has a name or a party|[a-z_]+ is no text)$/,
+  /^RangeError: (a lookup has a name or a party|[a-z_]+ is not a text)$/,
 ]
 const DOCUMENT = /^MALFORMED: the document is (malformed|not UTF-8)$/
 const CERTIFICATE = /^MALFORMED: the certificate is malformed$/
 const LIST = /^MALFORMED: the proof is malformed: list$/
 const LEAF = /^MALFORMED: the proof is malformed: leaf$/
-const HIDDEN = /^NOT_PROVEN: the proof leaves something out$/
+const HIDDEN = /^NOT_PROVEN: the proof is incomplete$/
 const NEEDLESS = /^NOT_PROVEN: the proof shows too much$/
 const RUN = /^MALFORMED: the proof is malformed: run$/
 const ROW = /^MALFORMED: the proof is malformed: row$/
 const ROWS = /^NOT_PROVEN: the rows are of another history, or not all of a run$/
 const PAGE = /^NOT_PROVEN: the rows are not those that were asked for$/
-const ENTRY = /^NOT_PROVEN: an entry stands under a key that is not its own$/
+const ENTRY = /^NOT_PROVEN: an entry has a key that is not its own$/
 
 /**
  * The rules of docs/certified-reads.md that a request or a document can break, each with what this package's verifier
@@ -56,8 +56,8 @@ export const RULES = {
   'document.members': [DOCUMENT, LIST],
   'certificate.form': [CERTIFICATE],
   'certificate.network': [/^OTHER_GENESIS: /],
-  'certificate.signer': [/^BAD_SIGNATURE: .* is no member, or signs twice, or out of order$/],
-  'certificate.signature': [/^BAD_SIGNATURE: the signature of .* does not fit$/],
+  'certificate.signer': [/^BAD_SIGNATURE: .* is not a member, signed twice, or is out of order$/],
+  'certificate.signature': [/^BAD_SIGNATURE: the signature of .* does not verify$/],
   'certificate.signers': [/^TOO_FEW_SIGNERS: /],
   'walk.offset': [
     /^NOT_PROVEN: the page is of another offset$/,
@@ -75,7 +75,7 @@ export const RULES = {
   'proof.root': [/^NOT_PROVEN: the proof is of another tree$/],
   'proof.hidden': [HIDDEN],
   'proof.needless': [NEEDLESS],
-  'value.json': [/^NOT_PROVEN: a value is no JSON$/],
+  'value.json': [/^NOT_PROVEN: a value is not JSON$/],
   'value.entry': [ENTRY],
   'value.party': [/^NOT_PROVEN: the entry is that of another party$/],
   'activities.tree': [/^NOT_PROVEN: the state has no activity tree$/],

@@ -85,8 +85,8 @@ describe('evidence', () => {
   it.each([
     ['the same twice', { ...piece, statements: [signed('cd'), signed('cd')] }, 'are the same'],
     ['two offsets', { ...piece, statements: [signed('cd'), signed('ef', 18)] }, 'different things'],
-    ['another signer', { ...piece, signer: 'sv-1' }, 'signature 1 does not fit'],
-    ['no signer of the network', { ...piece, signer: 'sv-9' }, 'no node of the network'],
+    ['another signer', { ...piece, signer: 'sv-1' }, 'signature 1 does not verify'],
+    ['no signer of the network', { ...piece, signer: 'sv-9' }, 'not a node of the network'],
     ['no pieces', { evidence: [] }, 'proves nothing'],
     ['a further member', { ...piece, note: 'trust me' }, 'Unrecognized key: "note"'],
   ])('with %s proves nothing', async (_title, document, reason) => {

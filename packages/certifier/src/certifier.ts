@@ -188,6 +188,6 @@ export function createCertifier(options: {
 function describe({ code, own, others }: Divergence): string {
   const names = others.signatures.map(([name]) => name).join(', ')
   return code === 'LOG_FORK'
-    ? `at offset ${own.offset} this node applied another history than ${names} signed: it read another log`
-    : `at offset ${own.offset} this node holds another state than ${names} signed: wipe its replica`
+    ? `at offset ${own.offset} this node applied another history than ${names} signed. It followed a different log`
+    : `at offset ${own.offset} this node has another state than ${names} signed. Wipe its replica`
 }

@@ -34,7 +34,7 @@ export function createDirectory(options: {
   const seeds = reader.seeds.map((seed) => {
     const url = parseNodeUrl(seed, true)
     if (url === undefined)
-      throw new ReaderError('INVALID_ARGUMENT', `a seed is no http or https URL: ${seed}`)
+      throw new ReaderError('INVALID_ARGUMENT', `a seed is not an http or https URL: ${seed}`)
     return url
   })
   const book = createAddressBook({

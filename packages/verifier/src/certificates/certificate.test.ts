@@ -122,7 +122,7 @@ describe('checks of certificates', () => {
     expect(both[0]).toMatchObject({ offset: 42, signers: ['sv-1', 'sv-3', 'sv-4'] })
     expect(count).toBe(3)
     const bad = text.replace('"offset":42', '"offset":43')
-    for (const _ of [1, 2]) await expect(checks.check(bad)).rejects.toThrow('does not fit')
+    for (const _ of [1, 2]) await expect(checks.check(bad)).rejects.toThrow('does not verify')
     expect(count).toBe(9)
   })
 

@@ -95,11 +95,14 @@ export async function verifySignatures(
   if (index < signatures.length)
     throw new InvalidProof(
       'BAD_SIGNATURE',
-      `${signatures[index]?.[0]} is no member, or signs twice, or out of order`,
+      `${signatures[index]?.[0]} is not a member, signed twice, or is out of order`,
     )
   const bad = (await Promise.all(checks)).indexOf(false)
   if (bad >= 0)
-    throw new InvalidProof('BAD_SIGNATURE', `the signature of ${signatures[bad]?.[0]} does not fit`)
+    throw new InvalidProof(
+      'BAD_SIGNATURE',
+      `the signature of ${signatures[bad]?.[0]} does not verify`,
+    )
 }
 
 /** The part of `CryptoPort` that certificates need. */
@@ -142,7 +145,7 @@ export function isHash(value: unknown): boolean {
 
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
-    // A value that is no object has none of the members.
+    // A value that is not an object has none of the members.
     if (text.length <= CERTIFICATE_LENGTH_MAX) return JSON.parse(text) ?? {}
   } catch {
     // A text that is not JSON has no members.

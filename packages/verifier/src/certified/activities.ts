@@ -125,7 +125,7 @@ function rowValue({ eventId, row }: Pick<ProvenRow, 'eventId' | 'row'>): Json {
 function parseProof(proof: string): { readonly run: unknown; readonly stateProof: string } {
   try {
     const { run, state } = Object(JSON.parse(proof))
-    // A state that is nested too deep to be written again is no proof, either.
+    // A state that is nested too deeply to be encoded again is not a proof, either.
     return { run, stateProof: JSON.stringify(state) ?? '' }
   } catch (cause) {
     throw malformed('run', cause)

@@ -43,7 +43,7 @@ export function createCertifiedVerifier(
      * @param document - As received. Of bytes a copy is checked and read.
      * @param threshold - How many members must have signed the state.
      * @throws {InvalidProof} If it proves nothing about the question.
-     * @throws {RangeError} If the threshold is no number from f + 1 to n.
+     * @throws {RangeError} If the threshold is not a number from f + 1 to n.
      */
     async verify<Answer>(
       document: string | Uint8Array,

@@ -5,7 +5,7 @@ export type Freshness = {
   readonly maxAgeMs: number
 }
 
-/** Whether the record time is older than `maxAge` (D-39). An age that is no number counts as stale. */
+/** Whether the record time is older than `maxAge` (D-39). An age that is not a number counts as stale. */
 export function isStale(recordTime: number, { nowMicros, maxAgeMs }: Freshness): boolean {
   return !(nowMicros - recordTime <= maxAgeMs * 1000)
 }

@@ -107,5 +107,5 @@ function lookupsOf(value: unknown): readonly Lookup[] {
 function text(members: unknown, name: string): string {
   const value = (members as Readonly<Record<string, unknown>>)[name]
   if (typeof value === 'string') return value
-  throw new RangeError(`${name} is no text`)
+  throw new RangeError(`${name} is not a text`)
 }

@@ -90,15 +90,15 @@ export function entryOf({ key, value }: ProvenLeaf): CertifiedEntry {
   const [name, user] = kind === 'p' ? [components[1], components[0]] : [components[0], entry?.user]
   if (entry?.name === name && entry?.user === user && typeof user === 'string')
     return entry as CertifiedEntry
-  throw new InvalidProof('NOT_PROVEN', 'an entry stands under a key that is not its own')
+  throw new InvalidProof('NOT_PROVEN', 'an entry has a key that is not its own')
 }
 
-/** @throws {InvalidProof} If it is no JSON. */
+/** @throws {InvalidProof} If it is not JSON. */
 export function parseValue(value: string): unknown {
   try {
     return JSON.parse(value)
   } catch (cause) {
-    throw new InvalidProof('NOT_PROVEN', 'a value is no JSON', { cause })
+    throw new InvalidProof('NOT_PROVEN', 'a value is not JSON', { cause })
   }
 }
 

@@ -4,7 +4,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode.apply(null, bytes as unknown as number[]))
 }
 
-/** @returns undefined if it is no base64; several texts have the same bytes, of which `toBase64` gives one. */
+/** @returns undefined if it is not base64; several texts have the same bytes, of which `toBase64` gives one. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   let characters: string
   try {

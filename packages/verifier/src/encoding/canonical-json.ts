@@ -21,7 +21,7 @@ export type Json =
 /**
  * The canonical text: members sorted by UTF-16 code units, no white space.
  *
- * @throws {RangeError} If a number is no safe integer, or a text has a lone surrogate.
+ * @throws {RangeError} If a number is not a safe integer, or a text has a lone surrogate.
  */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value === 'boolean') return String(value)

@@ -17,7 +17,7 @@ export type JsonBounds = {
  * Members are counted in the text and in the value, which has fewer if an object had one twice: this costs a
  * small part of what parsing does, while remembering the names of each object would cost several times as much.
  *
- * @throws {SyntaxError} If it is no JSON, or an object in it has a member twice, or one called `__proto__`.
+ * @throws {SyntaxError} If it is not JSON, or an object in it has a member twice, or one called `__proto__`.
  * @throws {RangeError} If it exceeds the bounds, which is found before anything is made of it.
  */
 export function parseStrictJson(text: string, bounds: JsonBounds = {}): unknown {

@@ -111,7 +111,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   })
   const readValue = (leaf: Leaf): string => {
     const value = values.get(leaf)
-    if (value === undefined) throw leftOut()
+    if (value === undefined) throw incomplete()
     return value
   }
   if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof) throw tooMuch()
@@ -134,7 +134,7 @@ export function provenLeaves(
  * The leaves that a proof shows with their values, in its order, whatever was asked for: each is in the tree and
  * visible. It does not show which other leaves exist.
  *
- * @throws {InvalidProof} If it is no list of trees with this root, each in its one form.
+ * @throws {InvalidProof} If it is not a list of trees with this root, each in its one form.
  */
 export function shownLeaves(input: Omit<RangesInput, 'ranges'>): readonly ProvenLeaf[] {
   const { proof, root, at, sha256 } = input
@@ -189,8 +189,8 @@ function otherTree(): InvalidProof {
   return new InvalidProof('NOT_PROVEN', 'the proof is of another tree')
 }
 
-function leftOut(): InvalidProof {
-  return new InvalidProof('NOT_PROVEN', 'the proof leaves something out')
+function incomplete(): InvalidProof {
+  return new InvalidProof('NOT_PROVEN', 'the proof is incomplete')
 }
 
 /** Also what is shown in another form. */
@@ -210,11 +210,11 @@ type ShownNode = {
 
 const shownTree: TreeReader<ShownNode> = {
   open({ opened }) {
-    if (opened === null) throw leftOut()
+    if (opened === null) throw incomplete()
     return opened
   },
   keyBelow({ key }) {
-    if (key === null) throw leftOut()
+    if (key === null) throw incomplete()
     return key
   },
   hash({ text }) {
@@ -258,7 +258,7 @@ function* readTrees(
 }
 
 function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string | null } {
-  // What is no object, as where the list ends too early, has no key.
+  // What is not an object, as where the list ends too early, has no key.
   const { key, expires_at, value, value_hash } = Object(item) as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
     throw malformed('leaf')
@@ -286,7 +286,7 @@ function parseKey(components: readonly string[]): Uint8Array {
   }
 }
 
-/** @throws {InvalidProof} If it is no base64 of a hash; in which spelling is for the caller to compare. */
+/** @throws {InvalidProof} If it is not the base64 of a hash; in which spelling is for the caller to compare. */
 export function parseHash(text: unknown): Uint8Array {
   const hash = typeof text === 'string' ? fromBase64(text) : undefined
   // Other texts may have the same bytes.

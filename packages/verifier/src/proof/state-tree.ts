@@ -46,7 +46,7 @@ export interface StateTree extends TreeReader<number> {
 export const NODE_BYTES = 14 + HASH_BYTES
 
 const NONE = -1
-/** The bit index of what is no inner node. */
+/** The bit index of what is not an inner node. */
 const IS_LEAF = 0xffff
 const CAPACITY_MIN = 1024
 

@@ -74,7 +74,7 @@ export async function verifyEvidence(
   for (const [index, { signature }] of statements.entries()) {
     const message = bytes[index] as Uint8Array<ArrayBuffer>
     const signed = { publicKey, message, signature: parseHex(signature, 'a signature') }
-    check(await crypto.verifyEd25519(signed), `signature ${index + 1} does not fit`)
+    check(await crypto.verifyEd25519(signed), `signature ${index + 1} does not verify`)
   }
   return { signer, ...about }
 }
@@ -118,12 +118,12 @@ function keyOf(signer: string, kind: About['kind'], genesis: Genesis): string {
     return genesis.ordering.key
   }
   const node = genesis.nodes.find(({ name }) => name === signer)
-  check(node !== undefined, 'the signer is no node of the network')
+  check(node !== undefined, 'the signer is not a node of the network')
   return node.scanKey
 }
 
 function parseHex(text: unknown, what: string): Uint8Array<ArrayBuffer> {
-  check(typeof text === 'string' && /^(?:[0-9a-f]{2})+$/.test(text), `${what} is no hex`)
+  check(typeof text === 'string' && /^(?:[0-9a-f]{2})+$/.test(text), `${what} is not hex`)
   return fromHex(text)
 }
 
