@@ -1,5 +1,5 @@
 /**
- * Makes certificates. The process signs the states that its own replica computed, reads the statements of each member by
+ * Makes certificates. The process signs the states that the local replica computed, reads the statements of each member by
  * one long poll, and `step` of the collection combines them. Members push nothing, so that no member can flood a
  * process with statements.
  */
@@ -168,7 +168,7 @@ export function createCertifier(options: {
         )
       })
     },
-    /** The own statements after an offset, ascending; waits for one as long as a poll may. */
+    /** Its statements after an offset, ascending; waits for one as long as a poll may. */
     ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]> {
       const find = () => {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)

@@ -33,7 +33,7 @@ export type ReaderOptions = {
   readonly clock: ReaderClock
   /** Default: WebCrypto. */
   readonly crypto?: CryptoPort
-  /** The own replica's history hash at an offset, null where it has none: to see forks. */
+  /** The local replica's history hash at an offset, null where it has none: to see forks. */
   readonly localHistoryHash?: (offset: number) => Promise<string | null>
   readonly floorStore?: FloorStore
   readonly addressStore?: AddressStore

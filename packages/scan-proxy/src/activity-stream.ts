@@ -3,7 +3,7 @@
  * a client reads a page at that offset, with its proof. So a lying stream can only make a client read in vain, or wait
  * for the next frame.
  *
- * Spec silent: frames follow the own replica. Where it does not follow the log, they come every 15 s.
+ * Spec silent: frames follow the local replica. Where it does not follow the log, they come every 15 s.
  */
 import { type Openers, socketRoutes } from '@quorumscan/api'
 import { type Clock, within } from '@quorumscan/base'

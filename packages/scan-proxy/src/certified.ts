@@ -1,6 +1,6 @@
 /**
- * Certified reads of the proxy: answered from the validator's own replica, at the newest offset at which enough
- * members signed the state that it computed itself, so that a lookup asks no node. Where the own replica lags or is
+ * Certified reads of the proxy: answered from the local replica, at the newest offset at which enough
+ * members signed the state that it computed itself, so that a lookup asks no node. Where the local replica lags or is
  * broken, the certified reader asks a node, and verifies its proof before the proxy returns it. A client that
  * receives the document need not trust this validator.
  */
@@ -27,10 +27,10 @@ import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
 import { MAX_AGE_MS, type ProxyRequest } from './request.ts'
 
-/** A proven answer, of the own replica or of a node. Bodies are encoded where they are used. */
+/** A proven answer, of the local replica or of a node. Bodies are encoded where they are used. */
 export type Proven = Omit<Decided, 'historyHash'> & {
   readonly document: Uint8Array
-  /** The certificate of the own replica's newest state; null: the answer is a node's, or one of a walk. */
+  /** The certificate of the local replica's newest state; null: the answer is a node's, or one of a walk. */
   readonly certificate: Certificate | null
 }
 
@@ -44,7 +44,7 @@ type CertifiedOptions = {
   readonly maxAgeMs: number
 }
 
-/** Errors of the own replica after which a node may have an answer. */
+/** Errors of the local replica after which a node may have an answer. */
 const ASKS_NODE: ReadonlySet<string> = new Set([
   'NO_CERTIFICATE',
   'LOG_FORK',
@@ -64,7 +64,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   const isWithin = (recordTime: number, maxAgeMs: number): boolean =>
     !isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
 
-  /** Null: the own replica has no such state. */
+  /** Null: the local replica has no such state. */
   const proveOwn = async (
     asked: ProxyRead,
     question: AnyQuestion<unknown>,
@@ -103,7 +103,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     }
   }
 
-  /** What the own replica proves if that is recent enough, else a node. */
+  /** What the local replica proves if that is recent enough, else a node. */
   return async (asked: ProxyRead, options: CertifiedOptions): Promise<Proven | Unproven> => {
     const { request, threshold, maxAgeMs } = options
     const wanted = certifiedRequestOf(asked)

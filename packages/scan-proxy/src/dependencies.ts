@@ -17,7 +17,7 @@ export type ScanProxyDeps = {
   readonly certifier: Certifier
   /** Voted reads: the answers of the nodes are votes. */
   readonly reader: Reader
-  /** Reads what one node proves: where the own replica cannot. */
+  /** Reads what one node proves: where the local replica cannot. */
   readonly certifiedReader: CertifiedReader
   readonly readFloor: ReadFloor
   readonly evidence: EvidenceKeeper

@@ -46,7 +46,7 @@ describe('a page through the proxy', () => {
     ['lagging', HEAD, null],
     ['lagging', HEAD + 1, null],
     ['disputed', HORIZON - 1, null],
-    // A node that still has it may answer, whatever the own horizon.
+    // A node that still has it may answer, whatever the horizon of the local replica.
     ['verified', HORIZON - 1, null],
   ])('that ended %s at offset %d is %s', async (kind, offset, code) => {
     const outcome = outcomes[kind] as Outcome

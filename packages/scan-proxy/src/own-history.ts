@@ -1,4 +1,4 @@
-/** What the own replica knows of history: whether the nodes hold the same (D-38), and whether a walk over pages has ended (D-11). */
+/** What the local replica knows of history: whether the nodes hold the same (D-38), and whether a walk over pages has ended (D-11). */
 import { isScanError, type ScanError } from '@quorumscan/errors'
 import type { Offset, PagePosition } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
@@ -27,7 +27,7 @@ export function localHistoryHash(replica: History): (offset: Offset) => Promise<
 }
 
 /**
- * OFFSET_PRUNED where a page that too few nodes answered lies below the own replica's horizon; null else.
+ * OFFSET_PRUNED where a page that too few nodes answered lies below the local replica's horizon; null else.
  *
  * Nodes may answer 410, but a status is never a vote (D-35): one liar could end a walk with it. The own replica
  * follows the same log by the same rule (D-10), so its horizon predicts theirs. It is read

@@ -1,4 +1,4 @@
-/** Certified replies of the own replica: the same until another state is certified. */
+/** Certified replies of the local replica: the same until another state is certified. */
 import type { ScanError } from '@quorumscan/errors'
 import { type Certificate, isStale } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'

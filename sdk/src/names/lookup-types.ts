@@ -69,7 +69,7 @@ export type VoteGroup = Omit<ReadVoteGroup, 'recordTime'> & {
   readonly recordTime: string
 }
 
-/** Members signed two states that contradict each other: more than f lie, or the log forked. */
+/** Members signed two conflicting statements: more than f lie, or the log forked. */
 export type Disputed = Omit<ReadDisputed, 'groups'> & { readonly groups: readonly VoteGroup[] }
 
 /** A proven entry, with what has changed. */

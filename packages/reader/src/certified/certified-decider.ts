@@ -44,7 +44,7 @@ const POLL_PERIOD_MS_MIN = 1000
 const POLL_PERIOD_MS_MAX = 15_000
 /** A poll that takes longer has failed. */
 const POLL_WAIT_MS = 10_000
-/** Certificates remembered, to detect contradictions: some seconds of a busy ledger. */
+/** Certificates remembered, to detect conflicts: some seconds of a busy ledger. */
 const POINTS_MAX = 64
 /** More concurrent reads would wait at the node; lookups that wait here can join others. */
 const READS_MAX = 8

@@ -54,7 +54,7 @@ export type CertifiedReaderOptions = Omit<
    * answer is believed until it is too old. Default false.
    */
   readonly areSeedsAll?: boolean
-  /** Called once when two certificates contradict each other. No answer is believed from then on. */
+  /** Called once when two certificates conflict. No answer is believed from then on. */
   readonly onFork?: (fork: Fork) => void
 }
 
@@ -82,7 +82,7 @@ export type CertifiedReaderStatus = Pick<ReaderStatus, 'nodeCount' | 'faultyMax'
   /** Offset of the newest certificate seen. */
   readonly floor: number
   readonly nodes: readonly CertifiedNodeStatus[]
-  /** The contradiction that ended all reads; null: none was seen. */
+  /** The conflicting certificates that ended all reads; null: none was seen. */
   readonly fork: Fork | null
 }
 

@@ -111,7 +111,7 @@ export function noteFailure(source: NodeObservations, reason: string, nowMs: num
   source.awayUntilMs = nowMs + Math.min(AWAY_MS_MAX, AWAY_MS_MIN * 2 ** source.failureCount++)
 }
 
-/** It sent what no honest node sends. */
+/** The node sent an invalid proof. */
 export function noteLie(source: NodeObservations, reason: string, nowMs: number): void {
   noteError(source, reason)
   source.badUntilMs = nowMs + BAD_MS

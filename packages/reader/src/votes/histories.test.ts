@@ -28,7 +28,7 @@ describe('histories', () => {
     expect(forks).toHaveLength(1)
   })
 
-  it('are a fork once f+1 nodes hold another one than the own replica', () => {
+  it('are a fork once f+1 nodes hold another one than the local replica', () => {
     const { histories, forks, note } = watching()
     note(null, 'a')
     note('sv-3', 'b')

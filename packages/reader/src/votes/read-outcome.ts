@@ -38,10 +38,10 @@ export type VoteGroup = {
   readonly entry: { readonly name: string; readonly user: string } | null
 }
 
-/** The nodes contradict each other. Waiting does not help. */
+/** The answers of the nodes conflict. Waiting does not help. */
 export type Disputed = Participation & {
   readonly kind: 'disputed'
-  /** `votes`: no group can reach the threshold. `fork`: f+1 nodes, or our own replica, hold another history. */
+  /** `votes`: no group can reach the threshold. `fork`: f+1 nodes, or the local replica, hold another history. */
   readonly reason: 'votes' | 'fork'
   /** Largest first. */
   readonly groups: readonly VoteGroup[]

@@ -72,7 +72,7 @@ describe('a collection of statements', () => {
     expect(newestCertificate(collection, 3)?.offset).toBe(1)
   })
 
-  it('ignores fewer than f + 1 other members that contradict the own replica', () => {
+  it('ignores fewer than f + 1 other members that contradict the local replica', () => {
     const { collection, compute, sign } = start()
     compute(pointAt(1))
     sign(0, pointAt(1))

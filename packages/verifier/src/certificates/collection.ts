@@ -1,8 +1,8 @@
 /**
- * Makes certificates of a node or a validator: combines the states that its own replica computed with the statements of
- * members. Pure: `step` takes an event and returns effects. The driver owns keys, connections and alarms.
+ * Makes certificates of a node or a validator: combines the states that the local replica computed with the
+ * statements of members. Pure: `step` takes an event and returns effects. The driver owns keys, connections and alarms.
  *
- * If f + 1 other members signed another state, the own replica is wrong, since at most f members lie. From then on it
+ * If f + 1 other members signed another state, the local replica is wrong, since at most f members lie. From then on it
  * signs and certifies nothing, until an operator has repaired it.
  */
 import { toHex } from '../encoding/bytes.ts'
@@ -17,21 +17,21 @@ import {
   type Network,
 } from './certificate.ts'
 
-/** Stored offsets of the own replica, and stored statements of each member: some 13 s at five a second. */
+/** Stored offsets of the local replica, and stored statements of each member: some 13 s at five a second. */
 export const STATES_MAX = 64
 
 /** A statement of one member, whose signature was verified. */
 export type SignedState = StatePoint & { readonly member: string; readonly signature: string }
 
 export type CollectionEvent =
-  /** The own replica's states at certifiable offsets that it crossed, ascending. */
+  /** The local replica's states at certifiable offsets that it crossed, ascending. */
   | { readonly kind: 'computed'; readonly points: readonly StatePoint[] }
-  /** The statement of any member, the own one included. */
+  /** The statement of any member, including this node. */
   | { readonly kind: 'signed'; readonly state: SignedState }
 
-/** Why the own replica is wrong. */
+/** Why the local replica is wrong. */
 export type Divergence = {
-  /** LOG_FORK: it read another log. STATE_DIVERGED: it made something else of the same log. */
+  /** LOG_FORK: it followed another log. STATE_DIVERGED: it applied the same log to another state. */
   readonly code: 'LOG_FORK' | 'STATE_DIVERGED'
   readonly own: StatePoint
   /** The state that at least f + 1 other members signed. */
@@ -39,11 +39,11 @@ export type Divergence = {
 }
 
 export type CollectionEffect =
-  /** The driver signs the point with the own key, and reports the signature as an event. */
+  /** The driver signs the point with the key of the node, and reports the signature as an event. */
   | { readonly kind: 'sign'; readonly point: StatePoint }
-  /** There is a certificate of f + 1 members or more, or one with a member more. */
+  /** A certificate exists, or gained a signer. */
   | { readonly kind: 'certified'; readonly certificate: Certificate }
-  /** Once. */
+  /** Reported once. */
   | { readonly kind: 'diverged'; readonly divergence: Divergence }
   | { readonly kind: 'evidence'; readonly evidence: Evidence }
 
@@ -82,12 +82,12 @@ export function newestCertificate(collection: Collection, signerCount: number): 
   return null
 }
 
-/** At one of the last offsets; null: too few members signed what the own replica computed there. */
+/** At one of the last offsets; null: too few members signed what the local replica computed there. */
 export function certificateAt(collection: Collection, offset: number): Certificate | null {
   return collection.divergence === null ? (collection.certificates.get(offset) ?? null) : null
 }
 
-/** The statements of a member after an offset, ascending. Other members poll those of the own name. */
+/** The statements of a member after an offset, ascending. Other members poll those of this node. */
 export function statesAfter(
   collection: Collection,
   member: string,
@@ -121,7 +121,7 @@ function addPoints(
     if (point.offset <= last) continue
     collection.points.set(point.offset, point)
     dropLowest(collection.points)
-    effects.push(...judge(collection, point.offset))
+    effects.push(...evaluateOffset(collection, point.offset))
     if (collection.divergence === null && collection.self !== null)
       effects.push({ kind: 'sign', point })
   }
@@ -144,11 +144,11 @@ function addState(collection: Collection, state: SignedState): readonly Collecti
   ofMember.set(state.offset, state)
   // Each member has its own bound: claims of unreachable offsets displace only the member's own statements.
   dropLowest(ofMember)
-  return ofMember.has(state.offset) ? judge(collection, state.offset) : []
+  return ofMember.has(state.offset) ? evaluateOffset(collection, state.offset) : []
 }
 
 /** The effects of the known statements at an offset. */
-function judge(collection: Collection, offset: number): readonly CollectionEffect[] {
+function evaluateOffset(collection: Collection, offset: number): readonly CollectionEffect[] {
   const own = collection.points.get(offset)
   if (own === undefined || collection.divergence !== null) return []
   const divergence = findDivergence(collection, own)

@@ -119,8 +119,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'what was cut off is taken for what lies outside',
     file: 'proof/prune.ts',
-    line: 'const visit = (node: N, place: Place, known: KeyBelow | null): Pruned => {',
-    by: 'const visit = (node: N, place: Place, known: KeyBelow | null): Pruned => {\n if ((node as { opened?: unknown }).opened === null) return cut(node)',
+    line: 'const visit = (node: N, place: RangePosition, known: KeyBelow | null): Pruned => {',
+    by: 'const visit = (node: N, place: RangePosition, known: KeyBelow | null): Pruned => {\n if ((node as { opened?: unknown }).opened === null) return cut(node)',
   },
   {
     mistake: 'the prefix of what was cut off is not looked at to its end',
@@ -243,13 +243,13 @@ const MUTANTS: readonly Mutant[] = [
     by: 'if (synthetic === "" &&',
   },
   {
-    mistake: 'the own name of a member is on each page of its list',
+    mistake: 'the synthetic name of a member is on each page of its list',
     file: 'certified/lists.ts',
     line: '(position === null || compareNames(synthetic, position.after) > 0)',
     by: 'true',
   },
   {
-    mistake: 'the own name of a member stands last in its list',
+    mistake: 'the synthetic name of a member is last in its list',
     file: 'certified/lists.ts',
     line: 'if (runs.length > 1) found.sort(',
     by: 'if (runs.length > 9) found.sort(',

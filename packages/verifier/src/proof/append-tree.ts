@@ -1,13 +1,13 @@
 /**
  * An append-only Merkle tree with the shape and the hashes of RFC 9162: of n > 1 leaves, the left child of the root
- * has the largest power of two that is less than n. So what was hashed stays as it is when leaves come.
+ * has the largest power of two that is less than n. So appending a leaf changes no hash of a complete subtree.
  */
 import type { Sha256 } from './tree-hash.ts'
 
-/** The 2^`level` leaves from the one with number `index` · 2^`level` on, which are all there. */
+/** The 2^`level` complete leaves from number `index` · 2^`level`. */
 export type Subtree = { readonly level: number; readonly index: number }
 
-/** All that appending needs: the whole subtrees of a tree from left to right, each larger than the next. */
+/** The state that appending needs: the complete subtrees of a tree, from left to right and largest first. */
 export type Frontier = { readonly size: number; readonly peaks: readonly Uint8Array[] }
 
 export const EMPTY_FRONTIER: Frontier = { size: 0, peaks: [] }
@@ -31,7 +31,7 @@ export function hashPair(left: Uint8Array, right: Uint8Array, sha256: Sha256): U
   return sha256(bytes)
 }
 
-/** @param onWhole - Told of each subtree that the leaf makes whole, itself first. */
+/** @param onWhole - Receives each subtree that the leaf completes, itself first. */
 export function append(
   { size, peaks }: Frontier,
   leafHash: Uint8Array,
@@ -44,7 +44,7 @@ export function append(
   for (let level = 0; ; level++) {
     onWhole?.({ level, index }, hash)
     if (index % 2 === 0) break
-    hash = hashPair(rest.pop() as Uint8Array, hash, sha256) // An odd one has a left sibling.
+    hash = hashPair(rest.pop() as Uint8Array, hash, sha256) // An odd node has a left sibling.
     index = (index - 1) / 2
   }
   return { size: size + 1, peaks: [...rest, hash] }
@@ -56,7 +56,7 @@ export function joinSubtrees(hashes: readonly Uint8Array[], sha256: Sha256): Uin
   return hashes.reduceRight((right, left) => hashPair(left, right, sha256))
 }
 
-/** The whole subtrees, each larger than the next, that `count` leaves are made of which a walk meets at `start`. */
+/** The complete subtrees, largest first, that cover `count` leaves from `start`. */
 export function subtreesOf(start: number, count: number): readonly Subtree[] {
   const subtrees: Subtree[] = []
   for (let first = start, left = count; left > 0; ) {

@@ -1,12 +1,12 @@
 /**
- * What a proof shows of a state tree: the leaves in a range, up to the one that fills it, and as little else as
- * proves that none of the range is left out. The prover prunes the whole tree. The verifier prunes the tree of
- * the proof, and must get the same. So a proof has one definition and one form.
+ * The leaves in a range up to the limit, and the least of the tree that proves that no leaf is missing. The prover
+ * prunes the whole tree. The verifier prunes the tree of the proof, and must get the same. So a proof has one
+ * definition and one form.
  */
 import { bitAt, compareKeys, firstDifference, positionOf } from './bits.ts'
 import type { Leaf } from './tree-hash.ts'
 
-/** The leaves asked for: those with keys in [from, to), up to the one that is the `limit`-th visible. */
+/** The requested leaves: those with keys in [from, to), up to the `limit`-th visible one. */
 export type KeyRange = {
   readonly from: Uint8Array
   readonly to: Uint8Array
@@ -15,28 +15,28 @@ export type KeyRange = {
 }
 
 export type Range = KeyRange & {
-  /** Record time that is read at, in µs: what has expired by then is not visible (D-9). */
+  /** Record time of the read, in µs. Leaves that have expired by then are not visible (D-9). */
   readonly at: number
 }
 
-/** A tree as `prune` reads it; `N` is whatever the tree calls its nodes. */
+/** A tree as `prune` reads it; `N` is its type of nodes. */
 export interface TreeReader<N> {
   open(node: N): Leaf | { readonly bit: number; readonly left: N; readonly right: N }
-  /** The key of any leaf below the node, or of the node: best of the one at which a search for `wanted` ends. */
+  /** The key of any leaf below the node, or of the node; preferably the one where a search for `wanted` ends. */
   keyBelow(node: N, wanted: Uint8Array): Uint8Array
   /** Base64. */
   hash(node: N): string
 }
 
 export type Pruned =
-  /** Base64, as it stands in the proof. */
+  /** Base64, as in the proof. */
   | { readonly kind: 'hash'; readonly hash: string }
-  /** `isVisible`: asked for, and shown with its value. */
+  /** `isVisible`: requested, and shown with its value. */
   | { readonly kind: 'leaf'; readonly leaf: Leaf; readonly isVisible: boolean }
   | { readonly kind: 'inner'; readonly bit: number; readonly left: Pruned; readonly right: Pruned }
 
-/** Where keys lie, as against the range. */
-type Place = 'inside' | 'outside' | 'both'
+/** Position of keys relative to the range. */
+type RangePosition = 'inside' | 'outside' | 'both'
 
 /** A key below a node, and the first bits at which it parts from both ends of the range. */
 type KeyBelow = { readonly key: Uint8Array; readonly from: number; readonly to: number }
@@ -54,15 +54,15 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
   }
 
   /** Where the keys of one side of a node lie, as far as the bits up to its own show. */
-  const placeOf = ({ key, ...partsAt }: KeyBelow, bit: number, side: 0 | 1): Place => {
+  const placeOf = ({ key, ...partsAt }: KeyBelow, bit: number, side: 0 | 1): RangePosition => {
     const ofFrom = positionOf({ key, bit, side, partsAt: partsAt.from }, from)
     const ofTo = positionOf({ key, bit, side, partsAt: partsAt.to }, to)
     if (ofFrom === 'before' || ofTo === 'from') return 'outside'
     return ofFrom === 'from' && ofTo === 'before' ? 'inside' : 'both'
   }
 
-  /** @param known - A key below the node; null where one is to be looked for. */
-  const visit = (node: N, place: Place, known: KeyBelow | null): Pruned => {
+  /** @param known - A key below the node; null: it is not known yet. */
+  const visit = (node: N, place: RangePosition, known: KeyBelow | null): Pruned => {
     const opened = tree.open(node)
     if ('key' in opened) return visitLeaf(opened)
     const { bit, left, right } = opened
@@ -70,8 +70,8 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
     const ofLeft = below === null ? place : placeOf(below, bit, 0)
     const ofRight = below === null ? place : placeOf(below, bit, 1)
     if (ofLeft === 'outside' && ofRight === 'outside') return showGap(node)
-    const visitSide = (child: N, side: 0 | 1, ofSide: Place): Pruned => {
-      // Behind the last leaf that was asked for, nothing is claimed.
+    const visitSide = (child: N, side: 0 | 1, ofSide: RangePosition): Pruned => {
+      // After the last requested leaf the proof claims nothing.
       if (ofSide === 'outside' || visibleCount === limit) return cut(child)
       const isBelow = below !== null && bitAt(below.key, bit) === side
       return visit(child, ofSide, isBelow ? below : null)
@@ -93,7 +93,7 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
     return { kind: 'leaf', leaf, isVisible }
   }
 
-  /** Nothing below is asked for, which only a leaf can show: the one at which the search for `from` ends. */
+  /** No requested leaf is below: the leaf where the search for `from` ends proves it. */
   const showGap = (node: N): Pruned => {
     const opened = tree.open(node)
     if ('key' in opened) return { kind: 'leaf', leaf: opened, isVisible: false }

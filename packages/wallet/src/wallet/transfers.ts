@@ -38,7 +38,7 @@ type CreateTransfer = (typeof validatorRoutes)['createTransfer']
 type TransferOutcome = ResponseOf<CreateTransfer>
 
 /**
- * Creates a transfer offer to another party. A transfer to the own party takes effect at once, and merges coins.
+ * Creates a transfer offer to another party. A transfer to the sender itself takes effect at once, and merges coins.
  *
  * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expires_at` in the future and the
  *   receiver a party of this network; DUPLICATE_COMMAND for a tracking id that was used; as `spend`.
