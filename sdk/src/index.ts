@@ -41,7 +41,7 @@ export {
 } from './validator.ts'
 export type { OwnEntry } from './wallet/own-names.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
-export type { RegisterProgress } from './wallet/registration-walk.ts'
+export type { RegisterProgress } from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'
 export type {
   AtOffset,

@@ -71,8 +71,8 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
     const { request, signers, threshold } = options
-    const isWalk = question.offset !== null
-    const query = { signers, min_offset: isWalk ? 0 : options.minOffset }
+    const isPageWalk = question.offset !== null
+    const query = { signers, min_offset: isPageWalk ? 0 : options.minOffset }
     // A replica that lags would let every caller wait for nothing.
     const isPatient = ledger.state() === 'live'
     try {
@@ -95,7 +95,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         answered: agreed.length,
         agreed,
         dissented: [],
-        certificate: isWalk ? null : certificate,
+        certificate: isPageWalk ? null : certificate,
       }
     } catch (error) {
       if (isScanError(error) && ASKS_NODE.has(error.code)) return null
@@ -110,8 +110,8 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     const question = wanted.question(network)
     const own = await proveOwn(asked, question, options)
     // A walk stays at its own offset, however old that is.
-    const isWalk = question.offset !== null
-    if (own !== null && (isWalk || isWithin(own.recordTime, Math.min(MAX_AGE_MS, maxAgeMs))))
+    const isPageWalk = question.offset !== null
+    if (own !== null && (isPageWalk || isWithin(own.recordTime, Math.min(MAX_AGE_MS, maxAgeMs))))
       return own
     const minOffset = Math.max(options.minOffset, own?.offset ?? 0)
     const { signal } = request

@@ -1,5 +1,6 @@
 /**
- * A reader whose only address is a validator's scan proxy. The proxy answers from its own replica, and each answer is
+ * A reader whose only address is a validator's scan proxy. The proxy answers from the local replica of the
+ * validator, and each answer is
  * verified here. Without a pinned genesis, that of the proxy is used, and the proxy is trusted.
  */
 

@@ -61,7 +61,7 @@ export function step(
     asks: true,
   }
   // Failures of an offline device do not count against the nodes, nor before its first request online.
-  const blames = !now.isOffline && !state.wasOffline
+  const countsAsFailure = !now.isOffline && !state.wasOffline
   switch (event.kind) {
     case 'answered': {
       const { outcome } = event
@@ -75,12 +75,12 @@ export function step(
       }
       // A dispute invalidates the last answer. Unreachable nodes do not.
       const decided = outcome.kind === 'disputed' ? null : state.decided
-      const doubt = blames || outcome.kind !== 'insufficient' ? outcome : offline(null)
+      const doubt = countsAsFailure || outcome.kind !== 'insufficient' ? outcome : offline(null)
       return quiet({ decided, doubt, isAsking: false, asksAtMs: retryAtMs(outcome, now) })
     }
     case 'failed': {
       const { error } = event
-      const doubt: Unverified = blames
+      const doubt: Unverified = countsAsFailure
         ? { kind: 'unverified', reason: 'failed', error }
         : offline(error)
       return quiet({ doubt, isAsking: false, asksAtMs: retryAtMs(error, now) })

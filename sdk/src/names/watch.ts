@@ -14,7 +14,7 @@ const POLL_MS = 250
 const TIMER_MS_MAX = 1000
 /** A timer that is later than this shows that the device slept. */
 const SLEPT_MS = 2000
-const OVER = new Error('over')
+const STEP_ENDED = new Error('a step of the watch has ended')
 
 /**
  * Yields what is known of a name: at first, and then at each change.
@@ -51,7 +51,7 @@ export async function* watchName(
     notice()
   }
   const ask = async (): Promise<void> => {
-    asking?.abort(OVER)
+    asking?.abort(STEP_ENDED)
     const own = new AbortController()
     asking = own
     try {
@@ -102,13 +102,13 @@ export async function* watchName(
         apply({ kind: lateMs > SLEPT_MS ? 'wake' : 'tick' })
       })
       await Promise.race([noticed, timer.catch(() => {})]) // The abort below ends it.
-      waiting.abort(OVER)
+      waiting.abort(STEP_ENDED)
       forget?.()
     }
   } finally {
-    closing.abort(OVER)
+    closing.abort(STEP_ENDED)
     const left = asking as AbortController | null
     asking = null
-    left?.abort(OVER)
+    left?.abort(STEP_ENDED)
   }
 }

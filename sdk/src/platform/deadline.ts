@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts'
 export const TIMEOUT_MS = 10_000
 
 /** An internal reason, shared because creating an error for each call is slow. */
-const OVER = new Error('over')
+const CALL_ENDED = new Error('the call has ended')
 
 /**
  * Runs with a signal that aborts with the caller's signal, or after `timeoutMs` with a TIMEOUT.
@@ -50,7 +50,7 @@ export async function withDeadline<T>(
       run(bound).then(resolve, (error) => reject(bound.aborted ? bound.reason : error))
     })
   } finally {
-    done.abort(OVER)
+    done.abort(CALL_ENDED)
     forget?.()
   }
 }
@@ -75,15 +75,15 @@ export function onAbort(signal: AbortSignal, call: () => void): () => void {
   return () => calls.delete(call)
 }
 
-/** Resolves with `coming` within `ms`. @throws The error of `coming`, or another one when it is late. */
+/** Resolves with `coming` within `ms`. @throws The error of `coming`, or another one if it is late. */
 export async function inTime<T>(clock: Clock, ms: number, coming: Promise<T>): Promise<T> {
   const done = new AbortController()
   try {
     return await Promise.race([
       coming,
-      clock.delay(ms, done.signal).then(() => Promise.reject(OVER)),
+      clock.delay(ms, done.signal).then(() => Promise.reject(new Error('too late'))),
     ])
   } finally {
-    done.abort(OVER)
+    done.abort(CALL_ENDED)
   }
 }

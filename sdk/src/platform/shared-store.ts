@@ -75,7 +75,7 @@ export function createSharedStore(store: Store | undefined, clock: Clock) {
       if (value !== stored) await store.set(key, value)
     }
     // A change is repeated if it may not have been stored. A store that hangs does not block other clients.
-    return attempt(() => alone(key, () => inTime(clock, STORE_MS, there())), here)
+    return attempt(() => withLock(key, () => inTime(clock, STORE_MS, there())), here)
   }
 
   return { get, update }
@@ -118,7 +118,7 @@ type WithLocks = {
 }
 
 /** Runs while no other change of this key does, in other tabs and workers of the page either. */
-function alone(key: string, run: () => Promise<void>): Promise<void> {
+function withLock(key: string, run: () => Promise<void>): Promise<void> {
   const { locks } = (globalThis as { readonly navigator?: WithLocks }).navigator ?? {}
   if (locks !== undefined) return locks.request(key, run)
   const running = (lastByKey.get(key) ?? Promise.resolve()).then(run, run)

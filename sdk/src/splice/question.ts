@@ -80,7 +80,7 @@ export type ReadContext = {
 /** A slower scan has failed. It is asked again if its vote is needed. */
 const SCAN_TIMEOUT_MS = 5000
 const SILENCE = { reason: 'no answer in time', isReachable: false }
-const OVER = new Error('over')
+const READ_ENDED = new Error('the read has ended')
 
 /**
  * Asks all super-validators.
@@ -125,7 +125,7 @@ export async function readByVotes<T extends JsonValue>(
   } finally {
     state.isOver = true
     forget()
-    over.abort(OVER)
+    over.abort(READ_ENDED)
   }
 }
 

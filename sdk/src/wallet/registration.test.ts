@@ -6,7 +6,7 @@ import type { HttpRequest } from '../http/http-failures.ts'
 import type { LookupOutcome } from '../names/lookup-types.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { type RegisterInput, register } from './registration.ts'
-import type { RegisterProgress } from './registration-walk.ts'
+import type { RegisterProgress } from './registration-steps.ts'
 import { createWallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'

@@ -1,5 +1,5 @@
 /**
- * Registers a name: makes the calls of the steps in `registration-walk.ts`. It first looks for an earlier registration,
+ * Registers a name: makes the calls of the steps in `registration-steps.ts`. It first looks for an earlier registration,
  * and continues where that call, or another device, stopped. Every error has the state of the payment.
  */
 
@@ -23,7 +23,7 @@ import {
   TIMEOUT_MS,
   withPayment,
 } from './own-names.ts'
-import { type Calls, type Found, type RegisterProgress, walk } from './registration-walk.ts'
+import { type Calls, type Found, type RegisterProgress, walk } from './registration-steps.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'

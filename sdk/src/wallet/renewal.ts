@@ -15,7 +15,7 @@ import {
   withPayment,
 } from './own-names.ts'
 import type { RegistrationParts } from './registration.ts'
-import { doubtful } from './registration-walk.ts'
+import { doubtful } from './registration-steps.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
 /** A renewed name. */

@@ -73,8 +73,8 @@ export async function readActivities(
   let bytes = 0
   while (found.length < page.limit) {
     const count = Math.min(page.limit - found.length, PORTION)
-    const walk = { bounds, count, order: page.order }
-    const rows = await readRows(redis, key, { walk, position })
+    const query = { bounds, count, order: page.order }
+    const rows = await readRows(redis, key, { query, position })
     for (const row of rows) {
       bytes += row.body.byteLength
       if (bytes > ACTIVITY_PAGE_BYTES_MAX && found.length > 0) return found
@@ -155,7 +155,7 @@ function boundsOfPage(
     : { ...bounds, max: boundBefore(prefix, after) }
 }
 
-type Walk = {
+type RowQuery = {
   readonly bounds: Bounds
   readonly count: number
   readonly order: 'asc' | 'desc'
@@ -165,9 +165,9 @@ type Walk = {
 async function readRows(
   redis: Redis,
   key: 'activities' | 'activityParties',
-  { walk, position }: { readonly walk: Walk; readonly position: LogPosition },
+  { query, position }: { readonly query: RowQuery; readonly position: LogPosition },
 ): Promise<StoredActivity[]> {
-  const [members = []] = await readTogether(redis, [rangeOf(key, walk)], position)
+  const [members = []] = await readTogether(redis, [rangeOf(key, query)], position)
   if (key === 'activities') return members.map(decodeActivity)
   if (members.length === 0) return []
   const ranges = members.map((member) => {
@@ -181,11 +181,11 @@ async function readRows(
   })
 }
 
-function rangeOf(key: 'activities' | 'notices' | 'activityParties', walk: Walk): Argument[] {
-  const { min, max } = walk.bounds
-  const ends = walk.order === 'asc' ? [min, max] : [max, min]
-  const order = walk.order === 'asc' ? [] : ['REV']
-  return [KEYS[key], ...ends, 'BYLEX', ...order, 'LIMIT', 0, walk.count]
+function rangeOf(key: 'activities' | 'notices' | 'activityParties', query: RowQuery): Argument[] {
+  const { min, max } = query.bounds
+  const ends = query.order === 'asc' ? [min, max] : [max, min]
+  const order = query.order === 'asc' ? [] : ['REV']
+  return [KEYS[key], ...ends, 'BYLEX', ...order, 'LIMIT', 0, query.count]
 }
 
 /** Runs several ZRANGE in one transaction. @throws {ScanError} Unless the replica is readable at the position. */

@@ -5,7 +5,7 @@ import { type PaymentState, QuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { type Calls, type Found, walk } from './registration-walk.ts'
+import { type Calls, type Found, walk } from './registration-steps.ts'
 
 const ENDS_AT_MS = 20_000
 const cid = (digit: number) => `00${String(digit).repeat(64)}` as ContractId
