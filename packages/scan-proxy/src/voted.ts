@@ -42,7 +42,8 @@ async function readBatch(
     if (minOffset === Math.min(...offsets))
       return { ...agreedOn(decided), answer: batchBody(decided.slice(0, lookups.length)) }
   }
-  throw new ScanError('CONSENSUS_LAGGING', 'The lookups of the batch were not decided at one common offset.', {
+  const message = 'The lookups of the batch were not decided at one common offset.'
+  throw new ScanError('CONSENSUS_LAGGING', message, {
     retryAfterSeconds: 1,
   })
 }

@@ -1,7 +1,7 @@
 /**
- * A reader whose only address is a validator's scan proxy. The proxy answers from the local replica of the
- * validator, and each answer is
- * verified here. Without a pinned genesis, that of the proxy is used, and the proxy is trusted.
+ * A reader whose only address is a validator's scan proxy. The proxy answers from the local replica of
+ * the validator, and each answer is verified here. Without a pinned genesis, that of the proxy is used, and the proxy is
+ * trusted.
  */
 
 import type { Transport, TransportRequest } from '@quorumscan/reader'

@@ -1,11 +1,11 @@
 /**
  * Whether a proven answer is recent enough, how many nodes must be consulted before it is, and with what reason a
- * read ends without an answer (`undecided`). A node is *consulted* once it has
- * answered, failed, or been silent for 2 s.
+ * read ends without an answer (`undecided`). A node is *consulted* once it has answered, failed,
+ * or been silent for 2 s.
  */
 import { expectedMs, type NodeObservations } from '../source/source.ts'
 import { HEDGE_FACTOR } from './certified-decisions.ts'
-import type { RequestInFlight, Ending, Proven, Read, ReaderState } from './certified-state.ts'
+import type { Ending, Proven, Read, ReaderState, RequestInFlight } from './certified-state.ts'
 
 /** As long as a proxy waits (D-38): a node that is silent for so long counts as consulted, and may still answer. */
 const SILENT_MS = 2000

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { createVirtual, START_MICROS } from '../driver/testing/virtual.ts'
 import { step } from './certified-decider.ts'
 import {
-  type RequestInFlight,
+  type CallInput,
+  type CallOutcome,
   type ConflictingCertificates,
   createReaderState,
-  type CallOutcome,
   type ReaderEvent,
   type Reply,
-  type CallInput,
+  type RequestInFlight,
 } from './certified-state.ts'
 
 const FAULTY_MAX = 1
@@ -24,9 +24,17 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   const state = createReaderState(seeds, FAULTY_MAX)
   /** By node: when it was last asked anything. */
   const sentAtMs = new Map<string | null, number>()
-  const ended: (Omit<CallOutcome, 'read'> & { readonly read: number; readonly endedAtMs: number })[] = []
+  type Ended = Omit<CallOutcome, 'read'> & { readonly read: number; readonly endedAtMs: number }
+  const ended: Ended[] = []
   const forks: ConflictingCertificates[] = []
-  const driven = createVirtual<RequestInFlight, Reply, CallInput, CallOutcome, ConflictingCertificates, ReaderEvent>({
+  const driven = createVirtual<
+    RequestInFlight,
+    Reply,
+    CallInput,
+    CallOutcome,
+    ConflictingCertificates,
+    ReaderEvent
+  >({
     world: state,
     step: (event) => step(state, event),
     startMs: START,
@@ -280,7 +288,8 @@ describe('a reader of certified answers', () => {
 
   it('gives the reason for a missing answer', () => {
     const world = createWorld()
-    const endAll = (how: 'failed' | 'pruned' | 'limit' | 'not-reached', wanted: Partial<CallInput> = {}) => {
+    type How = 'failed' | 'pruned' | 'limit' | 'not-reached'
+    const endAll = (how: How, wanted: Partial<CallInput> = {}) => {
       world.ask(wanted)
       while (world.open.size > 0)
         for (const flight of [...world.open]) {
@@ -294,7 +303,10 @@ describe('a reader of certified answers', () => {
     expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
     world.pass(700)
     // The floor of the call, and the reader's own.
-    expect(endAll('not-reached', { minOffset: 7 })).toMatchObject({ kind: 'lagging', reason: 'floor' })
+    expect(endAll('not-reached', { minOffset: 7 })).toMatchObject({
+      kind: 'lagging',
+      reason: 'floor',
+    })
     expect(endAll('not-reached')).toMatchObject({ kind: 'lagging', reason: 'not-reached' })
   })
 })

@@ -24,7 +24,6 @@ import {
 } from '../source/source.ts'
 import { doubtedCount, flightsOf, isCredible, silentMs, undecided } from './belief.ts'
 import type {
-  RequestInFlight,
   Call,
   Ending,
   Proven,
@@ -32,6 +31,7 @@ import type {
   ReaderEvent,
   ReaderState,
   Reply,
+  RequestInFlight,
 } from './certified-state.ts'
 import { requestOfLookups } from './node-request.ts'
 
@@ -189,9 +189,9 @@ function noteLate({ nowMs }: ReaderState, flight: RequestInFlight): void {
 }
 
 /** No honest node sends this. */
-function disbelieve({ nowMs }: ReaderState, { source, read }: RequestInFlight, reason: string): void {
-  noteLie(source, reason, nowMs)
-  if (read !== null) read.unproven = reason
+function disbelieve({ nowMs }: ReaderState, flight: RequestInFlight, reason: string): void {
+  noteLie(flight.source, reason, nowMs)
+  if (flight.read !== null) flight.read.unproven = reason
 }
 
 /** Moves the node to its newest address. */

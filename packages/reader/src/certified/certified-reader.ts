@@ -33,10 +33,10 @@ import { step } from './certified-decider.ts'
 import type { CertifiedDecisions } from './certified-decisions.ts'
 import { type CertifiedOutcome, outcomeOf } from './certified-outcome.ts'
 import {
+  type CallInput,
   type ConflictingCertificates,
   createReaderState,
   type ReaderEvent,
-  type CallInput,
 } from './certified-state.ts'
 import { createAsker } from './node-asker.ts'
 import type { CertifiedQuery } from './node-request.ts'

@@ -10,7 +10,7 @@ import {
 import { decodeText, readRefusal } from '../answers/reply.ts'
 import type { Asker } from '../driver/run.ts'
 import type { Transport, TransportReply } from '../source/transport.ts'
-import type { RequestInFlight, Reply } from './certified-state.ts'
+import type { Reply, RequestInFlight } from './certified-state.ts'
 import { wireRequest } from './node-request.ts'
 
 export function createAsker(options: {
@@ -22,7 +22,8 @@ export function createAsker(options: {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
 
-  const replyOf = async (reply: TransportReply, { read, minOffset }: RequestInFlight): Promise<Reply> => {
+  const replyOf = async (reply: TransportReply, flight: RequestInFlight): Promise<Reply> => {
+    const { read, minOffset } = flight
     if (reply.status !== 200) return refusalOf(reply, minOffset)
     try {
       const document = decodeText(reply.body)
@@ -59,7 +60,8 @@ function refusalOf(reply: TransportReply, minOffset: number): Reply {
   const { status } = reply
   const { code, text: reason, retryAfterMs } = readRefusal(reply)
   // The former comes from a proxy whose nodes lag.
-  const isNotReached = code === 'CONSENSUS_LAGGING' || (code === 'NO_CERTIFICATE' && minOffset > 0)
-  const kind = status === 410 ? 'pruned' : status === 429 ? 'limit' : isNotReached ? 'not-reached' : 'unable'
+  const isLagging = code === 'CONSENSUS_LAGGING' || (code === 'NO_CERTIFICATE' && minOffset > 0)
+  const unmet = isLagging ? 'not-reached' : 'unable'
+  const kind = status === 410 ? 'pruned' : status === 429 ? 'limit' : unmet
   return { kind, reason, retryAfterMs }
 }

@@ -81,7 +81,7 @@ export function expectedMs({ latencyMs }: NodeObservations): number {
 }
 
 /** The nodes that accept requests: the fastest first, failing ones last. */
-export function rankSources<S extends NodeObservations>(sources: readonly S[], nowMs: number): readonly S[] {
+export function rankSources<S extends NodeObservations>(sources: readonly S[], nowMs: number): S[] {
   const shunned = ({ badUntilMs, awayUntilMs }: NodeObservations) =>
     badUntilMs > nowMs ? 2 : Number(awayUntilMs > nowMs)
   return sources

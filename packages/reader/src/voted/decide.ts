@@ -11,20 +11,20 @@ import type { Decided } from '../votes/read-outcome.ts'
 import {
   createBallot,
   type Group,
-  tallyVerdict,
   largestGroup,
   strikeGroup,
+  tallyVerdict,
   type Verdict,
   type Vote,
 } from '../votes/tally.ts'
 import { claimedHeads, nextPin } from './heads.ts'
 import {
-  type ReadTarget,
   type Item,
   isPruned,
   isSelfPinned,
-  type Round,
   type NodeVoteState,
+  type ReadTarget,
+  type Round,
   type Undecided,
 } from './item.ts'
 import type { Node } from './node.ts'

@@ -3,7 +3,7 @@ import { quorumOf } from '@quorumscan/verifier'
 import { wakeBy } from '../driver/decider-protocol.ts'
 import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
-import { type Item, isPruned, type Round, type NodeVoteState } from './item.ts'
+import { type Item, isPruned, type NodeVoteState, type Round } from './item.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
 import type { State } from './voted-state.ts'
 

@@ -9,7 +9,7 @@ import { type Reply, readRefusal } from '../answers/reply.ts'
 import { send } from '../driver/decider-protocol.ts'
 import { noteAnswer, noteError } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
-import { type RequestSpec, type Channel, isWanted, PROBE, requestOf } from './ask.ts'
+import { type Channel, isWanted, PROBE, type RequestSpec, requestOf } from './ask.ts'
 import { isFailing, type Lane, lanesOf, type Node, noteHead, type Sent } from './node.ts'
 import { note, type State } from './voted-state.ts'
 

@@ -6,7 +6,7 @@ import type { Address } from '../source/address-book.ts'
 import { isAuthenticated } from '../source/node-url.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
-import type { RequestSpec, Channel } from './ask.ts'
+import type { Channel, RequestSpec } from './ask.ts'
 
 /** A node that has not answered a request for this long is reported as silent. It may still answer. */
 const SILENCE_MS = 1000

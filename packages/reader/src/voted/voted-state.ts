@@ -7,7 +7,7 @@ import type { Address } from '../source/address-book.ts'
 import type { TransportReply } from '../source/transport.ts'
 import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
 import type { Decisions } from '../votes/voted-decisions.ts'
-import type { Call, CallOutcome, Item, CallInput } from './item.ts'
+import type { Call, CallInput, CallOutcome, Item } from './item.ts'
 import { lanesOf, type Node, type Sent } from './node.ts'
 
 export type ReaderEvent =

@@ -20,7 +20,10 @@ type Reporter = string | null
 
 type OffsetHistories = { readonly reportersByHash: Map<string, Set<Reporter>>; isFork: boolean }
 
-export type Histories = { readonly faultyMax: number; readonly byOffset: Map<number, OffsetHistories> }
+export type Histories = {
+  readonly faultyMax: number
+  readonly byOffset: Map<number, OffsetHistories>
+}
 
 export function createHistories(faultyMax: number): Histories {
   return { faultyMax, byOffset: new Map() }
