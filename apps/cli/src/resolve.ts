@@ -100,10 +100,10 @@ export function resolvedJson({ outcome, ...more }: Resolved) {
 }
 
 /** The exit status of a lookup with this outcome, of the nodes that answered. */
-export function exitOfLookup(kind: string, heardCount: number): number {
+export function exitOfLookup(kind: string, answeredCount: number): number {
   if (isAnswer(kind)) return EXIT.done
   if (kind === 'disputed') return EXIT.failed
-  return heardCount === 0 ? EXIT.silent : EXIT.inconclusive
+  return answeredCount === 0 ? EXIT.silent : EXIT.inconclusive
 }
 
 function answerLines(outcome: Answer): string[] {

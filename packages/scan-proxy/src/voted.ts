@@ -43,9 +43,7 @@ async function readBatch(
       return { ...agreedOn(decided), answer: batchBody(decided.slice(0, lookups.length)) }
   }
   const message = 'The lookups of the batch were not decided at one common offset.'
-  throw new ScanError('CONSENSUS_LAGGING', message, {
-    retryAfterSeconds: 1,
-  })
+  throw new ScanError('CONSENSUS_LAGGING', message, { retryAfterSeconds: 1 })
 }
 
 /** The decision of all lookups of a batch (D-14), with the nodes that agreed on every one. */
