@@ -88,7 +88,7 @@ export function noteLate(state: State, flight: Sent): void {
   else pump(state, source.node)
 }
 
-/** Notes that the node replied, and judges the reply. */
+/** Notes that the node replied, and classifies the reply. */
 export function noteReply(state: State, flight: Sent, reply: TransportReply): Reply {
   const { source: lane, sentAtMs } = flight
   const { node } = lane
@@ -127,7 +127,7 @@ export function noteLost(
   return classifyReply(state, flight, new Error(reason))
 }
 
-/** Judges the end of a request, and counts it. */
+/** Classifies the end of a request, and counts it. */
 function classifyReply(
   state: State,
   { source, ask, sentAtMs }: Sent,
