@@ -83,11 +83,11 @@ function whatIsGivenUp(
 
 /** Why entries cannot be refilled: the nodes that keep them are too few. */
 export function whyNotKept(
-  { by, needed, from, keptFrom }: Refusal & { readonly kind: 'not-kept' },
+  { by, needed, from, storedFrom }: Refusal & { readonly kind: 'not-kept' },
   kind: 'node' | 'super-validator',
 ): string {
   const begin =
-    keptFrom !== null && keptFrom > from ? ` (what ${kind}s keep begins at offset ${keptFrom})` : ''
+    storedFrom !== null && storedFrom > from ? ` (what ${kind}s keep begins at offset ${storedFrom})` : ''
   if (by.length === 0)
     return `${needed} ${kind}s must keep the same there, and no ${kind} keeps anything${begin}`
   const isKept = by.length === 1 ? `only ${by[0]} keeps anything` : `${namesOf(by)} do not`

@@ -30,7 +30,7 @@ export async function openRedisLog(
   },
 ): Promise<OrderedLog> {
   const { clock, random, logger, genesis, genesisHash } = app
-  const needed = maxFaulty(genesis.nodes.length) + 1
+  const confirmationsMin = maxFaulty(genesis.nodes.length) + 1
   const keyPair = await readKeyPair(options.keyFile)
   const log = { redis: options.redis, genesis: { ...genesis, hash: genesisHash } }
 
@@ -41,9 +41,9 @@ export async function openRedisLog(
         keyPair,
         clock,
         random,
-        witnesses: {
-          needed,
-          enough: genesis.nodes.length - needed + 1,
+        confirmingNodes: {
+          confirmationsMin,
+          answersExpected: genesis.nodes.length - confirmationsMin + 1,
           readings: options.clocks.readings,
         },
         signal: options.signal,

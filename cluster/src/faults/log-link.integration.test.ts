@@ -34,7 +34,8 @@ async function startWorld() {
   const feed = createLogFeed({ redis, clock })
   const stop = new AbortController()
   const { signal } = stop
-  const common = { redis, genesis, keyPair, clock, random: systemRandom, witnesses: null, signal }
+  const random = systemRandom
+  const common = { redis, genesis, keyPair, clock, random, confirmingNodes: null, signal }
   const writer = await createLogWriter({ ...common, onCommitted: feed.publish })
   const http = buildServer({
     routes: { followLog: synchronizerRoutes.followLog },

@@ -549,7 +549,7 @@ describe('a broken append-only file', () => {
       keyPair: keyPairFromSeed(await readFile(directory.keyFile('synchronizer'), 'utf8')),
       clock,
       random: systemRandom,
-      witnesses: null,
+      confirmingNodes: null,
       signal: new AbortController().signal,
     })
     await writer.append(new Uint8Array(10))

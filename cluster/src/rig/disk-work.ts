@@ -74,12 +74,12 @@ export class DiskWork {
         if (!this.#isLogShared) await this.#assertLogWhole()
         this.#wipedNode = node
         // A Redis with nothing but the replica is deleted with its files, which also repairs damaged files.
-        const isAlone = service.kind === 'scan' && !this.#isLogShared
+        const isReplicaOnly = service.kind === 'scan' && !this.#isLogShared
         await this.#empty(service, {
           services: [service],
-          killed: isAlone ? service : null,
-          directories: isAlone ? [service.redisDirectory] : [],
-          deleteKeys: isAlone ? null : deleteReplicaAt,
+          killed: isReplicaOnly ? service : null,
+          directories: isReplicaOnly ? [service.redisDirectory] : [],
+          deleteKeys: isReplicaOnly ? null : deleteReplicaAt,
         })
       })
       this.#faults.refresh()
@@ -255,8 +255,8 @@ export class DiskWork {
 async function followersOf(services: readonly Service[], kind: Service['kind']) {
   const followerOf = async ({ name, redisAddress: redis }: Service) => {
     const head = await readStoredOffset(redis).catch(() => null) // It does not answer, for whatever reason.
-    const readKept = async () => (await readRecentGroups({ redis, applied: head ?? 0 })).values()
-    return { name, head, readKept }
+    const readStored = async () => (await readRecentGroups({ redis, applied: head ?? 0 })).values()
+    return { name, head, readStored }
   }
   return await Promise.all(services.filter((service) => service.kind === kind).map(followerOf))
 }

@@ -13,7 +13,7 @@ import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
 import { engineFiles, nodeIdOf } from './engine-files.ts'
 import { type SpawnEngine, superviseEngine } from './engine-process.ts'
 import { createEngineRpc, type EngineRpc } from './engine-rpc.ts'
-import { ALONE, refusalOf, STUCK_MS } from './engine-state.ts'
+import { NO_PEERS, refusalOf, STUCK_MS } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
@@ -186,14 +186,14 @@ async function runEngine(context: Context, parts: MemberParts) {
       home,
       program,
       prepare,
-      isHeard: logger.isLevelEnabled('error'),
+      inheritsOutput: logger.isLevelEnabled('error'),
       onEnd: (how) => logger.error({ how }, 'the engine ended; it is started again'),
     }),
   )
   const onProblem = (error: unknown) =>
     logger.warn({ err: error }, 'the engine did not carry out a request')
   const warnOfLoneliness = createLonelyWarning(context)
-  const isAlone = () => peers.length > 0 && watch.connected().length === 0
+  const hasNoPeers = () => peers.length > 0 && watch.connected().length === 0
   const watch = resources.opened(
     watchEngine({
       ...context,
@@ -201,7 +201,7 @@ async function runEngine(context: Context, parts: MemberParts) {
       onProblem,
       height: () => member.head().height,
       async onReading(reading) {
-        warnOfLoneliness(reading.kind === 'up' && isAlone())
+        warnOfLoneliness(reading.kind === 'up' && hasNoPeers())
         if (reading.kind === 'up') await misbehavior.fetch().catch(onProblem)
         await stateSync.check()
         if (reading.kind !== 'up') return
@@ -220,16 +220,16 @@ async function runEngine(context: Context, parts: MemberParts) {
       },
     }),
   )
-  return { engine, watch, isAlone }
+  return { engine, watch, hasNoPeers }
 }
 
 /** The state of ordering, for operators and for callers that submit. */
 function reportsOf(
   { ordering, memberCount }: Context,
   { member, stateSync, versions, voting }: MemberParts,
-  { watch, isAlone }: Awaited<ReturnType<typeof runEngine>>,
+  { watch, hasNoPeers }: Awaited<ReturnType<typeof runEngine>>,
 ) {
-  const refusal = () => refusalOf(watch.state(), isAlone())
+  const refusal = () => refusalOf(watch.state(), hasNoPeers())
   return {
     refusal,
     assertReady() {
@@ -257,7 +257,7 @@ function reportsOf(
         isStalled
           ? `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
           : null,
-        isStalled && isAlone() ? ALONE : null,
+        isStalled && hasNoPeers() ? NO_PEERS : null,
         voting.describe(isStalled),
       ].filter((one) => one != null)
       return sentences.length === 0 ? null : sentences.join('; ')
@@ -269,10 +269,10 @@ function reportsOf(
 function createLonelyWarning({ clock, logger }: App) {
   let aloneSinceMs: number | null = null
   const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
-  return (isAlone: boolean): void => {
-    if (!isAlone) aloneSinceMs = null
+  return (hasNoPeers: boolean): void => {
+    if (!hasNoPeers) aloneSinceMs = null
     else aloneSinceMs ??= clock.monotonicMs()
     if (aloneSinceMs === null || clock.monotonicMs() - aloneSinceMs < STUCK_MS) lines.forget()
-    else lines.write(ALONE, () => logger.warn(ALONE))
+    else lines.write(NO_PEERS, () => logger.warn(NO_PEERS))
   }
 }

@@ -20,7 +20,7 @@ export function superviseEngine(options: {
   readonly program: string
   readonly home: string
   /** Whether what it prints goes where this process prints. */
-  readonly isHeard: boolean
+  readonly inheritsOutput: boolean
   /** Called before each start: writes the files that the engine reads. */
   readonly prepare: () => Promise<void>
   readonly spawnEngine?: SpawnEngine | undefined
@@ -44,7 +44,7 @@ export function superviseEngine(options: {
   const start = async (): Promise<void> => {
     await options.prepare()
     if (closing.signal.aborted) return
-    const output = options.isHeard ? 'inherit' : 'ignore'
+    const output = options.inheritsOutput ? 'inherit' : 'ignore'
     const running = await spawnEngine(
       () =>
         spawn(options.program, ['start', '--home', options.home], {

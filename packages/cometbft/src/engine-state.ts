@@ -81,11 +81,11 @@ export function isRestartDue(
 }
 
 /** What keeps an engine alone that has others to connect to, the likeliest for a new one last. */
-export const ALONE =
+export const NO_PEERS =
   'no other engine is connected: none runs, none can be reached, or none lets this one in, as it was started without the member file of this one (QS_MEMBERS)'
 
 /** Why no entries are accepted, or null. While no member orders they are accepted, and wait in the engine. */
-export function refusalOf(state: EngineState, isAlone: boolean): ScanError | null {
+export function refusalOf(state: EngineState, hasNoPeers: boolean): ScanError | null {
   switch (state) {
     case 'unavailable':
       return new ScanError('DEPENDENCY_UNAVAILABLE', 'the engine is not available', {
@@ -94,7 +94,7 @@ export function refusalOf(state: EngineState, isAlone: boolean): ScanError | nul
     case 'catching-up':
       return new ScanError(
         'NOT_READY',
-        isAlone ? ALONE : 'the engine fetches what the others ordered',
+        hasNoPeers ? NO_PEERS : 'the engine fetches what the others ordered',
         {
           details: { state },
           retryAfterSeconds: 1,

@@ -41,24 +41,24 @@ export function createVotingGuard(options: {
       const { height } = member.head()
       const isWanted = existsSync(orderFile)
       if (isWanted) await unlink(orderFile)
-      const isTold = isWanted && isStalled
+      const isForced = isWanted && isStalled
       if (isWanted)
-        logger.warn({ height, isTold }, 'an operator orders that the engine votes anyway')
+        logger.warn({ height, isForced }, 'an operator orders that the engine votes anyway')
       const ownVoteHeight = member.voteHeightOf(address)
-      const next = stepVoting(voting, { isTold, height, ownVoteHeight, memberHeights, memberCount })
-      if (next.kind === 'elsewhere')
+      const next = stepVoting(voting, { isForced, height, ownVoteHeight, memberHeights, memberCount })
+      if (next.kind === 'key-in-use')
         logger.error({ height: next.height }, describeElsewhere(next.height))
       // It votes only once it is written from which height on: an engine without that file signs from the first.
       if (next.kind === 'votes') writeFileAtomic(stateFile, voteStateAt(height))
       voting = next
       if (next.kind !== 'votes') return false
-      logger.info({ height, isTold }, 'the engine votes again')
+      logger.info({ height, isForced }, 'the engine votes again')
       return true
     },
     /** A sentence for an operator; null while it votes, or has no vote. */
     describe(isStalled: boolean): string | null {
       if (voting?.kind === 'follows') return describeFollowing(voting.untilHeight, isStalled)
-      return voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null
+      return voting?.kind === 'key-in-use' ? describeElsewhere(voting.height) : null
     },
   }
 }

@@ -17,7 +17,7 @@ export type Voting =
       readonly untilHeight: number | null
     }
   /** Another machine votes with its key, last seen at this height. */
-  | { readonly kind: 'elsewhere'; readonly height: number }
+  | { readonly kind: 'key-in-use'; readonly height: number }
 
 const BLOCKS_PAST = 2
 /** Who votes is in one of so many blocks in a row: they wait a moment for late votes. */
@@ -34,17 +34,17 @@ export function stepVoting(
     readonly memberHeights: readonly number[]
     readonly memberCount: number
     /** The operator orders that it votes, whatever it may have signed, and nothing is ordered without it. */
-    readonly isTold: boolean
+    readonly isForced: boolean
   },
 ): Voting {
   if (voting.kind !== 'follows') return voting
   const { height, memberHeights, memberCount } = event
-  if (event.isTold) return { kind: 'votes' }
+  if (event.isForced) return { kind: 'votes' }
   const isEnough = memberHeights.length >= quorumOf(memberCount)
   const untilHeight =
     voting.untilHeight ?? (isEnough ? Math.max(height, ...memberHeights) + BLOCKS_PAST : null)
   if (untilHeight === null) return { kind: 'follows', untilHeight }
-  if (event.ownVoteHeight >= untilHeight) return { kind: 'elsewhere', height: event.ownVoteHeight }
+  if (event.ownVoteHeight >= untilHeight) return { kind: 'key-in-use', height: event.ownVoteHeight }
   if (height >= untilHeight + BLOCKS_LOOKED_AT) return { kind: 'votes' }
   return { kind: 'follows', untilHeight }
 }

@@ -164,7 +164,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
         const background = createBackground(logger)
         const run = async (): Promise<void> => {
           await replica.run(through, background.signal)
-          const err = replica.standstill()
+          const err = replica.haltReason()
           // Reads continue at this head; `/readyz` reports why it does not advance.
           if (err !== null) logger.error({ err }, 'the replica applies no further entries')
         }

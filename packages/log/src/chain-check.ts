@@ -20,7 +20,7 @@ const SHARE_LATER = 0.02
 /** From the end of one round to the next: a short log is read within milliseconds. */
 const PASS_PAUSE_MS = 60_000
 /** A longer list does not help an operator. */
-const DAMAGES_KEPT_MAX = 100
+const DAMAGES_MAX = 100
 
 /** Begins at once, and continues until it is disposed of. Each damage is one line of the log file. */
 export function watchChain(options: {
@@ -35,12 +35,12 @@ export function watchChain(options: {
 
   options.metrics.sampled('gauge', {
     name: 'log_damaged_parts',
-    help: `Parts of the log that were found damaged, at most ${DAMAGES_KEPT_MAX}.`,
+    help: `Parts of the log that were found damaged, at most ${DAMAGES_MAX}.`,
     read: () => [[[], known.size]],
   })
 
   const onDamage = (damage: LogDamage) => {
-    if (known.has(damage.from) || known.size >= DAMAGES_KEPT_MAX) return
+    if (known.has(damage.from) || known.size >= DAMAGES_MAX) return
     known.set(damage.from, damage)
     logger.error(damage, describeDamage(damage))
   }
@@ -49,7 +49,7 @@ export function watchChain(options: {
     const pace = { clock, share }
     const { damages } = await verifyLog({ ...options.log, pace, onDamage, signal })
     // A part that is whole again, such as after a restart with repaired files, is removed.
-    known = new Map(damages.slice(0, DAMAGES_KEPT_MAX).map((damage) => [damage.from, damage]))
+    known = new Map(damages.slice(0, DAMAGES_MAX).map((damage) => [damage.from, damage]))
     share = SHARE_LATER
   }
   const checking = repeat(round, {

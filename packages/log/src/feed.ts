@@ -168,7 +168,7 @@ function firstOffsetOf({ bytes }: RawGroup): Offset {
 }
 
 /** Some seconds of a busy log. A follower that lags more is served from Redis. */
-const KEPT_BYTES_MAX = 8 * 2 ** 20
+const CACHED_BYTES_MAX = 8 * 2 ** 20
 const KEPT_FRAMES_MAX = 1024
 /** Given at once, unless one group is larger. */
 const PORTION_BYTES_MAX = 256 * 1024
@@ -192,7 +192,7 @@ export function createRecentFrames() {
       const bytes = encodeFrame({ offset: lastOffset, group })
       kept.push({ firstOffset, lastOffset, bytes })
       keptBytes += bytes.byteLength
-      while (kept.length > KEPT_FRAMES_MAX || keptBytes > KEPT_BYTES_MAX)
+      while (kept.length > KEPT_FRAMES_MAX || keptBytes > CACHED_BYTES_MAX)
         keptBytes -= kept.shift()?.bytes.byteLength ?? 0
     },
     holds,

@@ -6,9 +6,9 @@ import { createLogGate, judgeEnd } from './gate.ts'
 
 const START = 1_700_000_000_000_000
 /** Of four nodes. */
-const four = { needed: 2, enough: 3 }
+const four = { confirmationsMin: 2, answersExpected: 3 }
 const judge = (heads: number[], end: number, waitedMs = 0) =>
-  judgeEnd({ heads, end, witnesses: four, waitedMs })
+  judgeEnd({ heads, end, confirmingNodes: four, waitedMs })
 
 describe('the length of the log', () => {
   it('is confirmed when n − f nodes report no more than the log holds', () => {
@@ -47,7 +47,7 @@ describe('the gate of the log', () => {
       }))
     const gate = createLogGate({
       clock: { ...clock, nowMicros: () => clock.nowMicros() + offMicros },
-      witnesses: { ...four, readings },
+      confirmingNodes: { ...four, readings },
     })
     return {
       look: (offset: number, recordTime = START - 1) => gate.next({ offset, recordTime }),

@@ -16,11 +16,11 @@ import {
 import { type Agreed, type ClockPause, stepRecordClock } from './record-clock.ts'
 
 /** The nodes that follow the log. They confirm its length and the synchronizer's clock. */
-export type Witnesses = {
+export type ConfirmingNodes = {
   /** f + 1: of so many nodes at least one is honest. */
-  readonly needed: number
+  readonly confirmationsMin: number
   /** n − f: so many nodes answer if no more are faulty than is tolerated. */
-  readonly enough: number
+  readonly answersExpected: number
   /** The latest reading of each node. */
   readings(): readonly ClockReading[]
 }
@@ -28,42 +28,43 @@ export type Witnesses = {
 /** How long the start waits for more nodes than it needs. A node answers within a second, or not at all. */
 const NODES_WAIT_MS = 10_000
 
-/** @param options.witnesses - Null: the gate trusts the clock and the log. */
+/** @param options.confirmingNodes - Null: the gate trusts the clock and the log. */
 export function createLogGate(options: {
   readonly clock: Clock
-  readonly witnesses: Witnesses | null
+  readonly confirmingNodes: ConfirmingNodes | null
 }) {
-  const { clock, witnesses } = options
+  const { clock, confirmingNodes } = options
   const startedMs = clock.monotonicMs()
   let known = {
     agreed: null as Agreed,
     /** Whether enough nodes have confirmed that the log is whole. */
-    isEndKnown: witnesses === null,
+    isEndKnown: confirmingNodes === null,
   }
 
   const look = (end: LogPosition) => {
     const now = { wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() }
-    const readings = freshReadings(witnesses?.readings() ?? [], now)
+    const readings = freshReadings(confirmingNodes?.readings() ?? [], now)
     const verdict =
-      witnesses === null
+      confirmingNodes === null
         ? ({ kind: 'agrees', offsetMicros: 0 } as const)
-        : judgeClock({ readings, now, needed: witnesses.needed })
+        : judgeClock({ readings, now, needed: confirmingNodes.confirmationsMin })
     const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
     let { isEndKnown } = known
     const found = (result: Micros | ScanError) => ({
       known: { agreed: step.agreed, isEndKnown },
       result,
     })
-    if (witnesses !== null && !isEndKnown) {
+    if (confirmingNodes !== null && !isEndKnown) {
       const heads = readings.flatMap(({ head }) => head ?? [])
       const waitedMs = now.monotonicMs - startedMs
-      const judged = judgeEnd({ heads, end: end.offset, witnesses, waitedMs })
+      const judged = judgeEnd({ heads, end: end.offset, confirmingNodes, waitedMs })
       if (judged.kind === 'shorter') return found(shorter(end.offset, judged))
       isEndKnown = judged.kind === 'whole'
-      if (step.pause === null && !isEndKnown) return found(unconfirmed(heads.length, witnesses))
+      if (step.pause === null && !isEndKnown)
+        return found(unconfirmed(heads.length, confirmingNodes.answersExpected))
     }
     if (step.pause === null) return found(step.recordTime)
-    const sentence = sentenceOf(step.pause, readings.length, witnesses?.needed ?? 0)
+    const sentence = sentenceOf(step.pause, readings.length, confirmingNodes?.confirmationsMin ?? 0)
     const details = { clock: step.pause }
     return found(new ScanError('CLOCK_OFF', sentence, { details, retryAfterSeconds: 1 }))
   }
@@ -91,20 +92,20 @@ export function judgeEnd(options: {
   /** The offset up to which each node has applied the log. */
   readonly heads: readonly Offset[]
   readonly end: Offset
-  readonly witnesses: Pick<Witnesses, 'needed' | 'enough'>
+  readonly confirmingNodes: Pick<ConfirmingNodes, 'confirmationsMin' | 'answersExpected'>
   readonly waitedMs: number
 }):
   | { readonly kind: 'whole' | 'wait' }
   | { readonly kind: 'shorter'; readonly count: number; readonly head: Offset } {
   const { heads, end, waitedMs } = options
-  const { needed, enough } = options.witnesses
+  const { confirmationsMin, answersExpected } = options.confirmingNodes
   const longer = heads.filter((head) => head > end).sort((a, b) => b - a)
-  // At least `needed` nodes have applied this offset.
-  const head = longer[needed - 1]
+  // At least `confirmationsMin` nodes have applied this offset.
+  const head = longer[confirmationsMin - 1]
   if (head !== undefined) return { kind: 'shorter', count: longer.length, head }
   const others = heads.length - longer.length
   const isSettled = longer.length === 0 && waitedMs >= NODES_WAIT_MS
-  return { kind: others >= (isSettled ? needed : enough) ? 'whole' : 'wait' }
+  return { kind: others >= (isSettled ? confirmationsMin : answersExpected) ? 'whole' : 'wait' }
 }
 
 function shorter(end: Offset, judged: { count: number; head: Offset }): ScanError {
@@ -119,10 +120,10 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
   )
 }
 
-function unconfirmed(count: number, witnesses: Witnesses): ScanError {
+function unconfirmed(count: number, expected: number): ScanError {
   return new ScanError(
     'NOT_READY',
-    `The log waits for ${witnesses.enough} nodes to report how far they have applied it; ${count} have reported.`,
+    `The log waits for ${expected} nodes to report how far they have applied it; ${count} have reported.`,
     { details: { state: 'starting' }, retryAfterSeconds: 1 },
   )
 }

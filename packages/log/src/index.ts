@@ -14,7 +14,7 @@ export {
   type StreamGroup,
   signGroup,
 } from './group.ts'
-export * from './judge-entry.ts'
+export * from './check-entry.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { LogConfigError, LogUnavailableError } from './log-errors.ts'
 export { measureLogRoom, watchLogRoom } from './log-room.ts'

@@ -39,11 +39,11 @@ function partsOf(kinds: readonly Kind[]): LogPart[] {
   return parts
 }
 
-function follower(name: string, head: number | null, keptFrom = 1): Follower {
+function follower(name: string, head: number | null, storedFrom = 1): Follower {
   const groups = chain.filter(
-    ({ firstOffset }) => firstOffset >= keptFrom && firstOffset <= (head ?? 0),
+    ({ firstOffset }) => firstOffset >= storedFrom && firstOffset <= (head ?? 0),
   )
-  return { name, head, groups, isElsewhere: false }
+  return { name, head, groups, hasOtherHistory: false }
 }
 
 function planOf(input: Partial<RepairInput> & { readonly kinds?: readonly Kind[] }): RepairPlan {
@@ -94,7 +94,7 @@ describe('planning the repair of a log', () => {
     const nodes = [follower('sv-1', END), ...[2, 3, 4].map((n) => follower(`sv-${n}`, END, 11))]
     expect(planOf({ kinds: withKind('damaged', 3), nodes })).toEqual({
       kind: 'refused',
-      refusal: { kind: 'not-kept', from: 7, to: 8, needed: 2, by: ['sv-1'], keptFrom: 1 },
+      refusal: { kind: 'not-kept', from: 7, to: 8, needed: 2, by: ['sv-1'], storedFrom: 1 },
     })
   })
 
@@ -177,7 +177,7 @@ describe('planning the repair of a log', () => {
   it('refuses a log that is not the one that f + 1 nodes followed', () => {
     const nodes = nodesAt(END, END, END, END).map((node, index) => ({
       ...node,
-      isElsewhere: index < 2,
+      hasOtherHistory: index < 2,
     }))
     expect(planOf({ nodes })).toEqual({
       kind: 'refused',
@@ -208,7 +208,7 @@ const kind = fc.constantFrom<Kind>('whole', 'whole', 'whole', 'damaged', 'missin
 const head = fc.nat(chain.length).map((groups) => 2 * groups)
 const honest = fc.record({
   head: fc.option(head, { freq: 6 }),
-  keptFrom: fc.constantFrom(1, 1, 1, 9, 17),
+  storedFrom: fc.constantFrom(1, 1, 1, 9, 17),
 })
 /** Reports any head, and groups that no other node has. */
 const liar = fc.record({ head, lies: fc.subarray([...chain]) })
@@ -219,7 +219,7 @@ const world = fc.record({
   honest: fc.array(honest, { minLength: 3, maxLength: 3 }),
   liar: fc.oneof(
     honest.map((one) => ({ ...one, lies: null })),
-    liar.map((one) => ({ ...one, keptFrom: 1 })),
+    liar.map((one) => ({ ...one, storedFrom: 1 })),
   ),
   validator: head,
 })
@@ -229,9 +229,9 @@ describe('in any world of one liar at most', () => {
     fc.assert(
       fc.property(world, (made) => {
         const nodes = made.honest.map((one, index) =>
-          follower(`sv-${index + 1}`, one.head, one.keptFrom),
+          follower(`sv-${index + 1}`, one.head, one.storedFrom),
         )
-        const last = follower('sv-4', made.liar.head, made.liar.keptFrom)
+        const last = follower('sv-4', made.liar.head, made.liar.storedFrom)
         const { lies } = made.liar
         nodes.push(
           lies === null

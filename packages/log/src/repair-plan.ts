@@ -38,7 +38,7 @@ export type Follower = {
   /** The groups that it stored up to there, in any order; empty if it stores none. */
   readonly groups: readonly GroupLink[]
   /** Whether the follower applied another group than the log has. */
-  readonly isElsewhere: boolean
+  readonly hasOtherHistory: boolean
 }
 
 export type RepairStep =
@@ -49,12 +49,12 @@ export type Refusal =
   | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
   /** So many applied other groups than lie in the log. */
   | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
-  /** Fewer than `needed` hold the same of what is missing. `by`: the nodes that hold any of it; `keptFrom`: the oldest offset that a node holds. */
+  /** Fewer than `needed` hold the same of what is missing. `by`: the nodes that hold any of it; `storedFrom`: the oldest offset that a node holds. */
   | (OffsetRange & {
       readonly kind: 'not-kept'
       readonly needed: number
       readonly by: readonly string[]
-      readonly keptFrom: Offset | null
+      readonly storedFrom: Offset | null
     })
   /** These have applied what fewer than `needed` hold. */
   | (OffsetRange & {
@@ -106,7 +106,7 @@ export function planRepair(input: RepairInput): RepairPlan {
   const { parts, nodes, others, f } = input
   const silent = namesOf(nodes, ({ head }) => head === null)
   if (silent.length > f) return refused({ kind: 'too-few', silent, needed: nodes.length - f })
-  const elsewhere = namesOf(nodes, ({ isElsewhere }) => isElsewhere)
+  const elsewhere = namesOf(nodes, ({ hasOtherHistory }) => hasOtherHistory)
   if (elsewhere.length > f) return refused({ kind: 'another-log', nodes: elsewhere })
 
   const held = heldBy(nodes, f + 1)
@@ -231,8 +231,8 @@ function notKept({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal 
     groups.some(({ firstOffset, lastOffset }) => firstOffset <= to && lastOffset >= from),
   )
   const begins = nodes.flatMap(({ groups }) => groups.map(({ firstOffset }) => firstOffset))
-  const keptFrom = begins.reduce((least: Offset | null, one) => Math.min(least ?? one, one), null)
-  return { kind: 'not-kept', from, to, needed: f + 1, by, keptFrom }
+  const storedFrom = begins.reduce((least: Offset | null, one) => Math.min(least ?? one, one), null)
+  return { kind: 'not-kept', from, to, needed: f + 1, by, storedFrom }
 }
 
 function namesOf(

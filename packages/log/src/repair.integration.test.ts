@@ -68,7 +68,7 @@ async function all(redis: LogRedis): Promise<RawGroup[]> {
   return raws
 }
 
-const readKept = async (path: string, applied: number) =>
+const readStored = async (path: string, applied: number) =>
   (await readRecentGroups({ redis: { path }, applied })).values()
 
 function prepare(options: Partial<RepairOptions> & { readonly head?: number } = {}) {
@@ -80,7 +80,7 @@ function prepare(options: Partial<RepairOptions> & { readonly head?: number } = 
     nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
       name: `sv-${index + 1}`,
       head,
-      readKept: () => readKept(path, head),
+      readStored: () => readStored(path, head),
     })),
     others: [{ name: 'validator', head }],
     f: 1,
@@ -183,7 +183,7 @@ describe('repairing a log', () => {
     const nodes = [1, 2].map((number) => ({
       name: `sv-${number}`,
       head: END,
-      readKept: () => readKept(`/nowhere/${number}`, END),
+      readStored: () => readStored(`/nowhere/${number}`, END),
     }))
     expect((await prepare({ nodes })).plan).toMatchObject({
       refusal: { kind: 'too-few', silent: ['sv-1', 'sv-2'] },

@@ -36,7 +36,7 @@ export type GroupHolder = {
   /** What its replica has applied; null: not known. */
   readonly head: Offset | null
   /** Reads the stored groups up to its head. @throws {LogUnavailableError} If it does not answer. */
-  readonly readKept: () => Promise<Iterable<StoredGroup>>
+  readonly readStored: () => Promise<Iterable<StoredGroup>>
 }
 
 export type RepairOptions = {
@@ -67,7 +67,7 @@ export async function prepareRepair(options: RepairOptions) {
   const copies = new Map<string, StoredGroup[]>()
   const nodes: Follower[] = []
   for (const node of options.nodes) {
-    const kept = await keptBy(node)
+    const kept = await storedBy(node)
     const groups = [...(kept ?? [])].map((copy) => {
       const hash = toHex(sha256(copy.bytes))
       const others = copies.get(hash) ?? []
@@ -79,10 +79,10 @@ export async function prepareRepair(options: RepairOptions) {
       name: node.name,
       head: kept === null ? null : node.head,
       groups,
-      isElsewhere: await liesElsewhere(groups, parts, options),
+      hasOtherHistory: await liesElsewhere(groups, parts, options),
     })
   }
-  const others = options.others.map((one) => ({ ...one, groups: [], isElsewhere: false }))
+  const others = options.others.map((one) => ({ ...one, groups: [], hasOtherHistory: false }))
   const plan = planRepair({ start, parts, nodes, others, f })
   return {
     plan,
@@ -129,9 +129,9 @@ async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogSta
 }
 
 /** Null where the node does not answer. */
-async function keptBy({ head, readKept }: GroupHolder): Promise<Iterable<StoredGroup> | null> {
+async function storedBy({ head, readStored }: GroupHolder): Promise<Iterable<StoredGroup> | null> {
   if (head === null) return null
-  return await readKept().catch((error: unknown) => {
+  return await readStored().catch((error: unknown) => {
     if (error instanceof LogUnavailableError) return null
     throw error
   })

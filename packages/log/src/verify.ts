@@ -29,8 +29,8 @@ export type VerifyLogOptions = {
 /** At most 8 MiB at once, some 10 ms of work. */
 const GROUPS_PER_READ = 8
 
-/** The position of a walk over the log. */
-export type Walk = LogPosition & {
+/** A position in the log while it is read. */
+export type LogCursor = LogPosition & {
   /** Of the group before; null where that is damaged, so that nothing can be compared with it. */
   readonly hash: string | null
 }
@@ -39,7 +39,7 @@ export type Walk = LogPosition & {
 export type WalkStep = {
   /** The offset that was expected next. */
   readonly from: Offset
-  readonly walk: Walk
+  readonly cursor: LogCursor
   readonly damages: readonly LogDamage[]
   readonly group: SignedGroup | null
 }
@@ -52,10 +52,10 @@ export type WalkStep = {
 export async function verifyLog(options: VerifyLogOptions) {
   const damages: LogDamage[] = []
   let start: Offset | null = null
-  let end: Walk | null = null
+  let end: LogCursor | null = null
   for await (const step of walkLog(options)) {
     start ??= step.from
-    end = step.walk
+    end = step.cursor
     for (const damage of step.damages) {
       damages.push(damage)
       options.onDamage?.(damage)
@@ -80,17 +80,17 @@ export async function* walkLog(
 ): AsyncGenerator<WalkStep> {
   const { genesis, pace, signal } = options
   using connection = await openLogConnection(options.redis, { signal })
-  let walk: Walk = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
+  let cursor: LogCursor = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
   for (;;) {
     const startedMs = pace?.clock.monotonicMs() ?? 0
-    const read = await connection.range(walk.offset + 1, GROUPS_PER_READ)
+    const read = await connection.range(cursor.offset + 1, GROUPS_PER_READ)
     // Read after the groups: a part that was trimmed before it was read is not missing.
     const start = await connection.start()
-    if (start !== null && start.offset > walk.offset) walk = { ...walk, ...start }
-    const { offset } = walk
+    if (start !== null && start.offset > cursor.offset) cursor = { ...cursor, ...start }
+    const { offset } = cursor
     for (const raw of read.filter((raw) => lastOffsetOf(raw) > offset)) {
-      const step = stepOver(walk, raw, genesis)
-      walk = step.walk
+      const step = stepOver(cursor, raw, genesis)
+      cursor = step.cursor
       yield step
     }
     if (read.length < GROUPS_PER_READ) return
@@ -102,23 +102,23 @@ export async function* walkLog(
 }
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkStep {
-  const expected = walk.offset + 1
+export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis): WalkStep {
+  const expected = cursor.offset + 1
   let group: SignedGroup
   try {
     group = openRawGroup(raw, genesis)
     if (group.firstOffset < expected)
       throw new LogGroupError('position', 'it repeats offsets of the group before it')
-    if (group.firstOffset === expected && walk.hash !== null && group.previousHash !== walk.hash)
+    if (group.firstOffset === expected && cursor.hash !== null && group.previousHash !== cursor.hash)
       throw new LogGroupError('chain', 'it names another group before it')
-    if ((group.entries[0]?.recordTime ?? 0) <= walk.recordTime)
+    if ((group.entries[0]?.recordTime ?? 0) <= cursor.recordTime)
       throw new LogGroupError('time', 'its record time does not rise')
   } catch (error) {
     if (!(error instanceof LogGroupError)) throw error
     const to = Math.max(expected, lastOffsetOf(raw))
     const damage = { from: expected, to, fault: error.fault, reason: error.message }
-    const walkOn = { offset: to, recordTime: walk.recordTime, hash: null }
-    return { from: expected, walk: walkOn, damages: [damage], group: null }
+    const after = { offset: to, recordTime: cursor.recordTime, hash: null }
+    return { from: expected, cursor: after, damages: [damage], group: null }
   }
   const gap = {
     from: expected,
@@ -126,10 +126,10 @@ export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkSt
     fault: 'missing' as const,
     reason: 'the log continues after it',
   }
-  const recordTime = group.entries.at(-1)?.recordTime ?? walk.recordTime
+  const recordTime = group.entries.at(-1)?.recordTime ?? cursor.recordTime
   return {
     from: expected,
-    walk: { offset: group.lastOffset, recordTime, hash: group.hash },
+    cursor: { offset: group.lastOffset, recordTime, hash: group.hash },
     damages: group.firstOffset > expected ? [gap] : [],
     group,
   }

@@ -58,7 +58,11 @@ describe('the writer', () => {
     })
     await using writer = await log.writer({
       clock: { ...manual, nowMicros: () => manual.nowMicros() + aheadMicros },
-      witnesses: { needed: 2, enough: 2, readings: () => [reading('sv-1'), reading('sv-2')] },
+      confirmingNodes: {
+        confirmationsMin: 2,
+        answersExpected: 2,
+        readings: () => [reading('sv-1'), reading('sv-2')],
+      },
     })
     await writer.append(entry(0))
     aheadMicros = 30 * 86_400 * 1_000_000

@@ -11,7 +11,7 @@ import type { RedisAddress } from '@quorumscan/redis'
 import { type ChainEnd, chainEndOf } from './chain.ts'
 import type { LogConnection } from './connection.ts'
 import { createEntryQueue, fitsIntoGroup } from './entry-queue.ts'
-import { createLogGate, type Witnesses } from './gate.ts'
+import { createLogGate, type ConfirmingNodes } from './gate.ts'
 import { type LogGenesis, type SignedGroup, signGroup } from './group.ts'
 import { LogConfigError, LogFencedError, LogUnavailableError } from './log-errors.ts'
 import { reconnectDelayMs } from './reconnect.ts'
@@ -25,7 +25,7 @@ export type LogWriterOptions = {
   readonly clock: Clock
   readonly random: Random
   /** Nodes that confirm clock and length of the log before anything is written; null: both are trusted. */
-  readonly witnesses: Witnesses | null
+  readonly confirmingNodes: ConfirmingNodes | null
   /** Gives up waiting for Redis at the start; afterwards disposing ends the writer. */
   readonly signal: AbortSignal
   /** Receives every group that is on disk, in order, and the newest group at each connection; must not throw. */

@@ -184,7 +184,7 @@ export function plan(
       ...variables,
       // No configuration replaces these.
       ...keys[runs],
-      ...(redis.isElsewhere ? {} : ownRedis),
+      ...(redis.isExternal ? {} : ownRedis),
     },
   })
   if (synchronizer === null) return [app]
@@ -203,7 +203,7 @@ export function plan(
       QS_COMETBFT: machine.engineProgram ?? '',
       ...synchronizer.variables,
       QS_PORT: String(synchronizer.port),
-      ...(redis.isElsewhere ? {} : { QS_REDIS: redisUrl, QS_LOG_DIRECTORY: redis.redisDirectory }),
+      ...(redis.isExternal ? {} : { QS_REDIS: redisUrl, QS_LOG_DIRECTORY: redis.redisDirectory }),
       QS_ENGINE_HOME: engineDirectory,
       QS_ENGINE_SOCKETS: synchronizer.engineSockets,
       QS_ENGINE_PEERS: synchronizer.peers.join(','),

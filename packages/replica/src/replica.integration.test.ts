@@ -215,7 +215,7 @@ describe('a replica', () => {
     for (const entries of [log.slice(0, 29), forged]) {
       await using next = await start({ entries })
       await next.running
-      expect(next.replica.standstill()).toMatchObject({ code: 'LOG_REGRESSED' })
+      expect(next.replica.haltReason()).toMatchObject({ code: 'LOG_REGRESSED' })
       expect(next.replica.state()).toBe('halted')
       expect(next.replica.head().offset).toBe(30)
       expect(await next.replica.lookups.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([
@@ -249,7 +249,7 @@ describe('a replica', () => {
       await run.running
       expect(run.replica.head().offset).toBe(4)
       expect(run.replica.state()).toBe('halted')
-      expect(run.replica.standstill()).toMatchObject({
+      expect(run.replica.haltReason()).toMatchObject({
         code: 'SOFTWARE_OUTDATED',
         message: expect.stringContaining(`Install a release that knows version ${next}`),
       })

@@ -106,7 +106,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
   const historyListeners = new Set<(step: HistoryStep) => void>()
   let headState = stored
   let writing: Offset = 0
-  let standstill: ScanError | null = null
+  let haltReason: ScanError | null = null
   let isHeldByClock = false
   let running: Promise<void> | null = null
 
@@ -150,7 +150,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     signal.addEventListener('abort', onAbort, { once: true })
     const take = snapshots?.take?.bind(snapshots)
     try {
-      standstill = await ingest(writer, ordering, {
+      haltReason = await ingest(writer, ordering, {
         ...options,
         layout,
         signal,
@@ -190,7 +190,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     pin: pins.pin,
     pinNow: pins.pinNow,
     /**
-     * Applies the log until the signal aborts, or until ingest must stop: then reads continue, and `standstill` returns
+     * Applies the log until the signal aborts, or until ingest must stop: then reads continue, and `haltReason` returns
      * the reason.
      *
      * @throws A bug, or ReplicaStateError: the process should end.
@@ -204,14 +204,14 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     },
     /** `starting` until a run has loaded the state, `live` while the head is recent by this process's clock. */
     state(): ReplicaState {
-      if (standstill !== null) return 'halted'
+      if (haltReason !== null) return 'halted'
       if (running === null) return 'starting'
       const lag = clock.nowMicros() - headState.head.recordTime
       if (isHeldByClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
       return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
     },
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
-    standstill: () => standstill,
+    haltReason: () => haltReason,
     head: (): Head => headState.head,
     /** The offset of `head`, or the end of a write that is under way. No read returns newer data. */
     visibleOffset: () => Math.max(headState.head.offset, writing),

@@ -211,12 +211,12 @@ export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | nul
  */
 export function assertFollowing(
   what: string,
-  replica: { state(): string; standstill(): ScanError | null },
+  replica: { state(): string; haltReason(): ScanError | null },
 ): void {
   const state = replica.state()
   if (state === 'live') return
-  const standstill = replica.standstill()
-  if (standstill !== null) throw standstill
+  const haltReason = replica.haltReason()
+  if (haltReason !== null) throw haltReason
   const seconds = STALLED_MICROS / MICROS_PER_SECOND
   const [code, message] =
     state === 'clock-behind'

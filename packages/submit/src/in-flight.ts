@@ -64,7 +64,7 @@ export function createInFlight(deps: {
    *
    * @throws {ScanError} If the synchronizer refused the entry permanently.
    */
-  const offer = async ({ attempt, signal, ...entry }: Item): Promise<void> => {
+  const submitUntilDurable = async ({ attempt, signal, ...entry }: Item): Promise<void> => {
     const bytes = entry.bytes()
     for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
@@ -93,7 +93,7 @@ export function createInFlight(deps: {
   const begin = (item: Item, recordTime: Micros): void => {
     if (item.isOffered || recordTime < item.notBefore) return
     item.isOffered = true
-    offer(item).catch((error) => item.onRefused(error))
+    submitUntilDurable(item).catch((error) => item.onRefused(error))
   }
 
   return {

@@ -35,7 +35,7 @@ export function createServiceHealth(options: {
     service: Service,
   ): { readonly state: NodeState; readonly detail: string | null } => {
     const app = supervisor.state(service.app.id)
-    const redis = service.isElsewhere ? 'running' : supervisor.state(service.redis.id)
+    const redis = service.isExternal ? 'running' : supervisor.state(service.redis.id)
     const appEnd = exits.endOf(service.app.id)
     const redisEnd = exits.endOf(service.redis.id)
     if (redis === 'gone' && redisEnd !== null)

@@ -123,7 +123,7 @@ export class ServiceRunner {
    * @throws {CommandError} If it exits meanwhile.
    */
   async startRedis(service: RedisService): Promise<void> {
-    if (service.isElsewhere || this.processes.pid(service.redis.id) !== null) return
+    if (service.isExternal || this.processes.pid(service.redis.id) !== null) return
     this.#restarts.forget(service.redis.id)
     await this.#spawnRedis(service)
     await this.#untilRedisReady(service)

@@ -6,7 +6,7 @@ import type { ProcessSpec } from './supervisor.ts'
 export type RedisService = {
   readonly name: string
   /** Whether the operator has one elsewhere: then this one is never started. */
-  readonly isElsewhere?: boolean
+  readonly isExternal?: boolean
   readonly redis: ProcessSpec
   readonly redisAddress: LocalRedis
   readonly redisDirectory: string

@@ -151,7 +151,7 @@ export async function startNetwork(
     keyPair: synchronizer,
     clock,
     random,
-    witnesses: null,
+    confirmingNodes: null,
     signal: closing.signal,
     onCommitted: feed.publish,
   })

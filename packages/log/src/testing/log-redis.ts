@@ -47,7 +47,7 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
         keyPair,
         clock: createSystemClock(),
         random: systemRandom,
-        witnesses: null,
+        confirmingNodes: null,
         signal: never,
         onCommitted: feed.publish,
         ...options,

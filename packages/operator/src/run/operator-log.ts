@@ -111,8 +111,8 @@ async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<A
 
 async function followerOf(name: string, archives: readonly Archive[]): Promise<GroupHolder> {
   const archive = archives.find(({ header }) => header.name === name)
-  if (archive === undefined) return { name, head: null, readKept: async () => [] }
-  return { name, head: await headOf(archive), readKept: () => keptOf(archive) }
+  if (archive === undefined) return { name, head: null, readStored: async () => [] }
+  return { name, head: await headOf(archive), readStored: () => storedOf(archive) }
 }
 
 /** Null: an older release wrote the file, which does not hold it. */
@@ -121,7 +121,7 @@ async function headOf(archive: Archive): Promise<number | null> {
   return null
 }
 
-async function keptOf(archive: Archive): Promise<readonly StoredGroup[]> {
+async function storedOf(archive: Archive): Promise<readonly StoredGroup[]> {
   const kept: StoredGroup[] = []
   for await (const { bytes, signature } of groupsOf(archive)) {
     const group = openStoredGroup(bytes, signature)

@@ -93,7 +93,7 @@ function planOperatorRedis(
     fsync: runs === 'sv' ? 'everysec' : 'always',
     user: runs === 'synchronizer' ? login : null,
   })
-  return { ...planned, isElsewhere: Boolean(config.variables[redisVariableOf(runs)]) }
+  return { ...planned, isExternal: Boolean(config.variables[redisVariableOf(runs)]) }
 }
 
 /** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If its address is malformed. */

@@ -158,7 +158,7 @@ it('where the file names a Redis, all use that, and none is started', () => {
   const own = { ...ownVariables('sv-1', 'cometbft'), QS_REDIS_PASSWORD_FILE: token }
   const named = { ...own, QS_REDIS: 'rediss://redis.example:6380' }
   const services = plan('sv', named)
-  expect(services.map(({ isElsewhere }) => isElsewhere)).toEqual([true, true])
+  expect(services.map(({ isExternal }) => isExternal)).toEqual([true, true])
   const [ordering, scan] = services.map(({ app }) => app.env)
   const redis = { place: { host: 'redis.example', port: 6380 }, passwordFile: token }
   expect(readScanConfig(scan ?? {}).redis).toMatchObject(redis)

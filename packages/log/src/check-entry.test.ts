@@ -1,7 +1,7 @@
 import { encodeEntry, NEWEST_RULES, transferCommand } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createJudge } from './judge-entry.ts'
+import { createJudge } from './check-entry.ts'
 
 const { genesisHash } = createTestNetwork()
 const OLD = NEWEST_RULES
