@@ -269,7 +269,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
         damage(logFileOf(cluster.dataDir), 'entry of alice')
         for (const name of NODES.slice(1)) rmSync(join(redis(), name), { recursive: true })
       },
-      /offsets? \d+ (to \d+ )?cannot be refilled: 2 nodes must keep the same there, and only sv-1 keeps anything\. Restore an undamaged copy/,
+      /offsets? \d+ (to \d+ )?cannot be refilled: 2 nodes must have stored the same groups there; only sv-1 stored any\. Restore an undamaged copy/,
     ],
     [
       'it is unknown what the validator applied of a damaged end',

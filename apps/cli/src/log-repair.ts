@@ -22,7 +22,7 @@ export type RepairWords = {
 export async function repairLogOfOperator(options: Parameters<typeof repairOperatorLog>[0]) {
   return reportRepair(await repairOperatorLog(options), {
     reasonOf: ({ refusal }) => reasonForOperator(refusal),
-    notApplied: 'When it sent what it keeps, no super-validator had applied',
+    notApplied: 'When it sent its stored groups, no super-validator had applied',
     alsoApplied: 'A validator that has reports LOG_REGRESSED: restore it from a backup of its own.',
     cut: 'The same command with --cut',
     next: ['`quorumscan run synchronizer` starts it.'],
@@ -47,16 +47,16 @@ function describe(outcome: RepairOutcome, words: RepairWords): string[] {
     return [
       `Nothing was changed yet. ${whatIsGivenUp(outcome, words)}`,
       ...(ranges === '' ? [] : [`${capitalized(ranges)} can be refilled.`]),
-      `${words.cut} gives that up: what was ` +
-        'submitted in it, and not answered, has to be submitted again. The log as it is will be kept.',
+      `${words.cut} drops all entries after offset ${end}. Submissions in them that were not answered ` +
+        'must be submitted again. The current log is kept.',
     ]
   return [
     ...(isUnloadable ? ['Replaced the files of the log, which Redis could not load.'] : []),
-    ...(ranges === '' ? [] : [`Refilled ${ranges} from what the nodes keep.`]),
+    ...(ranges === '' ? [] : [`Refilled ${ranges} from the groups that the nodes stored.`]),
     ...(cut === null ? [] : [`Cut off ${offsets(cut)}, which no node that answered had applied.`]),
-    `The log is whole, from its start to offset ${end}. As it was, it is kept in`,
+    `The log is whole up to offset ${end}. The damaged log is in`,
     outcome.keptDirectory,
-    'which can be deleted when all goes well.',
+    'Delete it once the network works.',
     ...words.next,
   ]
 }
@@ -68,8 +68,8 @@ function whatIsGivenUp(
   const { cut, end, nowMicros } = outcome
   if (cut === null)
     return (
-      `Redis cannot load the files of the log. Everything that a node has applied, up to offset ${end}, is there; ` +
-      'whether the log held more is unknown.'
+      'Redis cannot load the files of the log. All entries that a node applied, up to offset ' +
+      `${end}, are available; whether the log had more is unknown.`
     )
   const isOne = cut.from === cut.to
   const it = isOne ? 'it' : 'them'
@@ -81,17 +81,19 @@ function whatIsGivenUp(
   return [...sentences, ...(alsoApplied === undefined ? [] : [alsoApplied])].join(' ')
 }
 
-/** Why entries cannot be refilled: the nodes that keep them are too few. */
+/** Why entries cannot be refilled: too few nodes stored them. */
 export function whyNotKept(
   { by, needed, from, storedFrom }: Refusal & { readonly kind: 'not-kept' },
   kind: 'node' | 'super-validator',
 ): string {
   const begin =
-    storedFrom !== null && storedFrom > from ? ` (what ${kind}s keep begins at offset ${storedFrom})` : ''
-  if (by.length === 0)
-    return `${needed} ${kind}s must keep the same there, and no ${kind} keeps anything${begin}`
-  const isKept = by.length === 1 ? `only ${by[0]} keeps anything` : `${namesOf(by)} do not`
-  return `${needed} ${kind}s must keep the same there, and ${isKept}${begin}`
+    storedFrom !== null && storedFrom > from
+      ? ` (the oldest group that a ${kind} stored is at offset ${storedFrom})`
+      : ''
+  const those =
+    by.length < needed ? `only ${namesOf(by)} stored any` : `those of ${namesOf(by)} differ`
+  const found = by.length === 0 ? `no ${kind} stored any` : those
+  return `${needed} ${kind}s must have stored the same groups there; ${found}${begin}`
 }
 
 /** Each version with the members that hold it. */
@@ -118,7 +120,7 @@ function reasonForOperator(refusal: Refusal): string {
     case 'applied':
       return (
         `only ${namesOf(refusal.by)} applied ${offsets(refusal)}, and ${refusal.needed} must have them to refill ` +
-        `them. Have the others send what they keep now. If they lack it still: ${restore}`
+        `them. Ask the others for their stored groups. If those lack them too: ${restore}`
       )
     case 'forked':
       return (

@@ -193,7 +193,7 @@ it('files that Redis cannot load are rebuilt, with consent that their end is unk
   const { code, text } = await type('repair', ...logs)
   expect([code, text]).toEqual([
     1,
-    expect.stringContaining('The same command with --cut gives that up'),
+    expect.stringContaining('The same command with --cut drops all entries after offset'),
   ])
   expect((await type('repair', '--cut', ...logs)).code).toBe(0)
   expect(await type('verify')).toMatchObject({

@@ -27,7 +27,7 @@ export type ContextOverrides = AppOverrides & {
   readonly signal?: AbortSignal
   /** Starts the engine, whenever it is to be; the default does so at once. */
   readonly spawnEngine?: SpawnEngine
-  /** Passes bytes between an engine that connects and the local one; the default changes nothing. */
+  /** Passes bytes between an engine that connects and this member's engine; the default changes nothing. */
   readonly joinEngine?: JoinSockets
   /** Returns the room on the disk of the log; the default asks the operating system. */
   readonly freeBytesOf?: FreeBytesOf

@@ -29,7 +29,7 @@ it('accepts nothing while the disk is full, and continues when it has room', asy
   disk.assertRoom()
   freeMib = 0
   await clock.advance(1000)
-  expect(() => disk.assertRoom()).toThrow('the disk of the log has 0 MiB free, and 1 MiB stay free')
+  expect(() => disk.assertRoom()).toThrow('the disk of the log has 0 MiB free and needs 1 MiB')
   freeMib = 2
   await clock.advance(1000)
   disk.assertRoom()

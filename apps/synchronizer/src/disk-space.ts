@@ -1,6 +1,6 @@
 /**
- * Whether there is room on the disk for more of the log. A log that fills its disk takes every Redis on it
- * along; so entries are refused while there still is room for checkpoints, without which reads grow stale.
+ * Whether the disk has space for more of the log. A full disk stops every Redis on it, so entries are refused while
+ * checkpoints still fit. Without checkpoints reads become stale.
  */
 import { statfs } from 'node:fs/promises'
 import type { Clock } from '@quorumscan/base'
@@ -48,7 +48,7 @@ export async function watchDiskSpace(options: {
       if (!isFull()) return
       throw new ScanError(
         'LOG_FULL',
-        `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free, and ${freeMibMin} MiB stay free: nothing is written until there is room`,
+        `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free and needs ${freeMibMin} MiB: the synchronizer refuses entries until space is freed`,
         { retryAfterSeconds: MEASURE_MS / 1000 },
       )
     },

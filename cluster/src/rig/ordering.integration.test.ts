@@ -277,7 +277,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       await twin.start()
       await untilTrue('the second to find that the first votes', async () => {
         await order(two)
-        return ((await statusOf(twin)).detail ?? '').includes('another machine votes with its key')
+        return ((await statusOf(twin)).detail ?? '').includes('another machine votes with the same key')
       })
       await untilAhead([two])
       expect(await twin.voteState()).toBeNull()
@@ -317,7 +317,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       })
       await expect(one.letVote()).rejects.toThrow('the vote is not needed')
       await untilTrue('status to report that its operator must decide', async () =>
-        ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
+        ((await statusOf(one)).detail ?? '').includes('cannot order without this vote'),
       )
       expect(await one.voteState()).toBeNull()
       const waiting = order(one)

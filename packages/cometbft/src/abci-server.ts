@@ -29,7 +29,7 @@ export async function serveAbci(options: {
     socket.on('error', () => {}) // `converse` gets it, too.
     converse(socket, application).catch((error: unknown) => {
       // The engine went away, or sent an invalid request; it receives the reason of the second.
-      logger.error({ err: error }, 'a conversation with the engine ended')
+      logger.error({ err: error }, "the engine's ABCI connection closed with an error")
       const message = error instanceof Error ? error.message : 'unknown'
       socket.end(encoded(Response.fromPartial({ exception: { error: message } })))
     })

@@ -1,6 +1,6 @@
 /**
- * What the engine passes from member to member before a block is proposed: several entries in one of its transactions,
- * as each of those costs every engine and every member more than what an entry brings. Blocks hold entries one by one.
+ * A bundle: several entries in one engine transaction, because each transaction costs every member more than an entry.
+ * Blocks hold entries one by one.
  *
  * `0x00 ‖ key of the sender's engine (32) ‖ signature (64) ‖ not after (8, big endian) ‖ entries`, each entry after its
  * length as a varint. Members of releases before signed bundles send the entries only, and no entry has length 0.

@@ -39,7 +39,7 @@ type CometbftLogOptions = Pick<
   /** The super-validators that the operator knows, its own among them: they pass on what others are asked. */
   readonly nodes: readonly Peer[]
   readonly spawnEngine: SpawnEngine | undefined
-  /** How a connection of another engine reaches the own one; the default passes all bytes on. */
+  /** How a connection of another engine reaches this member's engine; the default passes all bytes on. */
   readonly joinEngine: JoinSockets | undefined
 }
 
@@ -121,7 +121,7 @@ async function openMember(context: Context, restart: () => void) {
       nodeUrl: nodes.find(({ name }) => name === ownName)?.url ?? null,
       file: join(home, VERSIONS_FILE),
       onProblem: (error) =>
-        logger.warn({ err: error }, 'the own node does not report which rules hold for blocks'),
+        logger.warn({ err: error }, "this operator's scan node does not report the block rules"),
     }),
   )
   const stateSync: StateSync = resources.opened(
@@ -138,7 +138,10 @@ async function openMember(context: Context, restart: () => void) {
       reads: resources.opened(createMemberReads({ ...context, key: context.nodeKey })),
       height: () => member.head().height,
       onChosen: (block) =>
-        logger.warn(block, 'the log begins with a later block: the others do not keep more'),
+        logger.warn(
+          block,
+          'the log begins with a later block, because the other members trimmed older blocks',
+        ),
       onProblem: (error, { name }) =>
         logger.debug({ err: error, member: name }, 'a member does not report what it keeps'),
     }),
@@ -187,11 +190,10 @@ async function runEngine(context: Context, parts: MemberParts) {
       program,
       prepare,
       inheritsOutput: logger.isLevelEnabled('error'),
-      onEnd: (how) => logger.error({ how }, 'the engine ended; it is started again'),
+      onEnd: (how) => logger.error({ how }, 'the engine exited; restarting it'),
     }),
   )
-  const onProblem = (error: unknown) =>
-    logger.warn({ err: error }, 'the engine did not carry out a request')
+  const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')
   const warnOfLoneliness = createLonelyWarning(context)
   const hasNoPeers = () => peers.length > 0 && watch.connected().length === 0
   const watch = resources.opened(
@@ -253,7 +255,7 @@ function reportsOf(
         refusal()?.message,
         height === null
           ? null
-          : `the others do not keep what this one lacks: its log begins with block ${height}, which it fetches`,
+          : `the other members trimmed the blocks that this one lacks; its log restarts at block ${height}`,
         isStalled
           ? `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
           : null,
@@ -265,7 +267,7 @@ function reportsOf(
   }
 }
 
-/** Warns once the engine was without any other for long. The function is called at each reading of the engine. */
+/** Warns when the engine has had no peers for `STUCK_MS`. The function is called at each reading of the engine. */
 function createLonelyWarning({ clock, logger }: App) {
   let aloneSinceMs: number | null = null
   const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })

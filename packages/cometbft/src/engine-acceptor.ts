@@ -1,7 +1,7 @@
 /**
- * Accepts the connections of other engines, and passes them to the own one, which listens on a port of loopback. An
- * engine takes a fixed number of connections and gives each some seconds for its handshake: without this, idle
- * connections of one address keep all members out. Here a connection counts as pending until the engine has sent more
+ * Accepts the connections of other engines, and passes them to this member's engine, which listens on a loopback port. An
+ * engine takes a fixed number of connections and gives each some seconds for its handshake. Without this limit, idle
+ * connections of one address would keep all members out. Here a connection counts as pending until the engine has sent more
  * than a handshake, which it does only for peers that it admits (`application.ts`).
  */
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import type { Clock } from '@quorumscan/base'
 import { ConnectionLimiter } from '@quorumscan/server'
 
-/** Pending ones. Below what the engine takes, less the members of the largest network (`engine-files.ts`). */
+/** Maximum pending connections: the engine's limit less the largest network (`engine-files.ts`). */
 const PENDING_MAX = 256
 /** The number of members on one machine, or behind one address, that dial at once. */
 const PENDING_PER_ADDRESS_MAX = 16

@@ -80,9 +80,9 @@ export function isRestartDue(
   return state === 'stalled' && others >= quorumOf(event.memberCount) - 1
 }
 
-/** What keeps an engine alone that has others to connect to, the likeliest for a new one last. */
+/** Why an engine has no peers. The last reason is the likeliest for a new one. */
 export const NO_PEERS =
-  'no other engine is connected: none runs, none can be reached, or none lets this one in, as it was started without the member file of this one (QS_MEMBERS)'
+  'no other engine is connected. The other engines are down, cannot be reached, or refuse this one because they lack its member file (QS_MEMBERS)'
 
 /** Why no entries are accepted, or null. While no member orders they are accepted, and wait in the engine. */
 export function refusalOf(state: EngineState, hasNoPeers: boolean): ScanError | null {
@@ -103,7 +103,7 @@ export function refusalOf(state: EngineState, hasNoPeers: boolean): ScanError | 
     case 'halted':
       return new ScanError(
         'ORDERING_HALTED',
-        'the other members order, and the engine of this one cannot follow them: its log says why',
+        "this engine cannot apply the blocks that the other members order; see the engine's log",
       )
     default:
       return null

@@ -26,7 +26,7 @@ const PAID_MAX = 10_000
 const invalid = (message: string): EntryRefusal => ({ code: 'INVALID_ARGUMENT', message })
 const NOT_SIGNED = invalid('the engine that the bundle names did not sign it')
 const IS_ORDERED = invalid('the entry is in the log already')
-const NO_BUNDLE = invalid('this is no bundle of entries')
+const NO_BUNDLE = invalid('this is not a bundle of entries')
 const IS_OVER: EntryRefusal = {
   code: 'SUBMISSION_EXPIRED',
   message: 'every entry of the bundle is past its time: not after',
@@ -34,7 +34,7 @@ const IS_OVER: EntryRefusal = {
 
 export type MempoolOptions = {
   readonly genesisHash: string
-  /** The id of the own engine. Its bundles cost nothing: their entries have been paid for. */
+  /** The id of this member's engine. Its bundles cost nothing: their entries have been paid for. */
   readonly ownId: string
   readonly isPeer: (nodeId: string) => boolean
   readonly judge: Judge

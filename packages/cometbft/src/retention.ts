@@ -85,8 +85,8 @@ export function createRetention(options: {
 }
 
 /**
- * The first height from `from` to `to` that is not over, or `to`; `from` where nothing may go. What is over comes
- * before what is not; nearly always the answer is near `from`.
+ * The first height in [from, to] that must be kept; `to` if none. Expired heights come before kept ones. The answer is
+ * nearly always near `from`.
  */
 export async function firstThatCounts(options: {
   readonly from: number

@@ -15,7 +15,7 @@ const WAIT_MS = 10_000
 const WAITING_MAX = 10_000
 /** The time from one bundle to the next. A single submission does not wait, and many share a bundle. */
 const BETWEEN_MS = 25
-/** The engine's own words, of its mempool. */
+/** Sentences of the engine's mempool. */
 const HAS_IT = 'tx already exists in cache'
 const IS_FULL = 'mempool is full'
 
@@ -136,11 +136,11 @@ async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError
   } catch (error) {
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)
-    if (!(error instanceof EngineRefusedError)) return unknown('the engine cannot be asked', error)
+    if (!(error instanceof EngineRefusedError)) return unknown('the engine cannot be reached', error)
     if (error.message.includes(HAS_IT)) return null
     if (error.message.includes(IS_FULL))
       return new ScanError('OVERLOADED', 'too many entries wait for the log', { cause: error })
-    return unknown('the engine did not take the entry', error)
+    return unknown('the engine did not accept the entry', error)
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Whether the engine of this member votes. If the record of what it has signed is lost, it follows until it cannot sign a
- * height twice (`voting.ts`), or until its operator lets it vote.
+ * height twice (`voting.ts`), or until its operator forces the vote.
  */
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
@@ -42,8 +42,7 @@ export function createVotingGuard(options: {
       const isWanted = existsSync(orderFile)
       if (isWanted) await unlink(orderFile)
       const isForced = isWanted && isStalled
-      if (isWanted)
-        logger.warn({ height, isForced }, 'an operator orders that the engine votes anyway')
+      if (isWanted) logger.warn({ height, isForced }, 'the operator forces the engine to vote')
       const ownVoteHeight = member.voteHeightOf(address)
       const next = stepVoting(voting, { isForced, height, ownVoteHeight, memberHeights, memberCount })
       if (next.kind === 'key-in-use')
@@ -65,17 +64,17 @@ export function createVotingGuard(options: {
 
 function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
   if (isStalled)
-    return 'its record of signed votes is lost, and too few members vote without it: only its operator can let it vote'
+    return 'the record of signed votes is lost, and the other members cannot order without this vote. Run `quorumscan cometbft vote NODE` to force it'
   const until =
     untilHeight === null
-      ? 'enough others have reported their height'
-      : `block ${untilHeight + BLOCKS_LOOKED_AT}`
-  return `its record of signed votes is lost: it follows, and does not vote before ${until}`
+      ? 'when enough other members have reported their height'
+      : `at block ${untilHeight + BLOCKS_LOOKED_AT}`
+  return `the record of signed votes is lost: the engine follows, and votes again ${until}`
 }
 
 function describeElsewhere(height: number): string {
   return (
-    `another machine votes with its key (block ${height}), so this one does not: end one of the two for good, ` +
-    'then start this one again'
+    `another machine votes with the same key (block ${height}), so this engine does not vote. ` +
+    'Stop one of the two permanently, then restart this one'
   )
 }

@@ -1,11 +1,10 @@
 /**
  * When a member that lost what it has signed may vote again. Pure.
  *
- * It may have signed up to the height that the chain worked on when it was lost. Of so many other members as decide a
- * block one is honest and took part in the newest: no block is newer than the next one after the greatest height that
- * they report. Two blocks further on, everything that the member signs is at a height that it has never seen: a vote of
- * its key at such a height was made by another machine with the key, such as one that was thought to be lost, and then it
- * must not vote. Where too few others are left to decide anything, that never comes, and its operator decides.
+ * The member may have signed heights up to the one in progress when it lost its record. A quorum of other members reports
+ * their heights; the chain is at most one block past the greatest. Two blocks later the member has certainly signed
+ * nothing. A vote by its key at that height comes from another machine, so it must not vote. If no quorum remains, its
+ * operator decides.
  */
 import { quorumOf } from '@quorumscan/verifier'
 
@@ -20,7 +19,7 @@ export type Voting =
   | { readonly kind: 'key-in-use'; readonly height: number }
 
 const BLOCKS_PAST = 2
-/** Who votes is in one of so many blocks in a row: they wait a moment for late votes. */
+/** A voting member appears in at least one of three consecutive blocks. */
 export const BLOCKS_LOOKED_AT = 3
 
 export function stepVoting(
@@ -33,7 +32,7 @@ export function stepVoting(
     /** The height that each connected member works on. */
     readonly memberHeights: readonly number[]
     readonly memberCount: number
-    /** The operator orders that it votes, whatever it may have signed, and nothing is ordered without it. */
+    /** The operator forces the vote, because nothing is ordered without it. */
     readonly isForced: boolean
   },
 ): Voting {

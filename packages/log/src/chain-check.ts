@@ -69,7 +69,9 @@ export function watchChain(options: {
       if (first === undefined) return null
       const others = known.size - 1
       const more =
-        others === 0 ? '' : ` So ${others === 1 ? 'is one other part' : `are ${others} others`}.`
+        others === 0
+          ? ''
+          : ` ${others} other ${others === 1 ? 'part is' : 'parts are'} damaged as well.`
       return `${describeDamage(first)}${more} ${DAMAGE_ADVICE}`
     },
     [Symbol.asyncDispose]: checking[Symbol.asyncDispose],

@@ -38,7 +38,7 @@ export function openRawGroup(raw: RawGroup, genesis: LogGenesis): SignedGroup {
 }
 
 /**
- * The end after `group`, which must follow gaplessly, name the group before it, and be later.
+ * The end after `group`, which must follow gaplessly, name the previous group, and be later.
  *
  * @throws {LogGroupError} `position`, `chain` or `time`.
  */
@@ -48,9 +48,9 @@ export function extendChain(end: ChainEnd, group: SignedGroup): ChainEnd {
   if (group.previousHash !== end.hash)
     throw new LogGroupError(
       'chain',
-      `the group at ${group.firstOffset} names another group before it than the one read`,
+      `the group at ${group.firstOffset} names another previous group than the one read`,
     )
   if ((group.entries[0]?.recordTime ?? 0) <= end.recordTime)
-    throw new LogGroupError('time', `record time does not rise at ${group.firstOffset}`)
+    throw new LogGroupError('time', `record time does not increase at ${group.firstOffset}`)
   return chainEndOf(group)
 }

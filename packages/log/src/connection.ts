@@ -10,7 +10,7 @@ import { LogGroupError, type StreamGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
 /**
- * The one way into the log: adds one group after the newest, or does nothing.
+ * The only write to the log: adds one group after the newest, or does nothing.
  *
  * The stream's newest id fences writers: of two that believe in the same end, one wins, and the other
  * learns of it. It also makes a repeated call harmless, because the first moved the end.

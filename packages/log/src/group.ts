@@ -96,7 +96,7 @@ export function decodeGroup(bytes: Uint8Array): DecodedGroup {
   const takeU64 = (): number => {
     const value = view.getBigUint64(take(U64_BYTES))
     if (value > BigInt(Number.MAX_SAFE_INTEGER))
-      throw new LogGroupError('malformed', 'a number of a group is no safe integer')
+      throw new LogGroupError('malformed', 'a number of a group is not a safe integer')
     return Number(value)
   }
   const firstOffset = takeU64()
@@ -109,7 +109,7 @@ export function decodeGroup(bytes: Uint8Array): DecodedGroup {
   for (let index = 0; index < count; index++) {
     const recordTime = takeU64()
     if (recordTime <= (entries.at(-1)?.recordTime ?? -1))
-      throw new LogGroupError('time', `record time does not rise at ${firstOffset + index}`)
+      throw new LogGroupError('time', `record time does not increase at ${firstOffset + index}`)
     const length = takeU64()
     const start = take(length)
     const offset = firstOffset + index

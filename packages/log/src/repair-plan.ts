@@ -47,7 +47,7 @@ export type RepairStep =
 
 export type Refusal =
   | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
-  /** So many applied other groups than lie in the log. */
+  /** More than f followers applied groups that differ from the log. */
   | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
   /** Fewer than `needed` hold the same of what is missing. `by`: the nodes that hold any of it; `storedFrom`: the oldest offset that a node holds. */
   | (OffsetRange & {

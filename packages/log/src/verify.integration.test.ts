@@ -65,8 +65,8 @@ describe('verifying the log', () => {
     ['is no later', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
   ])('finds a whole group that %s', (_, { offset, recordTime }, fault) => {
     const group = chainOf(entries, sizes)[1] as SignedGroup
-    const walk = { offset, recordTime, hash: null }
-    expect(stepOver(walk, { ...group, id: '4-0' }, genesis)).toMatchObject({
+    const cursor = { offset, recordTime, hash: null }
+    expect(stepOver(cursor, { ...group, id: '4-0' }, genesis)).toMatchObject({
       damages: [{ from: offset + 1, to: 4, fault }],
       group: null,
     })

@@ -108,11 +108,11 @@ export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis):
   try {
     group = openRawGroup(raw, genesis)
     if (group.firstOffset < expected)
-      throw new LogGroupError('position', 'it repeats offsets of the group before it')
+      throw new LogGroupError('position', 'it repeats offsets of the previous group')
     if (group.firstOffset === expected && cursor.hash !== null && group.previousHash !== cursor.hash)
-      throw new LogGroupError('chain', 'it names another group before it')
+      throw new LogGroupError('chain', 'it names another previous group')
     if ((group.entries[0]?.recordTime ?? 0) <= cursor.recordTime)
-      throw new LogGroupError('time', 'its record time does not rise')
+      throw new LogGroupError('time', 'its record time does not increase')
   } catch (error) {
     if (!(error instanceof LogGroupError)) throw error
     const to = Math.max(expected, lastOffsetOf(raw))

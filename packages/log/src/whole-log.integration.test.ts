@@ -88,7 +88,7 @@ describe('a whole log', () => {
       await connection.add([{ id: `${lastOffset}-0`, bytes, signature }])
     }
     connection.close()
-    await expect(writeWholeLog(target, each(groups), [])).rejects.toThrow('has a log already')
+    await expect(writeWholeLog(target, each(groups), [])).rejects.toThrow('already holds a log')
     const read = async () => {
       for await (const _ of readWholeLog(target));
     }

@@ -44,7 +44,7 @@ export async function* readWholeLog(options: Options): AsyncGenerator<SignedGrou
  * are written.
  *
  * @returns Where the log ends.
- * @throws {LogGroupError} If a group is not the next, or not signed; or the log is not empty.
+ * @throws {LogGroupError} If a group is not the next, or is not signed, or the log is not empty.
  * @throws {LogUnavailableError}
  */
 export async function writeWholeLog(
@@ -54,7 +54,7 @@ export async function writeWholeLog(
 ): Promise<LogPosition> {
   using connection = await openLogConnection(redis, { signal })
   if ((await connection.newest()) !== null)
-    throw new LogGroupError('position', 'this Redis has a log already')
+    throw new LogGroupError('position', 'this Redis already holds a log')
   let end = chainStart(genesis)
   let portion: RawGroup[] = []
   const flush = async () => {

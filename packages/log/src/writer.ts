@@ -57,7 +57,7 @@ export type LogWriter = AsyncDisposable & {
 
 /** After an entry: clients that wait until record time has passed it should not wait long. */
 const CHECKPOINT_AFTER_ENTRY_MS = 250
-/** Idle: freshness (`maxAge`) lives on checkpoints, the disk does not want many. */
+/** Idle: `maxAge` depends on checkpoints; each costs an fsync. */
 const CHECKPOINT_IDLE_MS_MIN = 2000
 const CHECKPOINT_IDLE_MS_MAX = 10_000
 const CHECKPOINT = new Uint8Array(0)

@@ -202,7 +202,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
       })
       return running
     },
-    /** `starting` until a run has loaded the state, `live` while the head is recent by this process's clock. */
+    /** `starting` until a run has loaded the state, `live` while the head is recent by the local clock. */
     state(): ReplicaState {
       if (haltReason !== null) return 'halted'
       if (running === null) return 'starting'

@@ -106,7 +106,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     async *content({ offset, manifest }: HeldSnapshot): AsyncGenerator<Uint8Array> {
       for (const index of manifest.pieceHashes.keys()) {
         const bytes = await piece(offset, index)
-        if (bytes === null) throw new Error(`the own snapshot of offset ${offset} is damaged`)
+        if (bytes === null) throw new Error(`this node's snapshot of offset ${offset} is damaged`)
         yield bytes
       }
     },

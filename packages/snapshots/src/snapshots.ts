@@ -23,7 +23,7 @@ const POLL_MS = 5_000
 /** A name that declarations of other packages can refer to. */
 export interface SnapshotStore extends Awaited<ReturnType<typeof createSnapshotStore>> {}
 
-/** Implements the port `Snapshots`, and serves the own snapshots of a node. */
+/** Implements the port `Snapshots`, and serves the snapshots that this node made. */
 export async function createSnapshotStore(
   options: Network & {
     /** The member whose scan key the process has, and its directory of snapshots; null: it stores none. */
@@ -51,11 +51,11 @@ export async function createSnapshotStore(
 
   options.metrics.sampled('gauge', {
     name: 'snapshot_offset',
-    help: 'Offset of the newest own snapshot of the state; 0 for none.',
+    help: 'Offset of the newest snapshot of the state that this node made; 0 for none.',
     read: () => [[[], held()[0]?.offset ?? 0]],
   })
 
-  /** Adds the signatures of other members to the own snapshots. Drops a snapshot if f + 1 members signed another one. */
+  /** Adds the signatures of other members to the snapshots of this node. Drops a snapshot if f + 1 members signed another one. */
   const gather = async (own: SnapshotFiles, ending: AbortSignal): Promise<void> => {
     const memberCount = network.genesis.nodes.length
     if (own.held().every(({ signatures }) => signatures.size === memberCount)) return

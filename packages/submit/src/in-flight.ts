@@ -19,7 +19,7 @@ export type OfferAttempt = {
   refusal: ScanError | null
 }
 
-/** An entry on its way, and what receives its outcome. */
+/** A submitted entry and the callbacks for its outcome. */
 type InFlightEntry = {
   readonly entryHash: string
   readonly bytes: () => Uint8Array

@@ -1,6 +1,6 @@
 /**
  * Submits commands and waits for the outcome in this process: signs them once, submits the same bytes to the log
- * until they are durable, and waits until this participant's own replica has applied them.
+ * until they are durable, and waits until the local replica has applied them.
  */
 
 import { anySignal, type Clock, type Random, randomHex, unreachable } from '@quorumscan/base'
@@ -49,7 +49,7 @@ export function createSubmitter(
 
   return {
     /**
-     * Resolves when the own replica has applied the submission.
+     * Resolves when the local replica has applied the submission.
      *
      * @throws {ScanError} Definite: the ledger's rejection with its code; SUBMISSION_EXPIRED; OVERLOADED,
      *   or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
@@ -184,7 +184,7 @@ export function createCommander(deps: {
      */
     rehearse: (input: CommandInput) => refusalOf(withId(input)),
     /**
-     * The update that the commands made, once the validator's own replica has applied them.
+     * The update that the commands made, once the validator's replica has applied them.
      *
      * @throws {ScanError} NOT_READY while the replica catches up; the code of the refusal; SUBMISSION_UNKNOWN
      *   if the outcome was not seen in time.

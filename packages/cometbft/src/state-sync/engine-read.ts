@@ -75,18 +75,25 @@ export function openRequest(
   },
 ): { readonly text: string; readonly read: EngineRead } {
   const signed = unsealed(bytes)
-  if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'this is no signed request')
+  if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'the request is not signed')
   const { text, key } = signed
   const statement = statementOf(REQUEST_TAG, options.genesisHash, text)
   if (!options.isPeer(nodeIdOf(key)) || !isSigned(signed, statement))
-    throw new ScanError('PERMISSION_DENIED', 'no engine signed this that may connect to this one')
+    throw new ScanError(
+      'PERMISSION_DENIED',
+      'the request is not signed by an engine that may connect to this one',
+    )
   const { method, params, to, at } = Object(parsed(text))
   if (to !== options.ownId)
-    throw new ScanError('PERMISSION_DENIED', 'the request is to another engine')
+    throw new ScanError('PERMISSION_DENIED', 'the request is addressed to another engine')
   if (!(Math.abs(Number(at) - options.nowMicros) <= AGE_MICROS_MAX))
-    throw new ScanError('PERMISSION_DENIED', 'the request is old, or one of the two clocks is off')
+    throw new ScanError(
+      'PERMISSION_DENIED',
+      'the request is too old, or one of the two clocks is wrong',
+    )
   const read = readOf(method, params)
-  if (read === null) throw new ScanError('INVALID_ARGUMENT', 'this can not be asked')
+  if (read === null)
+    throw new ScanError('INVALID_ARGUMENT', 'the method or its parameters are not allowed')
   return { text, read }
 }
 

@@ -1,5 +1,5 @@
 /**
- * A unix socket on which the light client of the own engine asks another member. It speaks JSON-RPC. Its requests are
+ * A unix socket on which the light client of this member's engine asks another member. It speaks JSON-RPC. Its requests are
  * signed and passed on.
  */
 import { once } from 'node:events'

@@ -48,7 +48,7 @@ export function createReadAnswers(
   return async (bytes) => {
     const { text, read } = openRequest(bytes, { ...options, nowMicros: clock.nowMicros() })
     if (underWay >= UNDER_WAY_MAX)
-      throw new ScanError('OVERLOADED', `the engine is asked ${UNDER_WAY_MAX} things already`)
+      throw new ScanError('OVERLOADED', `the engine already answers ${UNDER_WAY_MAX} reads`)
     underWay++
     try {
       return signAnswer(await answer(read), { ...options, request: text })
@@ -72,7 +72,7 @@ export type OtherMember = Peer & {
 
 export function createMemberReads(options: {
   readonly genesisHash: string
-  /** The key of the own engine. */
+  /** The key of this member's engine. */
   readonly key: KeyPair
   readonly trust: ClientTls | null
   readonly clock: Clock

@@ -1,4 +1,4 @@
-/** The log of the one synchronizer, as its operator has it: read while all runs or nothing does, repaired while nothing does. */
+/** The log of the one synchronizer. It is read while all processes run or none does, and repaired while none runs. */
 import { type GroupHolder, openStoredGroup, type StoredGroup } from '@quorumscan/log'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { type Archive, openArchive } from '../backup/archive.ts'
