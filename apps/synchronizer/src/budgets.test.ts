@@ -20,7 +20,7 @@ function setUp() {
   return { clock, budgets, submit }
 }
 
-describe('the budgets of strangers', () => {
+describe('the budgets of anonymous clients', () => {
   it.each([4, 50])('leave their share to others while %d addresses ask for all', async (n) => {
     const { clock, submit } = setUp()
     const taken = { hostile: 0, honest: 0 }

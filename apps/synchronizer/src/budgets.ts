@@ -5,10 +5,10 @@
  * |---|---|---|
  * | operators | the operator key of each super-validator, which signs little else than confirmations | `QS_SV_ENTRY_RATE` |
  * | peers | each client with a token; the engine of each other member | `QS_PEER_ENTRY_RATE` |
- * | strangers | each address without a token | `QS_STRANGER_ENTRY_RATE`, four times that together |
+ * | anonymous clients | each address without a token | `QS_STRANGER_ENTRY_RATE`, four times that together |
  *
- * Keys cost nothing, so a stranger pays by its address. What strangers have together is divided among the addresses that
- * ask for it: many can make the share of each small, but none can use up that of another, nor anything of a peer's.
+ * Keys cost nothing, so an anonymous client pays by its address. The budget of all anonymous clients is divided among the
+ * addresses that use it. Many addresses make each share small, but none can use up another's share, nor a peer's budget.
  */
 import type { Clock } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
@@ -16,8 +16,8 @@ import { createBudget } from '@quorumscan/server'
 
 type RateBudget = ReturnType<typeof createBudget>
 
-/** The number of unknown addresses that are served at full rate at once. */
-const STRANGERS_MAX = 4
+/** The number of anonymous addresses that are served at full rate at once. */
+const ANONYMOUS_MAX = 4
 const ALL = 'all'
 /** An address that asked within it, or in the span before, has a share. */
 const SPAN_MS = 1000
@@ -40,8 +40,8 @@ export function createBudgets(options: {
   const { rates, operatorKeys, clock } = options
   const operators = createBudget({ unitsPerSecond: rates.superValidator, clock })
   const peers = createBudget({ unitsPerSecond: rates.peer, clock })
-  const strangers = createSharedBudget(rates.stranger, clock)
-  const bucketOf = ({ isPeer }: Submitter): RateBudget => (isPeer ? peers : strangers)
+  const anonymous = createSharedBudget(rates.stranger, clock)
+  const bucketOf = ({ isPeer }: Submitter): RateBudget => (isPeer ? peers : anonymous)
   return {
     /** Takes units from the submitter, before the entry is read. */
     admit: (submitter: Submitter, units: number) =>
@@ -54,12 +54,12 @@ export function createBudgets(options: {
       if (operatorKeys.has(publicKey)) operators.admit(publicKey, units)
     },
     /**
-     * From the engine of another member, which passed something on. As `charge`.
+     * Takes units from the engine of another member, which sent a bundle. As `charge`.
      *
-     * @param nodeId - Null: from what all strangers have, for all engines that are not known.
+     * @param nodeId - Null: an unknown engine. All unknown engines use the budget of anonymous clients.
      */
     chargeSender(nodeId: string | null, units: number): void {
-      if (nodeId === null) strangers.chargeAll(units)
+      if (nodeId === null) anonymous.chargeAll(units)
       else peers.charge(`engine ${nodeId}`, units)
     },
   }
@@ -68,11 +68,11 @@ export function createBudgets(options: {
 export type RateBudgets = ReturnType<typeof createBudgets>
 
 /**
- * A rate budget of which all holders together have `STRANGERS_MAX` times that of one. Each that asks for it has an
+ * A rate budget of which all holders together have `ANONYMOUS_MAX` times that of one. Each holder that uses it has an
  * equal share.
  */
 function createSharedBudget(unitsPerSecond: number, clock: Clock) {
-  const unitsOfAll = STRANGERS_MAX * unitsPerSecond
+  const unitsOfAll = ANONYMOUS_MAX * unitsPerSecond
   let spanBeganMs = clock.monotonicMs()
   let countBefore = 0
   let holders = new Set<string>()

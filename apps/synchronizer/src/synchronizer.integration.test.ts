@@ -143,7 +143,7 @@ async function setUp(
       clock,
       random: systemRandom,
     })
-  /** Entries that are no checkpoints, up to the last of these. */
+  /** Entries that are not checkpoints, up to the last of these. */
   const readUntil = async (last: Uint8Array): Promise<LogEntry[]> => {
     await using log = createLogClient({ url: lastUrl, token: TOKEN })
     const stop = new AbortController()

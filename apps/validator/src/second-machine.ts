@@ -1,7 +1,7 @@
 /**
  * Detects that another process signs with this participant's key, as a copy of the validator on a second machine does.
  * The log shows it: an entry that this key signed, that this process never submitted, and that cannot be from before its
- * start. Only the holder of the key can make such an entry, so no synchronizer and no stranger can cause the warning.
+ * start. Only the holder of the key can make such an entry, so no synchronizer and no anonymous client can cause the warning.
  */
 import { sha256Hex } from '@quorumscan/base'
 import { decodeEntry, entryKey, type LogEntry, type Ordering } from '@quorumscan/ledger'

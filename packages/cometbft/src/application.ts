@@ -44,7 +44,7 @@ export type ApplicationOptions = {
   readonly publish: (group: BlockGroup, tip: Tip) => Promise<void>
   /** The height below which the engine may delete its blocks; 0: it keeps all. */
   readonly retainHeight: () => number
-  /** Sync anchors for others, and the group that each made; null: it is no longer kept. */
+  /** Sync anchors for others, and the group that each made; null: it is no longer stored. */
   readonly anchors: () => readonly AnchorBlock[]
   readonly groupOf: (height: number) => Promise<Uint8Array | null>
   /** The height of the block that the log must start with; null: the engine has blocks. */

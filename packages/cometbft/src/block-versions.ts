@@ -75,7 +75,7 @@ export async function followBlockVersions(options: {
   }
 }
 
-/** @throws {Error} If this is no answer of a scan node. */
+/** @throws {Error} If this is not an answer of a scan node. */
 function versionsOf(body: Uint8Array, offsetHeader: string | null): Versions {
   const offset = Number(offsetHeader ?? 'none')
   if (!isOffset(offset)) throw new Error('the answer names no offset')

@@ -15,7 +15,7 @@ export type Tip = {
   /** The hash of the newest group, hex; the genesis hash before the first. */
   readonly hash: string
   /**
-   * Hash of the newest group that is no checkpoint, hex; the genesis hash before the first. What the members agree on
+   * Hash of the newest group that is not a checkpoint, hex; the genesis hash before the first. What the members agree on
    * as the state: if an empty block changed it, the engine would make another block, and the chain would never be idle.
    */
   readonly appHash: string

@@ -97,7 +97,7 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   return writer.finish()
 }
 
-/** Null: these bytes are no bundle, which no correct member passes on. Does not verify the signature. */
+/** Null: these bytes are not a bundle, which no correct member passes on. Does not verify the signature. */
 export function decodeBundle(bytes: Uint8Array): Bundle | null {
   if (bytes[0] !== SIGNED) {
     const entries = decodeEntries(bytes)

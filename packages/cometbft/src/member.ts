@@ -39,7 +39,7 @@ export type MemberOptions = Pick<
 /**
  * Reads where the log ends, and listens for the engine, which repeats whatever is missing.
  *
- * @throws {LogGroupError} If the newest group is no block of ours.
+ * @throws {LogGroupError} If the newest group is not a block of this member.
  */
 export async function createMember(options: MemberOptions) {
   const { genesis, genesisHash, ordering, judge, clock, logger } = options

@@ -14,7 +14,7 @@ export function encodeMessage(message: Uint8Array): Uint8Array {
 /**
  * Takes bytes as they arrive, and returns the messages that are complete.
  *
- * @throws {RangeError} If the bytes are no sequence of messages, or one is too large.
+ * @throws {RangeError} If the bytes are not a sequence of messages, or one is too large.
  */
 export function createMessageReader(
   bytesMax = MESSAGE_BYTES_MAX,

@@ -126,7 +126,7 @@ describe('what members signed twice', () => {
     ['another round', vote('aa'), vote('bb', { round: 1 })],
     ['another step', vote('aa'), vote('bb', { type: 2 })],
     ['another height', vote('aa'), vote('bb', { height: '8' })],
-    ['what is no vote', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
+    ['what is not a vote', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
     ['another key', vote('aa'), vote('bb', {}, createKeyPair())],
   ])('is not evidence where the second is of %s', async (_, one, other) => {
     const { created, found } = open(() => blockWith([one, other]))

@@ -61,7 +61,7 @@ export function createRetention(options: {
   return {
     /** The newest first. */
     anchors: (): readonly PublishedAnchor[] => anchors,
-    /** The group that the block of an anchor made; null: the block is no anchor. */
+    /** The group that the block of an anchor made; null: the block is not an anchor. */
     async groupOf(height: number): Promise<Uint8Array | null> {
       const block = anchors.find((one) => one.height === height)
       return block === undefined ? null : ((await store.blockAt(block.lastOffset))?.bytes ?? null)

@@ -199,7 +199,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
 export type Background = AsyncDisposable & {
   /** Resolves with the error of the first work that failed: the process cannot continue without it. */
   readonly failed: Promise<unknown>
-  /** Aborts when the process stops: what the work rejects with from then on is no failure. */
+  /** Aborts when the process stops: what the work rejects with from then on is not a failure. */
   readonly signal: AbortSignal
   /** @param failure - The line of the log if the work rejects before `signal` aborts. */
   run(failure: string, work: Promise<unknown>): void

@@ -123,7 +123,7 @@ describe('the blocks of a member', () => {
     await expect(one.store.newest()).rejects.toThrow('no seal')
   })
 
-  it('are found by offset, and by the app hash at an offset: the newest block that is no checkpoint', async () => {
+  it('are found by offset, and by the app hash at an offset: the newest block that is not a checkpoint', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])

@@ -75,7 +75,7 @@ export function createBlockStore(options: {
   return {
     blockAt,
     /**
-     * The block whose group is the app hash at an offset: the newest at or before it that is no checkpoint. Null: the
+     * The block whose group is the app hash at an offset: the newest at or before it that is not a checkpoint. Null: the
      * log does not have it.
      */
     async agreedAt(offset: Offset): Promise<StoredBlock | null> {
@@ -97,7 +97,7 @@ export function createBlockStore(options: {
     /**
      * Replaces the whole log by one block, with which the log begins from then on.
      *
-     * @throws {LogGroupError} If its bytes are no group.
+     * @throws {LogGroupError} If its bytes are not a group.
      */
     async beginWith(bytes: Uint8Array, seal: BlockSeal): Promise<StoredBlock> {
       const { firstOffset, lastOffset, previousHash } = decodeGroup(bytes)

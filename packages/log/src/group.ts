@@ -54,7 +54,7 @@ export type StreamGroup = Pick<SignedGroup, 'firstOffset' | 'lastOffset' | 'byte
 
 export type GroupFault = 'malformed' | 'signature' | 'position' | 'chain' | 'time'
 
-/** An element of the stream is no group that the synchronizer could have committed there. */
+/** An element of the stream is not a group that the synchronizer could have committed there. */
 export class LogGroupError extends Error {
   override readonly name = 'LogGroupError'
   readonly fault: GroupFault
@@ -69,7 +69,7 @@ const U64_BYTES = 8
 const HASH_BYTES = 32
 const HEADER_BYTES = 2 * U64_BYTES + HASH_BYTES
 
-/** @throws {RangeError} If a number is no safe integer, or the hash not 32 bytes of hex. */
+/** @throws {RangeError} If a number is not a safe integer, or the hash not 32 bytes of hex. */
 export function encodeGroup(group: Group): Uint8Array {
   const previousHash = fromHex(group.previousHash)
   if (previousHash.byteLength !== HASH_BYTES) throw new RangeError('a hash has 32 bytes')

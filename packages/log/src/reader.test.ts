@@ -301,7 +301,7 @@ describe('a log that is not what was applied', () => {
       what: 'has the signature of another group',
       group: { ...second, signature: first.signature },
     },
-    { what: 'is no group', group: { ...second, bytes: utf8('nonsense') } },
+    { what: 'is not a group', group: { ...second, bytes: utf8('nonsense') } },
     { what: 'lies at another place', group: { ...second, lastOffset: 9 } },
     { what: 'is too long', group: { ...second, bytes: new Uint8Array(2 ** 20 + 1) } },
   ])('is not followed past a group that $what', async ({ group }) => {

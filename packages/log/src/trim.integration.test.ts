@@ -74,7 +74,7 @@ describe('trimming the log', () => {
     expect((await verify()).damages).toMatchObject([{ from: 31, to: 39, fault: 'missing' }])
   })
 
-  it('may break off: what was to be taken out is no part of the log', async () => {
+  it('may break off: what was to be taken out is not a part of the log', async () => {
     const admin = log.redis.connect()
     await admin.set('log-start', `30 ${groups[9]?.hash}`)
     admin.disconnect()

@@ -62,7 +62,7 @@ describe('verifying the log', () => {
 
   it.each([
     ['repeats offsets', { offset: 3, recordTime: START_MICROS }, 'position'],
-    ['is no later', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
+    ['is not later', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
   ])('finds a whole group that %s', (_, { offset, recordTime }, fault) => {
     const group = chainOf(entries, sizes)[1] as SignedGroup
     const cursor = { offset, recordTime, hash: null }

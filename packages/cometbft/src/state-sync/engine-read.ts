@@ -145,7 +145,7 @@ function isSigned({ key, signature }: Signed, message: Uint8Array): boolean {
   return verifySignature({ publicKey: key, message, signature: fromHex(signature) })
 }
 
-/** Undefined: it is no JSON. */
+/** Undefined: it is not JSON. */
 function parsed(input: string | Uint8Array): unknown {
   try {
     return JSON.parse(typeof input === 'string' ? input : fromUtf8(input))

@@ -46,7 +46,7 @@ export async function openLightSocket(
   }
 }
 
-/** @throws {SyntaxError} If it is no JSON. */
+/** @throws {SyntaxError} If it is not JSON. */
 async function answerCall(
   body: string,
   read: (read: EngineRead) => Promise<EngineAnswer>,

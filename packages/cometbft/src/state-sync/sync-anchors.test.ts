@@ -40,7 +40,7 @@ describe('the block to begin with', () => {
     ['too few say that they lack what comes next', [member(40, at(50)), member(1, at(50))], 0],
     ['they have what comes next', [member(40, at(50)), member(40, at(50))], 39],
     ['one alone names it, twice', [member(40, at(50), at(50)), member(40)], 0],
-    ['it is no news', [member(40, at(30)), member(40, at(30))], 30],
+    ['it is not new', [member(40, at(30)), member(40, at(30))], 30],
     ['they have no blocks themselves', [member(0, at(50)), member(0, at(50))], 0],
     ['no member answers', [], 0],
   ])('is not chosen where %s', (_, said, height) => {
