@@ -17,12 +17,12 @@ const REMEMBERED_MAX = 30_000
 
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
-  readonly judge: Judge
+  readonly checkEntry: Judge
   readonly budgets: RateBudgets
   readonly clock: Clock
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
 }) {
-  const { log, judge, budgets, clock, disk } = options
+  const { log, checkEntry, budgets, clock, disk } = options
   /** Hashes of entries that the log has. Repeating them would fill the log and use up the rate budget of the key. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
@@ -41,16 +41,16 @@ export function createAdmission(options: {
       budgets.admit(submitter, bytesUnits)
       const entryHash = sha256Hex(bytes)
       if (appended.has(entryHash)) return
-      const judged = judge(bytes)
-      if (judged.kind === 'refused') throw toScanError(judged.refusal)
+      const checked = checkEntry(bytes)
+      if (checked.kind === 'refused') throw toScanError(checked.refusal)
       const pause = log.refusal()
       if (pause !== null) throw pause
       const now = { recordTime: log.head().recordTime, clockMicros: clock.nowMicros() }
-      const refusal = refusalByTime(judged.notAfter, now) ?? judged.oversize
+      const refusal = refusalByTime(checked.notAfter, now) ?? checked.oversize
       if (refusal !== null) throw toScanError(refusal)
       disk.assertRoom()
-      budgets.charge(submitter, judged.contractsUnits)
-      budgets.admitKey(judged.participant, bytesUnits + judged.contractsUnits)
+      budgets.charge(submitter, checked.contractsUnits)
+      budgets.admitKey(checked.participant, bytesUnits + checked.contractsUnits)
       disk.note(bytes.byteLength)
       await log.append(bytes)
       appended.set(entryHash, true)

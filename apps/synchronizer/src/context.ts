@@ -45,7 +45,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, logger, genesis, genesisHash, metrics } = app
   const { ordering } = config
-  const judge = createJudge(genesisHash)
+  const checkEntry = createJudge(genesisHash)
   const needed = maxFaulty(genesis.nodes.length) + 1
   const nodes = nodesOf(genesis, config.nodes, needed)
   const operatorKeys = new Set(genesis.nodes.map(({ operatorKey }) => operatorKey))
@@ -80,7 +80,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       return await openCometbftLog(app, {
         ...ordering,
         ordering: genesis.ordering,
-        judge,
+        checkEntry,
         nodes,
         redis,
         charge: admitKey,
@@ -106,7 +106,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       clocks,
       log,
       feed,
-      admission: createAdmission({ log: measured, judge, budgets, clock, disk }),
+      admission: createAdmission({ log: measured, checkEntry, budgets, clock, disk }),
       disk,
       /** Resolves after disposing; rejects when the log forbids to continue (another writer, a lost end). */
       failed: log.finished,

@@ -26,7 +26,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
     validators: keys.map((key) => ({ key })),
     limits: { bytesMax: 10_000, contractsMax: 100 },
     tip: genesisTip({ hash: genesisHash, recordTime: START }),
-    judge: (bytes): JudgedEntry => ({
+    checkEntry: (bytes): JudgedEntry => ({
       kind: 'entry',
       entryHash: toHex(bytes),
       participant: '',
@@ -136,7 +136,7 @@ describe('a block', () => {
     expect(application.tip().height).toBe(1)
   })
 
-  it('is proposed and judged by the rules that hold where it begins', async () => {
+  it('is proposed and checked by the rules that hold where it begins', async () => {
     const asked: number[] = []
     const { ask, finalize } = setUp({
       blockVersionAt: (recordTime) => {
@@ -186,7 +186,7 @@ describe('a block', () => {
   it('of any bytes that were decided is accepted', async () => {
     const refusal: EntryRefusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({
-      judge: () => ({ kind: 'refused', refusal }),
+      checkEntry: () => ({ kind: 'refused', refusal }),
       mempool: { refuse: () => refusal, entriesOf: () => [] },
     })
     await finalize(1, 'junk')

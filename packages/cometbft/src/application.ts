@@ -28,11 +28,11 @@ export type ApplicationOptions = {
   readonly genesisHash: string
   readonly validators: readonly { readonly key: string }[]
   readonly limits: BlockLimits
-  /** The version of the protocol by which the block after an entry with this record time is judged. */
+  /** The version of the protocol by which the block after an entry with this record time is checked. */
   readonly blockVersionAt: (recordTime: Micros) => number
   /** The end of the log. */
   readonly tip: Tip
-  readonly judge: (bytes: Uint8Array) => JudgedEntry
+  readonly checkEntry: (bytes: Uint8Array) => JudgedEntry
   readonly isOrdered: (entryHash: string) => boolean
   /** What the engine stores and passes on before a block. Its transactions are bundles; those of a block are entries. */
   readonly mempool: Pick<MempoolPolicy, 'refuse' | 'entriesOf'>
@@ -60,7 +60,7 @@ const PEER_BY_ADDRESS = '/p2p/filter/addr/'
 const PEER_BY_ID = '/p2p/filter/id/'
 
 export function createApplication(options: ApplicationOptions) {
-  const { judge, limits } = options
+  const { checkEntry, limits } = options
   let { tip } = options
   /** Decided, and not published: the engine sends `commit` next, or repeats the block. */
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
@@ -104,7 +104,7 @@ export function createApplication(options: ApplicationOptions) {
             version: version(),
             timeMicros: microsOf(time),
             limits,
-            judge,
+            checkEntry,
             entries: options.mempool.entriesOf(txs),
             wireBytesMax: Number(maxTxBytes),
             isOrdered: options.isOrdered,
@@ -113,7 +113,7 @@ export function createApplication(options: ApplicationOptions) {
       }),
     processProposal({ txs: entries, time }) {
       const timeMicros = microsOf(time)
-      const isGood = isAcceptable({ tip, version: version(), timeMicros, entries, limits, judge })
+      const isGood = isAcceptable({ tip, version: version(), timeMicros, entries, limits, checkEntry })
       const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
       return respond({ processProposal: { status: isGood ? ACCEPT : REJECT } })
     },

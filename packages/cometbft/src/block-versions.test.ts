@@ -43,7 +43,7 @@ async function startNode() {
   }
 }
 
-it('blocks are judged as the own node says, and as it said last where it says nothing', async () => {
+it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async () => {
   await using node = await startNode()
   const system = createSystemClock()
   /** Rounds follow one another at once; an answer may take as long as ever. */

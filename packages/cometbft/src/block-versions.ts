@@ -1,5 +1,5 @@
 /**
- * The version of the protocol by which blocks are judged. It is read from this operator's scan node, whose replica applies the log.
+ * The version of the protocol by which blocks are checked. It is read from this operator's scan node, whose replica applies the log.
  * The last answer is stored, for starts at which the node does not answer yet.
  */
 import { existsSync } from 'node:fs'

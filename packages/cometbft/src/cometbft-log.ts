@@ -30,7 +30,7 @@ type App = Awaited<ReturnType<typeof beginApp>>
 
 type CometbftLogOptions = Pick<
   MemberOptions,
-  'judge' | 'redis' | 'charge' | 'chargeSender' | 'assertRoom' | 'onGroup'
+  'checkEntry' | 'redis' | 'charge' | 'chargeSender' | 'assertRoom' | 'onGroup'
 > & {
   readonly ordering: CometbftOrdering
   /** Ids of engines that the operator lets in beyond those of the genesis. */
@@ -143,7 +143,7 @@ async function openMember(context: Context, restart: () => void) {
           'the log begins with a later block, because the other members trimmed older blocks',
         ),
       onProblem: (error, { name }) =>
-        logger.debug({ err: error, member: name }, 'a member does not report what it keeps'),
+        logger.debug({ err: error, member: name }, 'a member does not report its stored blocks'),
     }),
   )
   const member = resources.opened(
@@ -156,7 +156,7 @@ async function openMember(context: Context, restart: () => void) {
   )
   context.metrics.sampled('gauge', {
     name: 'ordering_first_height',
-    help: 'Oldest block that the engine keeps.',
+    help: 'Oldest block that the engine stores.',
     read: () => [[[], Math.max(1, member.retention.height())]],
   })
   return { member, misbehavior, stateSync, versions, voting }
@@ -269,12 +269,12 @@ function reportsOf(
 
 /** Warns when the engine has had no peers for `STUCK_MS`. The function is called at each reading of the engine. */
 function createLonelyWarning({ clock, logger }: App) {
-  let aloneSinceMs: number | null = null
+  let noPeersSinceMs: number | null = null
   const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   return (hasNoPeers: boolean): void => {
-    if (!hasNoPeers) aloneSinceMs = null
-    else aloneSinceMs ??= clock.monotonicMs()
-    if (aloneSinceMs === null || clock.monotonicMs() - aloneSinceMs < STUCK_MS) lines.forget()
+    if (!hasNoPeers) noPeersSinceMs = null
+    else noPeersSinceMs ??= clock.monotonicMs()
+    if (noPeersSinceMs === null || clock.monotonicMs() - noPeersSinceMs < STUCK_MS) lines.forget()
     else lines.write(NO_PEERS, () => logger.warn(NO_PEERS))
   }
 }

@@ -42,7 +42,7 @@ export type MemberOptions = Pick<
  * @throws {LogGroupError} If the newest group is not a block of this member.
  */
 export async function createMember(options: MemberOptions) {
-  const { genesis, genesisHash, ordering, judge, clock, logger } = options
+  const { genesis, genesisHash, ordering, checkEntry, clock, logger } = options
   const closing = new AbortController()
   const ordered = createOrderedHashes()
   const store = createBlockStore({
@@ -76,7 +76,7 @@ export async function createMember(options: MemberOptions) {
     })
     /** The greatest `notAfter` of entries that were admitted. */
     const lastOf = (entries: readonly Uint8Array[]): Micros =>
-      Math.max(...entries.map(judge).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
+      Math.max(...entries.map(checkEntry).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
     const submission = createSubmission({
       rpc: options.rpc,
       isOrdered: ordered.has,

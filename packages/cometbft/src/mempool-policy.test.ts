@@ -26,7 +26,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
     const notAfter = text.includes('expired') ? START : NOT_AFTER
     return { kind: 'entry', entryHash: sha256Hex(bytes), participant, notAfter, ...price }
   }
-  const judge = (bytes: Uint8Array): JudgedEntry => {
+  const checkEntry = (bytes: Uint8Array): JudgedEntry => {
     verified.push(fromUtf8(bytes))
     const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
     return fromUtf8(bytes).startsWith('forged')
@@ -36,7 +36,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
   const sender = createKeyPair()
   const senderPaid: (number | string)[] = []
   const policy = createMempoolPolicy({
-    judge: Object.assign(judge, { withoutSignature }),
+    checkEntry: Object.assign(checkEntry, { withoutSignature }),
     genesisHash: GENESIS,
     ownId: 'own',
     isPeer: (nodeId) => nodeId === nodeIdOf(sender.publicKey),

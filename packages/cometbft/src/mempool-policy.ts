@@ -37,7 +37,7 @@ export type MempoolOptions = {
   /** The id of this member's engine. Its bundles cost nothing: their entries have been paid for. */
   readonly ownId: string
   readonly isPeer: (nodeId: string) => boolean
-  readonly judge: Judge
+  readonly checkEntry: Judge
   readonly isOrdered: (entryHash: string) => boolean
   /** The record time of the newest entry of the log. */
   readonly recordTime: () => Micros
@@ -50,24 +50,24 @@ export type MempoolOptions = {
 }
 
 export function createMempoolPolicy(options: MempoolOptions) {
-  const { genesisHash, ownId, judge, isOrdered, clock } = options
+  const { genesisHash, ownId, checkEntry, isOrdered, clock } = options
   const isAdmittedByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
   const paid = new LRUCache<string, true>({ max: PAID_MAX })
 
   /** Why the bytes, the log or the time refuse an entry; null: they do not. */
-  const refusalOf = (judged: JudgedEntry): EntryRefusal | null => {
-    if (judged.kind === 'refused') return judged.refusal
-    if (isOrdered(judged.entryHash)) return IS_ORDERED
+  const refusalOf = (checked: JudgedEntry): EntryRefusal | null => {
+    if (checked.kind === 'refused') return checked.refusal
+    if (isOrdered(checked.entryHash)) return IS_ORDERED
     const now = { recordTime: options.recordTime(), clockMicros: clock.nowMicros() }
-    return refusalByTime(judged.notAfter, now) ?? judged.oversize
+    return refusalByTime(checked.notAfter, now) ?? checked.oversize
   }
 
   /** Why the entry is not admitted, or null. Its key pays for it once. */
   const admit = (bytes: Uint8Array): EntryRefusal | null => {
-    const judged = judge(bytes)
-    const refusal = refusalOf(judged)
-    if (refusal !== null || judged.kind === 'refused') return refusal
-    const { entryHash, participant, bytesUnits, contractsUnits } = judged
+    const checked = checkEntry(bytes)
+    const refusal = refusalOf(checked)
+    if (refusal !== null || checked.kind === 'refused') return refusal
+    const { entryHash, participant, bytesUnits, contractsUnits } = checked
     if (isAdmittedByHash.get(entryHash) === true) return null
     try {
       options.assertRoom()
@@ -83,11 +83,11 @@ export function createMempoolPolicy(options: MempoolOptions) {
 
   /** Whether an entry whose signature was verified before can still be in a block that this member proposes. */
   const waits = (bytes: Uint8Array): boolean => {
-    const judged = judge.withoutSignature(bytes)
+    const checked = checkEntry.withoutSignature(bytes)
     return (
-      refusalOf(judged) === null &&
-      judged.kind === 'entry' &&
-      isAdmittedByHash.get(judged.entryHash) !== false
+      refusalOf(checked) === null &&
+      checked.kind === 'entry' &&
+      isAdmittedByHash.get(checked.entryHash) !== false
     )
   }
 
@@ -129,17 +129,17 @@ export function createMempoolPolicy(options: MempoolOptions) {
       if (entries.every((bytes) => isOrdered(sha256Hex(bytes)))) return IS_ORDERED
       const refusal = chargeFor(decoded)
       if (refusal !== null) return refusal
-      const read = entries.map((bytes) => ({ bytes, judged: judge.withoutSignature(bytes) }))
-      const malformed = read.find(({ judged }) => judged.kind === 'refused')?.judged
+      const read = entries.map((bytes) => ({ bytes, checked: checkEntry.withoutSignature(bytes) }))
+      const malformed = read.find(({ checked }) => checked.kind === 'refused')?.checked
       if (malformed?.kind === 'refused') return malformed.refusal
-      const inTime = read.filter(({ judged }) => refusalOf(judged) === null)
+      const inTime = read.filter(({ checked }) => refusalOf(checked) === null)
       for (const { bytes } of inTime) {
-        const judged = judge(bytes)
-        if (judged.kind === 'refused') return judged.refusal
+        const checked = checkEntry(bytes)
+        if (checked.kind === 'refused') return checked.refusal
       }
       const refusals = inTime.map(({ bytes }) => admit(bytes))
       if (refusals.includes(null)) return null
-      return refusals[0] ?? read.map(({ judged }) => refusalOf(judged))[0] ?? NO_BUNDLE
+      return refusals[0] ?? read.map(({ checked }) => refusalOf(checked))[0] ?? NO_BUNDLE
     },
     /** The entries in these bundles that were not refused, each once. */
     entriesOf(bundles: readonly Uint8Array[]): Uint8Array[] {

@@ -25,7 +25,7 @@ let count = 0
 const entry = (made: Made = {}) => utf8(JSON.stringify({ ...made, id: ++count }))
 
 /** What these entries say of themselves, to newer software. */
-function judge(bytes: Uint8Array): JudgedEntry {
+function checkEntry(bytes: Uint8Array): JudgedEntry {
   const made: Made = JSON.parse(fromUtf8(bytes))
   const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
   if (made.isRefused === true) return { kind: 'refused', refusal }
@@ -45,13 +45,13 @@ function judge(bytes: Uint8Array): JudgedEntry {
 }
 
 /** To older software. */
-function judgeByOld(bytes: Uint8Array): JudgedEntry {
-  const judged = judge(bytes)
-  if (judged.kind === 'refused') return judged
-  return { ...judged, contractCounts: new Map([...judged.contractCounts].slice(0, 1)) }
+function checkByOld(bytes: Uint8Array): JudgedEntry {
+  const checked = checkEntry(bytes)
+  if (checked.kind === 'refused') return checked
+  return { ...checked, contractCounts: new Map([...checked.contractCounts].slice(0, 1)) }
 }
 
-const base = { tip, timeMicros: START + 10, limits, version: OLD, judge }
+const base = { tip, timeMicros: START + 10, limits, version: OLD, checkEntry }
 const select = (
   entries: readonly Uint8Array[],
   changes: Partial<Parameters<typeof selectEntries>[0]> = {},
@@ -90,16 +90,16 @@ describe('a proposal', () => {
   it('of members with older and newer software is accepted by both while the old rules hold', () => {
     fc.assert(
       fc.property(someEntries, (offered) => {
-        const [proposed, proposedByOld] = [select(offered), select(offered, { judge: judgeByOld })]
+        const [proposed, proposedByOld] = [select(offered), select(offered, { checkEntry: checkByOld })]
         expect(proposed).toEqual(proposedByOld)
-        const judges = [judge, judgeByOld]
+        const judges = [checkEntry, checkByOld]
         for (const one of judges)
-          expect(isAcceptable({ ...base, judge: one, entries: proposed })).toBe(true)
+          expect(isAcceptable({ ...base, checkEntry: one, entries: proposed })).toBe(true)
       }),
     )
   })
 
-  it('is judged by the version that holds for it', () => {
+  it('is checked by the version that holds for it', () => {
     const entries = [entry({ contracts: 21, newContracts: 1 })]
     expect(isAcceptable({ ...base, entries })).toBe(false)
     expect(isAcceptable({ ...base, entries, version: NEW })).toBe(true)
@@ -116,9 +116,9 @@ describe('a proposal', () => {
         let contracts = 0
         for (const { bytes, recordTime } of group.entries) {
           if (bytes.byteLength === 0) continue
-          const judged = judge(bytes)
-          expect(judged.kind === 'entry' && isInTime(judged.notAfter, recordTime)).toBe(true)
-          contracts += judged.kind === 'entry' ? (judged.contractCounts.get(OLD) ?? 0) : 0
+          const checked = checkEntry(bytes)
+          expect(checked.kind === 'entry' && isInTime(checked.notAfter, recordTime)).toBe(true)
+          contracts += checked.kind === 'entry' ? (checked.contractCounts.get(OLD) ?? 0) : 0
         }
         expect(contracts).toBeLessThanOrEqual(limits.contractsMax)
       }),

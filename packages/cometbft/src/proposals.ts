@@ -25,10 +25,10 @@ type Proposal = {
   readonly tip: Pick<Tip, 'recordTime'>
   readonly timeMicros: Micros
   readonly entries: readonly Uint8Array[]
-  /** The version of the protocol by which this block is judged. */
+  /** The version of the protocol by which this block is checked. */
   readonly version: number
   readonly limits: BlockLimits
-  readonly judge: (bytes: Uint8Array) => JudgedEntry
+  readonly checkEntry: (bytes: Uint8Array) => JudgedEntry
 }
 
 /** Whether a member votes for this block. */
@@ -52,8 +52,8 @@ export function selectEntries(
   const fits = createFitting(proposal)
   let wireBytes = 0
   return proposal.entries.filter((bytes) => {
-    const judged = proposal.judge(bytes)
-    if (judged.kind === 'refused' || proposal.isOrdered(judged.entryHash)) return false
+    const checked = proposal.checkEntry(bytes)
+    if (checked.kind === 'refused' || proposal.isOrdered(checked.entryHash)) return false
     const grown = wireBytes + WIRE_OVERHEAD_BYTES + bytes.byteLength
     if (grown > proposal.wireBytesMax || !fits(bytes)) return false
     wireBytes = grown
@@ -72,10 +72,10 @@ function createFitting(proposal: Proposal): (bytes: Uint8Array) => boolean {
   let contractCount = 0
   let count = 0
   return (bytes) => {
-    const judged = proposal.judge(bytes)
-    if (judged.kind === 'refused' || !isInTime(judged.notAfter, recordTime)) return false
+    const checked = proposal.checkEntry(bytes)
+    if (checked.kind === 'refused' || !isInTime(checked.notAfter, recordTime)) return false
     if (groupBytesOf(entryBytes + bytes.byteLength, count + 1) > limits.bytesMax) return false
-    const named = judged.contractCounts.get(version)
+    const named = checked.contractCounts.get(version)
     if (named === undefined || contractCount + named > limits.contractsMax) return false
     entryBytes += bytes.byteLength
     contractCount += named

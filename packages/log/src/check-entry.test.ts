@@ -45,19 +45,19 @@ function entryOf(contractCount: number): Uint8Array {
 }
 
 it('refuses an entry only if no known version allows it, and counts its contracts by each version', () => {
-  const judge = createJudge(genesisHash, [OLD, NEW])
-  const few = judge(entryOf(2))
+  const checkEntry = createJudge(genesisHash, [OLD, NEW])
+  const few = checkEntry(entryOf(2))
   expect(few).toMatchObject({ kind: 'entry', oversize: null })
-  const some = judge(entryOf(17))
+  const some = checkEntry(entryOf(17))
   // Newer software accepts entries of the older version until another one is voted for, and charges for them.
   expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsUnits: 1 })
-  const tooMany = judge(entryOf(OLD.contractsNamedMax + 1))
+  const tooMany = checkEntry(entryOf(OLD.contractsNamedMax + 1))
   expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })
   const onlyNew = createJudge(genesisHash, [NEW])
   expect(onlyNew(entryOf(17))).toMatchObject({ oversize: { code: 'LIMIT_EXCEEDED' } })
   const onlyOld = createJudge(genesisHash, [OLD])
   for (const count of [2, 17]) {
-    const [one, other] = [judge, onlyOld].map((some) => some(entryOf(count)))
+    const [one, other] = [checkEntry, onlyOld].map((some) => some(entryOf(count)))
     if (one?.kind !== 'entry' || other?.kind !== 'entry') throw new Error('both are entries')
     expect(one.contractCounts.get(OLD.version)).toBe(other.contractCounts.get(OLD.version))
     expect(one.contractCounts.has(NEW.version)).toBe(true)

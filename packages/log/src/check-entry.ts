@@ -1,5 +1,5 @@
 /**
- * Judges an entry by its bytes and a time alone. Pure: the verdict is the same on every machine.
+ * Checks an entry by its bytes and a time alone. Pure: the verdict is the same on every machine.
  * Its effects are not checked here; replicas check everything again.
  */
 import { sha256Hex } from '@quorumscan/base'
@@ -40,8 +40,8 @@ export type JudgedEntry =
 
 export type Judge = ReturnType<typeof createJudge>
 
-/** A member judges an entry several times: when it is submitted, proposed, and passed on. Some seconds, 4 MiB. */
-const JUDGED_MAX = 10_000
+/** A member checks an entry several times: when it is submitted, proposed, and passed on. Some seconds, 4 MiB. */
+const CHECKED_MAX = 10_000
 
 /**
  * Caches entries whose signature it has verified, and no others: a client can make unsigned ones at no cost.
@@ -52,26 +52,26 @@ export function createJudge(
   genesisHash: string,
   rules: readonly [Rules, ...Rules[]] = KNOWN_RULES,
 ) {
-  const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
+  const checkedByHash = new LRUCache<string, JudgedEntry>({ max: CHECKED_MAX })
   /** Not verified yet: the next that is done with the same bytes. */
   const readByBytes = new WeakMap<Uint8Array, JudgedEntry>()
-  /** Judges form and network, and weighs what the entry names. The signature is most of the work. */
+  /** Checks form and network, and measures what the entry names. The signature is most of the work. */
   const withoutSignature = (bytes: Uint8Array): JudgedEntry => {
-    const known = judgedByHash.get(sha256Hex(bytes)) ?? readByBytes.get(bytes)
+    const known = checkedByHash.get(sha256Hex(bytes)) ?? readByBytes.get(bytes)
     if (known !== undefined) return known
     const read = weighEntry(bytes, genesisHash, rules)
     readByBytes.set(bytes, read)
     return read
   }
   /** As `withoutSignature`, and verifies the signature. */
-  const judge = (bytes: Uint8Array): JudgedEntry => {
+  const checkEntry = (bytes: Uint8Array): JudgedEntry => {
     const read = withoutSignature(bytes)
-    if (read.kind === 'refused' || judgedByHash.has(read.entryHash)) return read
+    if (read.kind === 'refused' || checkedByHash.has(read.entryHash)) return read
     if (!isEntrySigned(bytes, genesisHash)) return ignored('bad signature')
-    judgedByHash.set(read.entryHash, read)
+    checkedByHash.set(read.entryHash, read)
     return read
   }
-  return Object.assign(judge, { withoutSignature })
+  return Object.assign(checkEntry, { withoutSignature })
 }
 
 function weighEntry(

@@ -112,11 +112,11 @@ it('a client with a certificate of the authority follows and submits as a peer, 
   await using synchronizer = await startSynchronizer()
   const { url, submitters } = synchronizer
   await using peer = follow(url, await followers.issue('validator'))
-  await using stranger = follow(url, null)
+  await using anonymous = follow(url, null)
   await using other = follow(url, await others.issue('validator'))
   expect(await peer.read()).toBe('the log')
   await peer.submit()
-  for (const refused of [stranger, other]) {
+  for (const refused of [anonymous, other]) {
     await expect(refused.read()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
     await refused.submit()
   }

@@ -69,7 +69,7 @@ describe('planning the repair of a log', () => {
     expect(planOf({})).toEqual({ kind: 'whole', steps, refilled: [], cut: null, end: END })
   })
 
-  it('refills what is damaged or lacking in the middle from what f + 1 nodes keep', () => {
+  it('refills what is damaged or lacking in the middle from what f + 1 nodes stored', () => {
     const plan = planOf({ kinds: withKind('damaged', 3, 4, 8), nodes: nodesAt(END, END, 0, null) })
     expect(plan).toMatchObject({
       kind: 'repair',
@@ -90,7 +90,7 @@ describe('planning the repair of a log', () => {
     })
   })
 
-  it('refuses what only one node keeps, and says where what is kept begins', () => {
+  it('refuses what only one node stored, and reports the oldest stored offset', () => {
     const nodes = [follower('sv-1', END), ...[2, 3, 4].map((n) => follower(`sv-${n}`, END, 11))]
     expect(planOf({ kinds: withKind('damaged', 3), nodes })).toEqual({
       kind: 'refused',
@@ -118,7 +118,7 @@ describe('planning the repair of a log', () => {
     expect(plan).toMatchObject({ refilled: [{ from: 23, to: 24 }], cut: null })
   })
 
-  it('refuses to join what nodes keep to another group than it names', () => {
+  it('refuses to join stored groups to another group than they name', () => {
     const [first, ...rest] = partsOf(withKind('damaged', 3))
     const parts = [{ ...first, hash: 'other' } as LogPart, ...rest]
     expect(planOf({ parts })).toMatchObject({ refusal: { kind: 'not-kept', from: 7, to: 8 } })

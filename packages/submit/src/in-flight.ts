@@ -45,12 +45,12 @@ export function createInFlight(deps: {
   readonly waitsForRoom: boolean
 }) {
   const { ordering, clock, random } = deps
-  type Item = InFlightEntry & { readonly attempt: OfferAttempt; isOffered: boolean }
+  type Item = InFlightEntry & { readonly attempt: OfferAttempt; isStarted: boolean }
   const items = new Map<string, Item>()
   const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
-  const offerOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
+  const submitOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
     within(
       { clock, timeoutMs: OFFER_MS_MAX, signal },
       (either) => ordering.submit(bytes, either),
@@ -69,7 +69,7 @@ export function createInFlight(deps: {
     for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
       try {
-        await offerOnce(bytes, signal)
+        await submitOnce(bytes, signal)
         attempt.mayBeInLog = true
         return
       } catch (error) {
@@ -91,8 +91,8 @@ export function createInFlight(deps: {
   }
 
   const begin = (item: Item, recordTime: Micros): void => {
-    if (item.isOffered || recordTime < item.notBefore) return
-    item.isOffered = true
+    if (item.isStarted || recordTime < item.notBefore) return
+    item.isStarted = true
     submitUntilDurable(item).catch((error) => item.onRefused(error))
   }
 
@@ -100,7 +100,7 @@ export function createInFlight(deps: {
     /** @param recordTime - Of the head. @returns The state of the attempts, which changes. */
     add(entry: InFlightEntry, recordTime: Micros): OfferAttempt {
       const attempt = { mayBeInLog: false, refusal: null }
-      const item = { ...entry, attempt, isOffered: false }
+      const item = { ...entry, attempt, isStarted: false }
       items.set(entry.entryHash, item)
       begin(item, recordTime)
       return attempt

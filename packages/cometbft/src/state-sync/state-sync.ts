@@ -1,5 +1,5 @@
 /**
- * Recovery of a member that lacks blocks which the others no longer keep: it lost its disk, or was away for too long. Its
+ * Recovery of a member that lacks blocks that the others no longer store: it lost its disk, or was away for too long. Its
  * log starts from scratch with a sync anchor, a block that enough of them name, and its engine continues after it. The
  * record of what it has signed stays.
  */
@@ -68,7 +68,7 @@ export async function createStateSync(options: {
         const answer = await reads.read(member, { method: 'beginnings', params: {} }, signal)
         if ('refusal' in answer) throw new Error(answer.refusal)
         const beginnings = readAnchorReport(answer.result)
-        if (beginnings === null) throw new Error('it does not report what it keeps')
+        if (beginnings === null) throw new Error('it does not report its stored blocks')
         reports.set(member.name, beginnings)
       } catch (error) {
         if (!signal.aborted) options.onProblem(error, member)
@@ -133,7 +133,7 @@ export async function createStateSync(options: {
 
 export type StateSync = Awaited<ReturnType<typeof createStateSync>>
 
-/** Deletes all that an engine keeps, except the record of what it has signed. */
+/** Deletes all files of an engine, except the record of what it has signed. */
 async function forgetBlocks(home: string): Promise<void> {
   const directory = join(home, DATA_DIRECTORY)
   await mkdir(directory, { recursive: true, mode: 0o700 })

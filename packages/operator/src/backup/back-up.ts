@@ -52,7 +52,7 @@ export async function backUp(options: BackUpOptions): Promise<void> {
   await writeArchive(options.file, header, itemsOf(options)).catch((error: unknown) => {
     if (!(error instanceof LogGroupError)) throw error
     throw new CommandError(
-      `no backup was written: ${messageOf(error)}\n\`quorumscan log repair\` refills it from what the nodes have kept; ` +
+      `no backup was written: ${messageOf(error)}\n\`quorumscan log repair\` refills it from the groups that the nodes stored; ` +
         'then back it up again',
       { cause: error },
     )
