@@ -127,10 +127,10 @@ describe('a proposal', () => {
 
   it.each([
     ['an entry whose signature is bad', [entry({ isRefused: true })]],
-    ['an entry that is over at its own record time', [entry({ notAfter: START + 10 })]],
+    ['an entry that is expired at its own record time', [entry({ notAfter: START + 10 })]],
     ['an entry too far ahead', [entry({ notAfter: START + 11 + NOT_AFTER_MICROS_MAX })]],
     ['one contract too many', [entry({ contracts: 20 }), entry({ contracts: 1 })]],
-    ['an entry that is over behind another', [entry(), entry({ notAfter: START + 11 })]],
+    ['an entry that expires after another', [entry(), entry({ notAfter: START + 11 })]],
   ])('with %s is refused', (_, entries) => {
     expect(isAcceptable({ ...base, entries })).toBe(false)
   })

@@ -12,27 +12,27 @@ const SECOND = 1_000_000
 
 describe('the first height that counts', () => {
   it.each([
-    ['the first, where nothing is over', 1, 100, 0, 1],
-    ['the one behind what is over', 1, 100, 37, 38],
+    ['the first, where nothing is expired', 1, 100, 0, 1],
+    ['the one after the expired heights', 1, 100, 37, 38],
     ['the last, where all before are over', 1, 100, 1000, 100],
     ['where it begins, if nothing lies in between', 7, 7, 1000, 7],
     ['where it begins, if the end lies before', 7, -5, 1000, 7],
-  ])('is %s', async (_, from, to, lastOver, expected) => {
-    const isOver = async (height: number) => {
+  ])('is %s', async (_, from, to, lastExpired, expected) => {
+    const isExpired = async (height: number) => {
       expect(height).toBeGreaterThanOrEqual(from)
       expect(height).toBeLessThan(to)
-      return height <= lastOver
+      return height <= lastExpired
     }
-    expect(await firstThatCounts({ from, to, isOver })).toBe(expected)
+    expect(await firstThatCounts({ from, to, isExpired })).toBe(expected)
   })
 
   it('is found near the beginning by few questions, whatever the end is', async () => {
     let asked = 0
-    const isOver = async (height: number) => {
+    const isExpired = async (height: number) => {
       asked++
       return height <= 1005
     }
-    expect(await firstThatCounts({ from: 1001, to: 1_000_000, isOver })).toBe(1006)
+    expect(await firstThatCounts({ from: 1001, to: 1_000_000, isExpired })).toBe(1006)
     expect(asked).toBeLessThan(8)
   })
 })

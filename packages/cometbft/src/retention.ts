@@ -52,7 +52,7 @@ export function createRetention(options: {
       from: Math.max(height, earliest),
       // A vote is evidence until it is older than both.
       to: Math.min(first.height, latest - evidenceAge.blocks),
-      async isOver(at) {
+      async isExpired(at) {
         const { header } = Object(await rpc.call('header', { height: String(at) }))
         return nowMicros - microsOf(timestampOf(Object(header).time)) > evidenceAge.micros
       },
@@ -91,16 +91,16 @@ export function createRetention(options: {
 export async function firstThatCounts(options: {
   readonly from: number
   readonly to: number
-  readonly isOver: (height: number) => Promise<boolean>
+  readonly isExpired: (height: number) => Promise<boolean>
 }): Promise<number> {
-  const { to, isOver } = options
+  const { to, isExpired } = options
   let { from } = options
   let step = 1
   let end = to
-  // All before `from` are over, and `end` is not, or is `to`.
+  // All before `from` are expired. `end` is not expired, or is `to`.
   while (from < end) {
     const at = Math.min(from + step - 1, Math.floor((from + end - 1) / 2))
-    if (await isOver(at)) {
+    if (await isExpired(at)) {
       from = at + 1
       step *= 2
     } else end = at

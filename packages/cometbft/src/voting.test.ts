@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { stepVoting, type Voting } from './voting.ts'
 
-const ALONE = { height: 0, ownVoteHeight: 0, memberHeights: [], memberCount: 4 }
+const NO_PEERS = { height: 0, ownVoteHeight: 0, memberHeights: [], memberCount: 4 }
 const lost: Voting = { kind: 'follows', untilHeight: null }
 
 function follow(...moments: readonly (readonly [height: number, ...members: number[]])[]): Voting {
   let voting = lost
   for (const [height, ...memberHeights] of moments)
-    voting = stepVoting(voting, { ...ALONE, height, memberHeights, isForced: false })
+    voting = stepVoting(voting, { ...NO_PEERS, height, memberHeights, isForced: false })
   return voting
 }
 
@@ -26,12 +26,12 @@ describe('a member that lost what it has signed', () => {
   it('does not vote while a vote of its key stands where it has signed nothing, also when there are no more', () => {
     const following: Voting = { kind: 'follows', untilHeight: 11 }
     const step = (voting: Voting, height: number, ownVoteHeight: number) =>
-      stepVoting(voting, { ...ALONE, height, ownVoteHeight, isForced: false })
+      stepVoting(voting, { ...NO_PEERS, height, ownVoteHeight, isForced: false })
     // It may have signed this itself, before it lost what it has signed.
     expect(step(following, 11, 10)).toEqual(following)
     const keyInUse = step(following, 12, 11)
     expect(keyInUse).toEqual({ kind: 'key-in-use', height: 11 })
-    expect(step(keyInUse, 99, 11)).toEqual(elsewhere)
+    expect(step(keyInUse, 99, 11)).toEqual(keyInUse)
     expect(step(following, 14, 13)).toEqual({ kind: 'key-in-use', height: 13 })
   })
 
@@ -41,10 +41,10 @@ describe('a member that lost what it has signed', () => {
 
   it('votes ever after', () => {
     const votes: Voting = { kind: 'votes' }
-    expect(stepVoting(votes, { ...ALONE, isForced: false })).toEqual(votes)
+    expect(stepVoting(votes, { ...NO_PEERS, isForced: false })).toEqual(votes)
   })
 
   it('votes at once when its operator says so', () => {
-    expect(stepVoting(lost, { ...ALONE, isForced: true })).toEqual({ kind: 'votes' })
+    expect(stepVoting(lost, { ...NO_PEERS, isForced: true })).toEqual({ kind: 'votes' })
   })
 })

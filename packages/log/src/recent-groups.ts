@@ -66,7 +66,7 @@ export async function readRecentGroups(options: {
   readonly redis: RedisAddress
   readonly applied: number
 }): Promise<ReadonlyMap<number, StoredGroup>> {
-  const kept = new Map<number, StoredGroup>()
+  const stored = new Map<number, StoredGroup>()
   return await reading(options.redis, async (redis) => {
     for (let after = '-'; ; ) {
       const portion = await redis.xrangeBuffer(KEY, after, '+', 'COUNT', GROUPS_PER_READ)
@@ -74,10 +74,10 @@ export async function readRecentGroups(options: {
         const group = openStoredGroup(bytes, signature)
         // The group that was stored later counts: a part of the log that was not applied may have been cut off since.
         if (group !== null && group.firstOffset <= options.applied)
-          kept.set(group.firstOffset, group)
+          stored.set(group.firstOffset, group)
         after = `(${id.toString()}`
       }
-      if (portion.length < GROUPS_PER_READ) return kept
+      if (portion.length < GROUPS_PER_READ) return stored
     }
   })
 }

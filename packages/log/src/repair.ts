@@ -67,8 +67,8 @@ export async function prepareRepair(options: RepairOptions) {
   const copies = new Map<string, StoredGroup[]>()
   const nodes: Follower[] = []
   for (const node of options.nodes) {
-    const kept = await storedBy(node)
-    const groups = [...(kept ?? [])].map((copy) => {
+    const stored = await storedBy(node)
+    const groups = [...(stored ?? [])].map((copy) => {
       const hash = toHex(sha256(copy.bytes))
       const others = copies.get(hash) ?? []
       copies.set(hash, [...others, { ...copy, bytes: others[0]?.bytes ?? copy.bytes }])
@@ -77,7 +77,7 @@ export async function prepareRepair(options: RepairOptions) {
     })
     nodes.push({
       name: node.name,
-      head: kept === null ? null : node.head,
+      head: stored === null ? null : node.head,
       groups,
       hasOtherHistory: await liesElsewhere(groups, parts, options),
     })

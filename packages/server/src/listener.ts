@@ -159,10 +159,10 @@ function followHandshakes(server: SecureServer) {
   // A client that fails at TLS cannot read an HTTP answer.
   server.prependListener('tlsClientError', (_, socket) => socket.destroy())
   return (socket: Socket, connection: Connection): void => {
-    const ends = endsOf(socket)
-    connectionByEnds.set(ends, connection)
+    const addressPair = endsOf(socket)
+    connectionByEnds.set(addressPair, connection)
     socket.once('close', () => {
-      if (connectionByEnds.get(ends) === connection) connectionByEnds.delete(ends)
+      if (connectionByEnds.get(addressPair) === connection) connectionByEnds.delete(addressPair)
     })
   }
 }

@@ -29,7 +29,7 @@ export function createReadAnswers(
   },
 ): (request: Uint8Array) => Promise<Uint8Array> {
   const { rpc, clock } = options
-  let underWay = 0
+  let readsInProgress = 0
 
   const beginnings = async (): Promise<AnchorReport> => {
     const { earliest } = readBlockRange(await rpc.call('status'))
@@ -47,13 +47,13 @@ export function createReadAnswers(
   }
   return async (bytes) => {
     const { text, read } = openRequest(bytes, { ...options, nowMicros: clock.nowMicros() })
-    if (underWay >= UNDER_WAY_MAX)
+    if (readsInProgress >= UNDER_WAY_MAX)
       throw new ScanError('OVERLOADED', `the engine already answers ${UNDER_WAY_MAX} reads`)
-    underWay++
+    readsInProgress++
     try {
       return signAnswer(await answer(read), { ...options, request: text })
     } finally {
-      underWay--
+      readsInProgress--
     }
   }
 }

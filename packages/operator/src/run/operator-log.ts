@@ -122,10 +122,10 @@ async function headOf(archive: Archive): Promise<number | null> {
 }
 
 async function storedOf(archive: Archive): Promise<readonly StoredGroup[]> {
-  const kept: StoredGroup[] = []
+  const stored: StoredGroup[] = []
   for await (const { bytes, signature } of groupsOf(archive)) {
     const group = openStoredGroup(bytes, signature)
-    if (group !== null) kept.push(group)
+    if (group !== null) stored.push(group)
   }
-  return kept
+  return stored
 }

@@ -35,11 +35,11 @@ export function createSnapshotMaker(context: {
   readonly onProblem: (error: Error) => void
 }) {
   const { store, genesis, genesisHash, take, clock, isDue = isSnapshotOffset } = context
-  let taking: Taking | null = null
+  let inProgress: Taking | null = null
 
   const abandon = (reason: string): void => {
-    taking?.abandoned.abort(new Error(`the snapshot is abandoned: ${reason}`))
-    taking = null
+    inProgress?.abandoned.abort(new Error(`the snapshot is abandoned: ${reason}`))
+    inProgress = null
   }
 
   const begin = (own: Taking, headState: HeadState, history: StateHistory): void => {
@@ -64,7 +64,7 @@ export function createSnapshotMaker(context: {
         if (!signal.aborted) context.onProblem(error as Error)
       })
       .finally(() => {
-        if (taking === own) taking = null
+        if (inProgress === own) inProgress = null
       })
   }
 
@@ -73,11 +73,11 @@ export function createSnapshotMaker(context: {
     note(steps: readonly Step[], { head }: HeadState): void {
       let previous = head.recordTime
       for (const step of steps) {
-        if (taking !== null && !taking.since.add(step))
+        if (inProgress !== null && !inProgress.since.add(step))
           abandon('too many contracts have changed meanwhile')
         const isLate = step.recordTime < clock.nowMicros() - LAG_MICROS_MAX
-        if (taking === null && !isLate && isDue(step, previous))
-          taking = {
+        if (inProgress === null && !isLate && isDue(step, previous))
+          inProgress = {
             step,
             since: createSince(step.offset, store.layout.codec),
             abandoned: new AbortController(),
@@ -87,12 +87,12 @@ export function createSnapshotMaker(context: {
       }
     },
     /** Rows and records that existed at this record time may not be cleaned up; null while no snapshot is taken. */
-    held: (): Micros | null => taking?.step.recordTime ?? null,
+    held: (): Micros | null => inProgress?.step.recordTime ?? null,
     /** Ingest calls this after it has written a batch. */
     written(headState: HeadState, history: StateHistory | null): void {
-      if (taking === null || taking.isBegun) return
+      if (inProgress === null || inProgress.isBegun) return
       if (history === null) abandon('the stored state differs from the log')
-      else begin(taking, headState, history)
+      else begin(inProgress, headState, history)
     },
     /** Abandons the snapshot, because ingest loads the stored state again. */
     abandon: () => abandon('the stored state was replaced'),
