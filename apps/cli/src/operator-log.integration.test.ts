@@ -202,7 +202,7 @@ it('files that Redis cannot load are rebuilt, with consent that their end is unk
   })
 })
 
-it('nothing is repaired while something runs, in a Redis elsewhere, from files of others, or without what one has applied', async () => {
+it('nothing is repaired while something runs, in an external Redis, from files of others, or without what one has applied', async () => {
   const foreign = await sent('sv-1', 1, END, { ...genesis, nonce: 'ab'.repeat(32) })
   await expect(type('repair', '--log', foreign)).rejects.toThrow('is a backup of another network')
   const ahead = [

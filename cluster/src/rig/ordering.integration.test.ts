@@ -246,7 +246,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       await one.loseDisk()
       await one.start()
       await untilTrue('it to say that it does not vote', async () =>
-        ((await statusOf(one)).detail ?? '').includes('does not vote'),
+        ((await statusOf(one)).detail ?? '').includes('the engine follows'),
       )
       expect(await one.voteState()).toBeNull()
       const head = await headOf(two)
@@ -277,7 +277,8 @@ describe.skipIf(enginePath === null)('four members', () => {
       await twin.start()
       await untilTrue('the second to find that the first votes', async () => {
         await order(two)
-        return ((await statusOf(twin)).detail ?? '').includes('another machine votes with the same key')
+        const { detail } = await statusOf(twin)
+        return detail?.includes('another machine votes with the same key') === true
       })
       await untilAhead([two])
       expect(await twin.voteState()).toBeNull()
@@ -313,7 +314,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       // It reports that it does not vote before an engine runs.
       await untilTrue('its engine to follow', async () => {
         const { detail, ordering } = await statusOf(one)
-        return detail?.includes('does not vote') === true && ordering.connected.length > 0
+        return detail?.includes('the engine follows') === true && ordering.connected.length > 0
       })
       await expect(one.letVote()).rejects.toThrow('the vote is not needed')
       await untilTrue('status to report that its operator must decide', async () =>

@@ -5,7 +5,7 @@ import type { ProcessSpec } from './supervisor.ts'
 /** A Redis server, and how it is started. */
 export type RedisService = {
   readonly name: string
-  /** Whether the operator has one elsewhere: then this one is never started. */
+  /** Whether the operator provides the Redis. The supervisor then starts none. */
   readonly isExternal?: boolean
   readonly redis: ProcessSpec
   readonly redisAddress: LocalRedis

@@ -47,7 +47,7 @@ export async function openOperatorLog(options: OperatorLogOptions) {
  * Makes it whole from what super-validators sent of it.
  *
  * @param options.logFiles - As `backup sv --log` writes them.
- * @throws {CommandError} If the synchronizer runs, its Redis is elsewhere, or a file is not of this network.
+ * @throws {CommandError} If the synchronizer runs, its Redis is external, or a file is not of this network.
  */
 export async function repairOperatorLog(
   options: OperatorLogOptions & {
