@@ -87,9 +87,7 @@ export function whyNotKept(
   kind: 'node' | 'super-validator',
 ): string {
   const begin =
-    storedFrom !== null && storedFrom > from
-      ? ` (the oldest group that a ${kind} stored is at offset ${storedFrom})`
-      : ''
+    storedFrom !== null && storedFrom > from ? ` (oldest stored offset: ${storedFrom})` : ''
   const those =
     by.length < needed ? `only ${namesOf(by)} stored any` : `those of ${namesOf(by)} differ`
   const found = by.length === 0 ? `no ${kind} stored any` : those

@@ -36,7 +36,7 @@ type CometbftLogOptions = Pick<
   /** Ids of engines that the operator lets in beyond those of the genesis. */
   readonly followers: readonly string[]
   readonly engine: EngineConfig
-  /** The super-validators that the operator knows, its own among them: they pass on what others are asked. */
+  /** The super-validators that the operator names, including this one. They pass requests on to other engines. */
   readonly nodes: readonly Peer[]
   readonly spawnEngine: SpawnEngine | undefined
   /** How a connection of another engine reaches this member's engine; the default passes all bytes on. */
@@ -104,7 +104,7 @@ type Context = App &
     readonly signal: AbortSignal
   }
 
-/** The application of the engine, and what it knows in addition to its blocks. */
+/** The application of the engine, and the state that it needs in addition to its blocks. */
 async function openMember(context: Context, restart: () => void) {
   const { genesisHash, logger, engine, nodes, ordering, ownId, ownName, resources } = context
   const { home } = engine
@@ -138,10 +138,7 @@ async function openMember(context: Context, restart: () => void) {
       reads: resources.opened(createMemberReads({ ...context, key: context.nodeKey })),
       height: () => member.head().height,
       onChosen: (block) =>
-        logger.warn(
-          block,
-          'the log begins with a later block, because the other members trimmed older blocks',
-        ),
+        logger.warn(block, 'the log begins with a later block: the other members trimmed older ones'),
       onProblem: (error, { name }) =>
         logger.debug({ err: error, member: name }, 'a member does not report its stored blocks'),
     }),

@@ -19,7 +19,7 @@ const STOP_MS = 10_000
 export function superviseEngine(options: {
   readonly program: string
   readonly home: string
-  /** Whether what it prints goes where this process prints. */
+  /** Whether the engine inherits the output of this process. Otherwise its output is discarded. */
   readonly inheritsOutput: boolean
   /** Called before each start: writes the files that the engine reads. */
   readonly prepare: () => Promise<void>

@@ -68,10 +68,8 @@ export function watchChain(options: {
       const [first] = known.values()
       if (first === undefined) return null
       const others = known.size - 1
-      const more =
-        others === 0
-          ? ''
-          : ` ${others} other ${others === 1 ? 'part is' : 'parts are'} damaged as well.`
+      const parts = others === 1 ? 'part is' : 'parts are'
+      const more = others === 0 ? '' : ` ${others} other ${parts} damaged as well.`
       return `${describeDamage(first)}${more} ${DAMAGE_ADVICE}`
     },
     [Symbol.asyncDispose]: checking[Symbol.asyncDispose],

@@ -33,38 +33,37 @@ export function createLogGate(options: {
   readonly clock: Clock
   readonly confirmingNodes: ConfirmingNodes | null
 }) {
-  const { clock, confirmingNodes } = options
+  const { clock, confirmingNodes: nodes } = options
   const startedMs = clock.monotonicMs()
   let known = {
     agreed: null as Agreed,
     /** Whether enough nodes have confirmed that the log is whole. */
-    isEndKnown: confirmingNodes === null,
+    isEndKnown: nodes === null,
   }
 
   const look = (end: LogPosition) => {
     const now = { wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() }
-    const readings = freshReadings(confirmingNodes?.readings() ?? [], now)
+    const readings = freshReadings(nodes?.readings() ?? [], now)
     const verdict =
-      confirmingNodes === null
+      nodes === null
         ? ({ kind: 'agrees', offsetMicros: 0 } as const)
-        : judgeClock({ readings, now, needed: confirmingNodes.confirmationsMin })
+        : judgeClock({ readings, now, needed: nodes.confirmationsMin })
     const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
     let { isEndKnown } = known
     const found = (result: Micros | ScanError) => ({
       known: { agreed: step.agreed, isEndKnown },
       result,
     })
-    if (confirmingNodes !== null && !isEndKnown) {
+    if (nodes !== null && !isEndKnown) {
       const heads = readings.flatMap(({ head }) => head ?? [])
       const waitedMs = now.monotonicMs - startedMs
-      const judged = judgeEnd({ heads, end: end.offset, confirmingNodes, waitedMs })
+      const judged = judgeEnd({ heads, end: end.offset, confirmingNodes: nodes, waitedMs })
       if (judged.kind === 'shorter') return found(shorter(end.offset, judged))
       isEndKnown = judged.kind === 'whole'
-      if (step.pause === null && !isEndKnown)
-        return found(unconfirmed(heads.length, confirmingNodes.answersExpected))
+      if (step.pause === null && !isEndKnown) return found(unconfirmed(heads.length, nodes))
     }
     if (step.pause === null) return found(step.recordTime)
-    const sentence = sentenceOf(step.pause, readings.length, confirmingNodes?.confirmationsMin ?? 0)
+    const sentence = sentenceOf(step.pause, readings.length, nodes?.confirmationsMin ?? 0)
     const details = { clock: step.pause }
     return found(new ScanError('CLOCK_OFF', sentence, { details, retryAfterSeconds: 1 }))
   }
@@ -120,10 +119,10 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
   )
 }
 
-function unconfirmed(count: number, expected: number): ScanError {
+function unconfirmed(count: number, nodes: ConfirmingNodes): ScanError {
   return new ScanError(
     'NOT_READY',
-    `The log waits for ${expected} nodes to report how far they have applied it; ${count} have reported.`,
+    `The log waits for ${nodes.answersExpected} nodes to report how far they have applied it; ${count} have reported.`,
     { details: { state: 'starting' }, retryAfterSeconds: 1 },
   )
 }

@@ -49,14 +49,17 @@ export type Refusal =
   | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
   /** More than f followers applied groups that differ from the log. */
   | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
-  /** Fewer than `needed` hold the same of what is missing. `by`: the nodes that hold any of it; `storedFrom`: the oldest offset that a node holds. */
+  /**
+   * Fewer than `needed` nodes stored the same groups of the missing part. `by`: the nodes that stored any of it.
+   * `storedFrom`: the oldest offset that a node stored.
+   */
   | (OffsetRange & {
       readonly kind: 'not-kept'
       readonly needed: number
       readonly by: readonly string[]
       readonly storedFrom: Offset | null
     })
-  /** These have applied what fewer than `needed` hold. */
+  /** These nodes applied entries that fewer than `needed` nodes stored. */
   | (OffsetRange & {
       readonly kind: 'applied'
       readonly needed: number

@@ -109,7 +109,7 @@ export async function createSnapshotStore(
       logger.info({ offset: found.offset, nodes }, 'the state is loaded from a snapshot')
       return { point: pointOf(found), content: peers.content(found, any) }
     },
-    /** Own snapshots, newest first. */
+    /** Snapshots of this node, newest first. */
     held,
     /** Null where the piece does not exist. */
     piece: async (offset: number, index: number) => (await files?.piece(offset, index)) ?? null,

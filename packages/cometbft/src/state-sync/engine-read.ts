@@ -63,6 +63,8 @@ export function signRequest(
   return { text, bytes: sealed(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)) }
 }
 
+const denied = (reason: string): ScanError => new ScanError('PERMISSION_DENIED', reason)
+
 /** @throws {ScanError} INVALID_ARGUMENT, PERMISSION_DENIED. */
 export function openRequest(
   bytes: Uint8Array,
@@ -79,18 +81,11 @@ export function openRequest(
   const { text, key } = signed
   const statement = statementOf(REQUEST_TAG, options.genesisHash, text)
   if (!options.isPeer(nodeIdOf(key)) || !isSigned(signed, statement))
-    throw new ScanError(
-      'PERMISSION_DENIED',
-      'the request is not signed by an engine that may connect to this one',
-    )
+    throw denied('the request is not signed by an engine that may connect to this one')
   const { method, params, to, at } = Object(parsed(text))
-  if (to !== options.ownId)
-    throw new ScanError('PERMISSION_DENIED', 'the request is addressed to another engine')
+  if (to !== options.ownId) throw denied('the request is addressed to another engine')
   if (!(Math.abs(Number(at) - options.nowMicros) <= AGE_MICROS_MAX))
-    throw new ScanError(
-      'PERMISSION_DENIED',
-      'the request is too old, or one of the two clocks is wrong',
-    )
+    throw denied('the request is too old, or one of the two clocks is wrong')
   const read = readOf(method, params)
   if (read === null)
     throw new ScanError('INVALID_ARGUMENT', 'the method or its parameters are not allowed')
