@@ -7,7 +7,7 @@
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { ENTRY_BYTES_MAX, unitsOfBytes } from '@quorumscan/ledger'
-import { type EntryRefusal, type Judge, type OrderedLog, refusalByTime } from '@quorumscan/log'
+import { type Judge, type OrderedLog, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
 import type { RateBudgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
@@ -58,6 +58,6 @@ export function createAdmission(options: {
   }
 }
 
-function toScanError({ code, message }: EntryRefusal): ScanError {
+function toScanError({ code, message }: Pick<ScanError, 'code' | 'message'>): ScanError {
   return new ScanError(code, message)
 }

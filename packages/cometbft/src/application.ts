@@ -112,8 +112,8 @@ export function createApplication(options: ApplicationOptions) {
         },
       }),
     processProposal({ txs: entries, time }) {
-      const timeMicros = microsOf(time)
-      const isGood = isAcceptable({ tip, version: version(), timeMicros, entries, limits, checkEntry })
+      const block = { entries, timeMicros: microsOf(time), version: version() }
+      const isGood = isAcceptable({ ...block, tip, limits, checkEntry })
       const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
       return respond({ processProposal: { status: isGood ? ACCEPT : REJECT } })
     },

@@ -138,7 +138,7 @@ async function openMember(context: Context, restart: () => void) {
       reads: resources.opened(createMemberReads({ ...context, key: context.nodeKey })),
       height: () => member.head().height,
       onChosen: (block) =>
-        logger.warn(block, 'the log begins with a later block: the other members trimmed older ones'),
+        logger.warn(block, 'the log begins with a later block: other members trimmed older ones'),
       onProblem: (error, { name }) =>
         logger.debug({ err: error, member: name }, 'a member does not report its stored blocks'),
     }),

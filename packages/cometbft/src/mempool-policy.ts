@@ -6,7 +6,7 @@
 import { type Clock, sha256Hex, toHex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { unitsOfBytes } from '@quorumscan/ledger'
-import { type EntryRefusal, type Judge, type JudgedEntry, refusalByTime } from '@quorumscan/log'
+import { type EntryRefusal, type Judge, refusalByTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { type Bundle, decodeBundle, isBundleSigned } from './bundles.ts'
@@ -55,7 +55,7 @@ export function createMempoolPolicy(options: MempoolOptions) {
   const paid = new LRUCache<string, true>({ max: PAID_MAX })
 
   /** Why the bytes, the log or the time refuse an entry; null: they do not. */
-  const refusalOf = (checked: JudgedEntry): EntryRefusal | null => {
+  const refusalOf = (checked: ReturnType<Judge>): EntryRefusal | null => {
     if (checked.kind === 'refused') return checked.refusal
     if (isOrdered(checked.entryHash)) return IS_ORDERED
     const now = { recordTime: options.recordTime(), clockMicros: clock.nowMicros() }

@@ -136,7 +136,7 @@ async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError
   } catch (error) {
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)
-    if (!(error instanceof EngineRefusedError)) return unknown('the engine cannot be reached', error)
+    if (!(error instanceof EngineRefusedError)) return unknown('the engine is unreachable', error)
     if (error.message.includes(HAS_IT)) return null
     if (error.message.includes(IS_FULL))
       return new ScanError('OVERLOADED', 'too many entries wait for the log', { cause: error })

@@ -43,8 +43,8 @@ export function createVotingGuard(options: {
       if (isWanted) await unlink(orderFile)
       const isForced = isWanted && isStalled
       if (isWanted) logger.warn({ height, isForced }, 'the operator forces the engine to vote')
-      const ownVoteHeight = member.voteHeightOf(address)
-      const next = stepVoting(voting, { isForced, height, ownVoteHeight, memberHeights, memberCount })
+      const event = { isForced, height, memberHeights, memberCount }
+      const next = stepVoting(voting, { ...event, ownVoteHeight: member.voteHeightOf(address) })
       if (next.kind === 'key-in-use')
         logger.error({ height: next.height }, describeElsewhere(next.height))
       // It votes only once it is written from which height on: an engine without that file signs from the first.

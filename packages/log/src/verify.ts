@@ -103,13 +103,14 @@ export async function* walkLog(
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
 export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis): WalkStep {
+  const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup
   try {
     group = openRawGroup(raw, genesis)
     if (group.firstOffset < expected)
       throw new LogGroupError('position', 'it repeats offsets of the previous group')
-    if (group.firstOffset === expected && cursor.hash !== null && group.previousHash !== cursor.hash)
+    if (group.firstOffset === expected && hash !== null && group.previousHash !== hash)
       throw new LogGroupError('chain', 'it names another previous group')
     if ((group.entries[0]?.recordTime ?? 0) <= cursor.recordTime)
       throw new LogGroupError('time', 'its record time does not increase')
@@ -117,7 +118,7 @@ export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis):
     if (!(error instanceof LogGroupError)) throw error
     const to = Math.max(expected, lastOffsetOf(raw))
     const damage = { from: expected, to, fault: error.fault, reason: error.message }
-    const after = { offset: to, recordTime: cursor.recordTime, hash: null }
+    const after = { ...cursor, offset: to, hash: null }
     return { from: expected, cursor: after, damages: [damage], group: null }
   }
   const gap = {

@@ -159,10 +159,10 @@ function followHandshakes(server: SecureServer) {
   // A client that fails at TLS cannot read an HTTP answer.
   server.prependListener('tlsClientError', (_, socket) => socket.destroy())
   return (socket: Socket, connection: Connection): void => {
-    const addressPair = endsOf(socket)
-    connectionByEnds.set(addressPair, connection)
+    const pair = endsOf(socket)
+    connectionByEnds.set(pair, connection)
     socket.once('close', () => {
-      if (connectionByEnds.get(addressPair) === connection) connectionByEnds.delete(addressPair)
+      if (connectionByEnds.get(pair) === connection) connectionByEnds.delete(pair)
     })
   }
 }
