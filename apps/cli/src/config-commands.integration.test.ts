@@ -106,7 +106,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
   const vote = (keyFile: string | undefined, wanted: number, ...more: readonly string[]) =>
     type(['protocol', 'vote', String(wanted), ...more, ...own(keyFile)])
   await expect(vote(first, version + 1)).rejects.toThrow(`install one that knows ${version + 1}`)
-  await expect(vote(first, version - 1)).rejects.toThrow('is in force already')
+  await expect(vote(first, version - 1)).rejects.toThrow('is already in force')
   await expect(vote(first, version, '--not-before', 'noon')).rejects.toThrow(
     'is not a time. Write it as',
   )
@@ -140,7 +140,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     const text = await type(['protocol', 'get', '--scan', node.url])
     return text.includes(`Version ${version + 1} is in force from 2096-`) ? text : undefined
   })
-  // Two take it back, as its own software may: what holds is known to it.
+  // Two take it back, as its own software may: it knows the version in force.
   await vote(first, version)
   expect(JSON.parse(await vote(second, version)).protocol.next).toBeNull()
 

@@ -157,7 +157,7 @@ export function formatProposals({ needed, pending, protocol }: Proposals): strin
 
 export function formatProtocol({ version, newestKnown, next }: Proposals['protocol']): string {
   const coming =
-    next === null ? '' : `\nVersion ${next.version} is in force from ${printable(next.notBefore)} on.`
+    next === null ? '' : `\nVersion ${next.version} is in force from ${printable(next.notBefore)}.`
   return `Version ${version} of the protocol is in force; ${describeKnown(version, newestKnown)}.${coming}`
 }
 

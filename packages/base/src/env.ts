@@ -39,7 +39,7 @@ export type EnvReader = ReturnType<typeof createEnvReader>
 /**
  * Builds a config by reading variables, each with its meaning.
  *
- * @throws {EnvError} Which names every missing or invalid variable, one a line.
+ * @throws {EnvError} Which names every missing or invalid variable, one per line.
  */
 export function readEnv<Config>(
   env: Env,

@@ -40,7 +40,7 @@ export type InterpretInput = {
 export type Interpretation =
   /** Load these cells, then ask again. */
   | { readonly kind: 'needs'; readonly keys: readonly CellKey[] }
-  /** From this entry on a version of the protocol holds that this software does not know: it must stop, not guess. */
+  /** From this entry on, a protocol version is in force that this software does not know: it must stop. */
   | { readonly kind: 'unknown version'; readonly version: number }
   | { readonly kind: 'done'; readonly result: EntryResult; readonly delta: StateDelta }
 

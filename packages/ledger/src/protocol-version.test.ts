@@ -71,7 +71,7 @@ it('the q-th vote for a version puts it in force from the next offset on, for ev
     expect(kindAt(story, recordTime + 1, bytes)).toBe('unknown version')
 })
 
-it('a version that is to come later holds from the first entry at that record time', () => {
+it('a version voted for a later time is in force from the first entry at that record time', () => {
   const story = new Scenario()
   const notBefore = story.ledger.head().recordTime + 60_000_000
   for (const index of [0, 1, 2]) vote(story, index, { notBefore })

@@ -89,7 +89,7 @@ export async function voteForVersion(
     )
   if (version < protocol.version)
     throw new CommandError(
-      `nothing was voted for: version ${protocol.version} of the protocol is in force already, and an older one cannot come back. Vote for a newer one, or for ${protocol.version} to take a vote back`,
+      `nothing was voted for: version ${protocol.version} of the protocol is already in force, and an older one cannot come back. Vote for a newer one, or for ${protocol.version} to take a vote back`,
     )
   const notBefore = vote.notBefore === null ? null : parseTime(vote.notBefore)
   if (notBefore === undefined)
