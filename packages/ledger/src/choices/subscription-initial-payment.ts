@@ -18,7 +18,7 @@ import { transfer } from './coin-rules.ts'
 import { archiveConfirmations, demandActor, later, singleton, unique } from './common.ts'
 import { unlock } from './locked-coin.ts'
 
-/** Everybody who signs a subscription. */
+/** The signatories of a subscription. */
 export function signatoriesOf(data: SubscriptionData): readonly string[] {
   return unique([data.sender, data.receiver, data.provider])
 }
