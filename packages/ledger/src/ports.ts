@@ -1,12 +1,13 @@
 /**
- * The ports that adapters implement. L3 packages never import each other: `log` and `http` implement
- * `Ordering`, `replica` implements `Ledger`, and apps compose them.
+ * The ports between the log, the replica and their users. `log` implements `Ordering` and `LogSource`, `snapshots`
+ * implements `Snapshots`, `replica` implements `Ledger`. These packages do not import each other: apps compose them.
  */
 
 import type {
   Contract,
   ContractId,
   EntryResult,
+  LogPosition,
   Micros,
   Offset,
   PartyId,
@@ -15,11 +16,7 @@ import type {
 import type { HistoryPoint } from '@quorumscan/verifier'
 
 /** One entry of the log. Empty bytes are a checkpoint, which only advances record time. */
-export type LogEntry = {
-  readonly offset: Offset
-  readonly recordTime: Micros
-  readonly bytes: Uint8Array
-}
+export type LogEntry = LogPosition & { readonly bytes: Uint8Array }
 
 /** The ordering port. An existing BFT ordering engine can implement it. */
 export interface Ordering {
@@ -32,15 +29,14 @@ export interface Ordering {
    */
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   /**
-   * Entries after `from`, gapless, final, at least once delivered, in batches of at most
-   * `batchEntriesMax`; record times strictly increase. Ends when the signal aborts; waits out
-   * lost connections itself.
+   * Delivers the entries after `from`: without gaps, final, at least once, in batches of at most `batchEntriesMax`.
+   * Record times strictly increase. The iteration ends when the signal aborts. It survives lost connections.
    *
-   * `expected` is what the reader applied last: record time and SHA-256 of the entry's bytes at `from`
+   * `expected` is the entry that the reader applied last: record time and SHA-256 of the entry's bytes at `from`
    * (null at 0).
    *
-   * @throws {ScanError} LOG_REGRESSED if the log is shorter than `from`, or differs there; OFFSET_PRUNED if it begins
-   *   behind `from`.
+   * @throws {ScanError} LOG_REGRESSED if the log is shorter than `from`, or differs there; OFFSET_PRUNED if the log
+   *   begins after `from`.
    */
   follow(options: {
     readonly from: Offset
@@ -50,15 +46,16 @@ export interface Ordering {
   }): AsyncIterable<readonly LogEntry[]>
 }
 
-/** The synchronizer as a process that follows it reaches it; what comes from there is still to be verified. */
+/** A follower's connection to the synchronizer. The follower must verify the data that it receives. */
 export interface LogSource {
   /** As `Ordering.submit`. */
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   /**
-   * Opens the stream of the log from the group that holds offset `from` (at least 1) on, cut into pieces anywhere.
-   * It stays open, and is never silent for longer than a few seconds. Leaving it, or the signal, closes it.
+   * Opens the stream of the log, from the group with offset `from` (at least 1) on. The stream arrives in chunks of any
+   * size. It stays open, and is never silent for longer than a few seconds. The end of the iteration or the signal
+   * closes it.
    *
-   * @throws {ScanError} OFFSET_PRUNED if the log does not reach back that far; anything else may pass.
+   * @throws {ScanError} OFFSET_PRUNED if the log does not reach back to `from`. Any other error may be temporary.
    */
   open(options: {
     readonly from: Offset
@@ -66,30 +63,28 @@ export interface LogSource {
   }): Promise<AsyncIterable<Uint8Array>>
 }
 
-/** Snapshots of the state: where a replica puts its own, and where it finds one. */
+/** Snapshots of the state. A replica stores its own there, and finds those of peers. */
 export interface Snapshots {
   /**
-   * Keeps what is given; it is read to its end, or as far as there is a use for it. Where the content throws, nothing
-   * is kept. Absent where none are to be taken.
+   * Stores a snapshot. It may stop reading the content early. It stores nothing if the content throws. Undefined if
+   * this process takes no snapshots.
    */
   take?(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<void>
   /**
-   * The newest one after an offset that enough members signed, from any peer that has it; null if no peer can be asked.
-   * Its content is verified.
+   * The newest snapshot after an offset that enough members signed, from any peer that has it; null if no peer is
+   * configured. Its content is verified.
    */
-  find(behind: Offset, signal: AbortSignal): Promise<PeerSnapshot | null>
+  find(after: Offset, signal: AbortSignal): Promise<PeerSnapshot | null>
 }
 
 export type PeerSnapshot = {
   readonly point: HistoryPoint
-  /** Cut anywhere. Throws if it cannot be had to its end. */
+  /** In chunks of any size. Throws if no peer sends it completely. */
   readonly content: AsyncIterable<Uint8Array>
 }
 
 /** The newest applied entry of a replica. */
-export type Head = {
-  readonly offset: Offset
-  readonly recordTime: Micros
+export type Head = LogPosition & {
   /** Hex. */
   readonly historyHash: string
   /** SHA-256 of the bytes of the entry at `offset`, hex. */
@@ -97,9 +92,7 @@ export type Head = {
 }
 
 /** An applied entry with its effects, as listeners receive it after the write. */
-export type AppliedEntry = {
-  readonly offset: Offset
-  readonly recordTime: Micros
+export type AppliedEntry = LogPosition & {
   readonly historyHash: string
   /** SHA-256 of the entry's bytes, hex: a submitter recognises its own entry by it. */
   readonly entryHash: string
@@ -108,28 +101,28 @@ export type AppliedEntry = {
   readonly archived: readonly Contract[]
 }
 
-/** Work that an automation should do from `at` (record time) on, as long as the contract is active. */
+/** Work that a job should do from `at` (record time) on, as long as the contract is active. */
 export type DueItem = { readonly job: string; readonly contractId: ContractId; readonly at: Micros }
 
 /** Reads of the newest applied state, for automation, wallets and command checks. */
 export interface Ledger {
   head(): Head
-  /** Active contracts in the order asked; null for one that is not active. */
+  /** Active contracts in the order of `ids`; null for one that is not active. */
   contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]>
-  /** Active contracts that a template's `keys` filed under this key (see `packages/ledger/README.md`). */
+  /** Active contracts with this index key (`contract-keys.ts`). */
   contractsByKey(key: string, options?: { readonly limit?: number }): Promise<readonly Contract[]>
   isPartyAllocated(party: PartyId): Promise<boolean>
-  /** What the job is due for at or before the record time of the head, oldest first, after the cursor. */
+  /** The due work of a job at or before the record time of the head, oldest first, after the cursor. */
   dueItems(options: {
     readonly job: string
     readonly limit: number
     readonly after: DueItem | null
   }): Promise<readonly DueItem[]>
   /**
-   * Interprets a submission against the head without effect: what it would do if it were the next entry,
-   * with a record time not before the one given.
+   * Interprets a submission against the head without effect. Returns its result as the next entry, with a record time
+   * of at least `notBefore`.
    */
   dryRun(submission: Submission, options?: { readonly notBefore?: Micros }): Promise<EntryResult>
-  /** Calls back after each applied entry, in order. Returns the way to stop. */
+  /** Calls back after each applied entry, in order. Returns a function that ends this. */
   onApplied(listener: (entry: AppliedEntry) => void): () => void
 }
