@@ -36,7 +36,7 @@ export type TransferActivity = {
     readonly input_sv_reward_amount: string
     readonly input_validator_faucet_amount: string
   }
-  /** One row a party, in order of first appearance. */
+  /** One row per party, in order of first appearance. */
   readonly receivers: readonly {
     readonly party: string
     readonly amount: string
@@ -73,7 +73,7 @@ export type Activity = {
   } | null
 }
 
-/** A row with the parties whose own history it belongs to, each once, and what made it. */
+/** A row with the parties whose history it belongs to, each once, and the step that made it. */
 export type ActivityRow = {
   readonly activity: Activity
   readonly parties: readonly PartyId[]

@@ -1,4 +1,4 @@
-/** The cells of the state that interpretation asks for. */
+/** The cells of the state that interpretation needs. */
 import type { CellKey, StateView } from './state.ts'
 
 /** The cells of these keys that are not loaded, and the contracts that loaded index cells list. */

@@ -1,5 +1,5 @@
 /**
- * The stored form of a contract: compact, canonical, and free of what follows from the rest (ids of update,
+ * The stored form of a contract: compact, canonical, and without derived values (ids of update,
  * contract and template, stakeholders, the operator). An entry with all its contracts takes some 600 bytes.
  */
 import { assert, ByteReader } from '@quorumscan/base'
@@ -63,7 +63,7 @@ export function createContractCodec(network: {
       template.type.pack(payloadOf(template, contract), writer)
       return writer.finish()
     },
-    /** Trusts the bytes: they are what `encode` wrote, for the same network. */
+    /** Trusts the bytes: `encode` wrote them, for the same network. */
     decode(bytes: Uint8Array): Contract {
       const { contract, payload, text } = read(bytes)
       rememberPayloadText(contract.payload, text)

@@ -22,7 +22,7 @@ function writeU64(bytes: Buffer, at: number, value: number): void {
 }
 
 /**
- * `1220` and 64 hex digits: where in the log the update stands, so that a stored contract need not hold it.
+ * `1220` and 64 hex digits: the position of the update in the log, so that a stored contract need not contain it.
  * The ids of its contracts and the history hash cover the effects of the update.
  */
 export function updateIdOf(input: {
@@ -31,7 +31,7 @@ export function updateIdOf(input: {
   readonly offset: Offset
   readonly recordTime: Micros
 }): string {
-  // One array, as it is made for each contract that is read.
+  // One array, because this runs for each contract that is read.
   const bytes = Buffer.allocUnsafe(RECORD_TIME_AT + 8)
   bytes.set(UPDATE_TAG)
   bytes.write(input.genesisHash, GENESIS_HASH_AT, 'hex')
@@ -75,7 +75,7 @@ function blobText({ nodeId, templateId, updateId }: Identified, text: string): s
 /**
  * `00` and SHA-256 of the blob.
  *
- * @param text - The canonical JSON of the payload, where it is at hand.
+ * @param text - The canonical JSON of the payload, if the caller has it.
  */
 export function contractIdOf(
   contract: Identified,
@@ -97,7 +97,7 @@ export function toWireContract(contract: Contract) {
   }
 }
 
-/** The disclosure of a contract, with which a submission can use it though its parties are no stakeholders. */
+/** The disclosure of a contract, with which a submission can use it although its parties are not stakeholders. */
 export function disclose(contract: Contract): DisclosedContract {
   return {
     contractId: contract.contractId,

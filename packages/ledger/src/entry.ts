@@ -1,7 +1,7 @@
 /**
  * The bytes of a log entry: `0x01 ‖ participant key (32) ‖ Ed25519 signature (64) ‖ body`, where the body
- * is the canonical JSON of a submission. No bytes at all are a checkpoint. What is not exactly this, and
- * signed for this network, is ignored (Rules 1 and 4).
+ * is the canonical JSON of a submission. Empty bytes are a checkpoint. Replicas ignore all other
+ * bytes, and entries that are not signed for this network (Rules 1 and 4).
  */
 import {
   concatBytes,
@@ -92,7 +92,7 @@ export function readEntry(bytes: Uint8Array, genesisHash: string): DecodedEntry 
   return { kind: 'submission', submission, entryHash: sha256Hex(bytes) }
 }
 
-/** The key that an entry names as its signer, hex; null if its form names none. Verifies nothing. */
+/** The key that an entry names as its signer, hex; null for another form. Verifies nothing. */
 export function entryKey(bytes: Uint8Array): string | null {
   return bytes.byteLength > BODY_START && bytes[0] === FORMAT
     ? toHex(bytes.subarray(1, KEY_END))

@@ -8,8 +8,8 @@ const INDEX_DIGITS = 4
 const NOTICE_INDEX_FIRST = 1_000
 
 /**
- * The choices that rows of a party's own history stand for, with upstream's wallet as the model. Replicas
- * store the place in this list: new ones go to its end.
+ * The choices that rows of a party's history name, as in upstream's wallet. Replicas store the index in this list:
+ * append only.
  */
 export const HISTORY_STEPS = [
   'CoinRules_Transfer',

@@ -1,4 +1,4 @@
-/** The history hash: a chain over every entry and what it did (Rule 1). */
+/** The history hash: a chain over every entry and its result (Rule 1). */
 import { concatBytes, fromHex, sha256, sha256Hex, utf8 } from '@quorumscan/base'
 import type {
   Completion,
@@ -12,8 +12,8 @@ import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { payloadText, u64 } from './contract-id.ts'
 
 /**
- * The canonical JSON of a result that interpretation gave, as it is hashed. Members are written in canonical order by hand, which
- * is several times faster than sorting them; a test compares with `canonicalJson`.
+ * The canonical JSON of a result of interpretation, as it is hashed. The code writes members in canonical order, which
+ * is several times faster than sorting them. A test compares with `canonicalJson`.
  */
 export function encodeResult(result: EntryResult): Uint8Array {
   switch (result.kind) {

@@ -1,6 +1,6 @@
 /**
- * Interpretation: what a log entry does to the state. Pure and synchronous; every replica gets the same
- * answer from the same log (Rule 1). An entry acts wholly or not at all: a refused one leaves only its `seen` record.
+ * Interpretation: the effect of a log entry on the state. Pure and synchronous; every replica gets the same
+ * result from the same log (Rule 1). An entry is atomic: a refused one leaves only its `seen` record.
  *
  * Callers repeat `interpret` until it is `done`, and load the cells that it needs in between.
  */
@@ -38,7 +38,7 @@ export type InterpretInput = {
 }
 
 export type Interpretation =
-  /** Load these cells, then ask again. */
+  /** Load these cells, then interpret again. */
   | { readonly kind: 'needs'; readonly keys: readonly CellKey[] }
   /** From this entry on, a protocol version is in force that this software does not know: it must stop. */
   | { readonly kind: 'unknown version'; readonly version: number }
@@ -161,7 +161,7 @@ function run(input: RunInput) {
       command.run(tx)
     } catch (error) {
       if (!(error instanceof MissingCells)) throw error
-      // The rest will miss cells too: better to learn of them all in this round trip.
+      // The other commands miss cells too: one round trip can load them all.
       const keys = [...error.keys]
       for (const later of input.prepared.slice(index + 1)) {
         if (later.kind === 'allocateParty') continue
@@ -193,7 +193,7 @@ function demandNotDuplicate({ entry, decoded, genesis, view, facts }: RunInput):
       `a deduplication period has at most ${genesis.deduplicationMicrosMax} microseconds`,
     )
   const record = view.change(facts.changeId)
-  // What lies beyond the longest period counts as forgotten, whether it is purged already or not.
+  // An acceptance beyond the longest period does not count, whether it is purged already or not.
   if (record === null || record === undefined || record.until < entry.recordTime) return
   const blocks =
     deduplication.kind === 'duration'

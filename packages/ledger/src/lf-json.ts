@@ -1,7 +1,7 @@
 /**
  * Contract values as the ledger interface shows them (docs/upstream.md §L4.3): record members in
- * the order of their declaration, without trailing `None`, times without trailing zeros. What goes in is the
- * canonical form of `Lf.encode`. The way back is `readValue` of `value-input.ts`.
+ * the order of their declaration, without trailing `None`, times without trailing zeros. The input is the
+ * canonical form of `Lf.encode`. `readValue` of `value-input.ts` is the inverse.
  */
 import { assert } from '@quorumscan/base'
 import type { DamlValue } from '@quorumscan/model'
@@ -18,7 +18,7 @@ export function toLfJson(type: Json, value: DamlValue): DamlValue {
   let encode = encoders.get(type)
   if (encode === undefined) {
     encode = compile(type)
-    // Descriptors live as long as the process: one encoder for each.
+    // Descriptors exist as long as the process: one encoder for each.
     encoders.set(type, encode)
   }
   return encode(value)

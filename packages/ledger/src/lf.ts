@@ -44,7 +44,7 @@ export interface Lf<T> {
    */
   decode(value: unknown, contractIds: ContractId[]): T
   /**
-   * Members in canonical order, so that `JSON.stringify` of what comes out is its canonical JSON.
+   * Members in canonical order, so that `JSON.stringify` of the result is its canonical JSON.
    *
    * @throws {LfError} If a decimal or an instant is out of range.
    */

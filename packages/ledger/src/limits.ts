@@ -8,7 +8,7 @@ export const ENTRY_BYTES_MAX = 256 * 1024
 export const PAYMENTS_IN_FLIGHT_MAX = 16
 /** Open transfer offers that one party made (D-17). */
 export const OPEN_OFFERS_MAX = 100
-/** Coins put into, and outputs of, one transfer: as upstream. */
+/** Inputs, and outputs, of one transfer: as upstream. */
 export const TRANSFER_INPUTS_MAX = 100
 export const TRANSFER_OUTPUTS_MAX = 100
 /**
@@ -22,15 +22,15 @@ export const LOCK_HOLDERS_MAX = 16
  */
 export const TRANSFER_TEXT_UNITS_MAX = 1024
 /**
- * Coin that comes to be at once, by a tap or as a reward, times 10^10: 10^12 coin. No sum of coin can leave the
+ * Coin of one tap or one reward, times 10^10: 10^12 coin. No sum of coin can leave the
  * range of Decimal then: it takes 10^14 entries of 100 taps.
  */
 export const ISSUED_AMOUNT_MAX = 10n ** 22n
-/** µs of record time between two addresses of one super-validator: each is a version that lookups keep. */
+/** µs of record time between two addresses of one super-validator: replicas store each as a version. */
 export const ADDRESS_INTERVAL_MICROS = 10_000_000
 /**
- * µs of record time by which members who order together judge blocks by a version later than it governs entries: each
- * learns of it from its own replica, which may lag by as much. A version holds for so long before another replaces it.
+ * µs of record time after which a version that governs entries also governs blocks. Each ordering member reads the
+ * version from its operator's replica, which may lag by as much. A version is in force for at least this time.
  */
 export const BLOCK_RULES_DELAY_MICROS = 600_000_000
 /** Ticks that the lock of a payment lasts (D-22). */

@@ -1,4 +1,4 @@
-/** Which version of the protocol a replica is at. */
+/** The protocol version of a replica. */
 import { assert } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Ledger } from './ports.ts'

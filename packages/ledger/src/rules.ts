@@ -1,6 +1,6 @@
 /**
- * What may differ from one version of the protocol to the next, and which versions this software knows: the one place
- * that says so. A version that held in any network is never changed, and stays as long as logs have entries of its time.
+ * The differences between versions of the protocol, and the versions that this software knows. A version that was in
+ * force in any network never changes, and stays as long as logs have entries of its time.
  */
 import { ScanError } from '@quorumscan/errors'
 import { ISSUED_AMOUNT_MAX } from './limits.ts'
@@ -18,7 +18,7 @@ export type Rules = {
   readonly disclosedMax: number
   /** Parties in actAs and readAs together: bounds the checks of one entry. */
   readonly submittersMax: number
-  /** Events of one transaction (Rule 1): what one entry can cost every replica. */
+  /** Events of one transaction (Rule 1): bounds the cost of one entry for every replica. */
   readonly eventsMax: number
   /** Coin of one tap, times 10^10. */
   readonly tapMax: bigint

@@ -12,7 +12,7 @@ export type Facts = {
   readonly rules: Rules
   readonly prepared: readonly PreparedCommand[] | Refusal
   readonly changeId: string
-  /** D-30: a participant speaks for its own parties only. */
+  /** D-30: a participant submits only for its own parties. */
   readonly isBound: boolean
   /** All parties of actAs and readAs. */
   readonly parties: ReadonlySet<PartyId>
@@ -55,8 +55,8 @@ export function factsOf(submission: Submission, rules: Rules): Facts {
 }
 
 /**
- * The commands as far as they can be judged by themselves, in the order of what judging costs: a submission
- * that is too large in any way is refused before a value of it is decoded or a cell is read.
+ * Checks the commands without state, cheapest checks first: a submission that is too large in any way is refused
+ * before any value of it is decoded or a cell is read.
  */
 function prepareBounded(
   submission: Submission,
@@ -69,8 +69,8 @@ function prepareBounded(
 }
 
 /**
- * How many contracts a submission makes every replica read by these rules; and why every replica would refuse it
- * for its size by them, whatever the state is, or null.
+ * The number of contracts that a submission makes every replica read by these rules; and the reason why every replica
+ * would refuse it for its size, whatever the state is, or null.
  */
 export function weigh(
   submission: Submission,
@@ -84,7 +84,7 @@ export function weigh(
   return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
 }
 
-/** Nearly every choice reads these; asking at once saves a round trip. */
+/** Nearly every choice reads these; loading them at once saves a round trip. */
 const COMMON_KEYS: readonly CellKey[] = ['singleton:AnsRules', 'singleton:CoinRules', 'rounds'].map(
   (key) => ({ kind: 'index', key }),
 )

@@ -1,4 +1,4 @@
-/** What a template and a choice consist of. Pure descriptions: the engine is `transaction.ts`. */
+/** The parts of a template and of a choice. Pure descriptions: the engine is `transaction.ts`. */
 
 import type { Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
@@ -23,7 +23,7 @@ export interface Template<P> {
   /** The operator that the payload names: `dso == genesis.dso` holds for every contract (D-29). */
   dso(payload: P): PartyId
   signatories(payload: P): readonly PartyId[]
-  /** May overlap the signatories; the engine takes those out. */
+  /** May overlap the signatories; the engine removes those. */
   observers(payload: P): readonly PartyId[]
   /** The `ensure` clause apart from the operator check. */
   ensure(payload: P): boolean
@@ -32,7 +32,7 @@ export interface Template<P> {
   due(payload: P, contract: Contract): readonly Due[]
 }
 
-/** What every template says, and the rest where it is not nothing; the payload is as its type has it. */
+/** The required members of a template, and the optional ones; `type` alone determines the type of the payload. */
 type TemplateOptions<P> = Partial<Omit<Template<NoInfer<P>>, 'type'>> &
   Pick<Template<NoInfer<P>>, 'packageName' | 'module' | 'entity' | 'signatories'> & {
     readonly type: Lf<P>
@@ -59,7 +59,7 @@ export type Active<P> = {
   readonly payload: P
 }
 
-/** What choices can do. Ids are of active contracts, those of this transaction included. */
+/** The operations of choices. Ids are of active contracts, those of this transaction included. */
 export interface Transaction {
   /** Record time of the entry. */
   readonly now: Micros
@@ -87,7 +87,7 @@ export interface Choice<P, A, R> {
   readonly argument: Lf<A>
   readonly result: Lf<R>
   /**
-   * Refuses an argument for what it is alone, its lists above all: of a command before any state is read.
+   * Refuses an argument by its content alone, for example the length of its lists, before any state is read.
    *
    * @throws {Refusal} If no state could make it acceptable.
    */
@@ -151,7 +151,7 @@ export function payloadOf<P>(template: Template<P>, contract: Contract): P {
   return payload
 }
 
-/** Tells the native form of a payload that was just encoded, so that it need not be decoded. */
+/** Stores the native form of a payload that was just encoded, so that it need not be decoded. */
 export function rememberPayload<P>(contract: Contract, payload: P): void {
   decodedPayloads.set(contract.payload, payload)
 }

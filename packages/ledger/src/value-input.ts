@@ -155,7 +155,7 @@ function readDecimal(value: unknown, path: string): DamlValue {
   return formatAmount(amount)
 }
 
-/** JSON numbers arrive as doubles: one with more digits may not be the one that was sent. */
+/** JSON numbers arrive as doubles: one with more digits may differ from the number that the client sent. */
 function numberText(value: number): string | null {
   const text = String(value)
   // Below 10^-6 a double prints with an exponent, though ten digits after the point are allowed.

@@ -44,7 +44,7 @@ export class WorkingState implements StateView {
     return this.#parties.get(id)
   }
 
-  /** Takes over stored values. What was applied since the store was read stays on top. */
+  /** Adds stored values. Effects applied since the store was read stay on top. */
   load(cells: Iterable<LoadedCell>): void {
     for (const cell of cells)
       switch (cell.kind) {
@@ -81,12 +81,12 @@ export class WorkingState implements StateView {
     for (const party of delta.allocated) this.#parties.set(party, true)
   }
 
-  /** Ends a batch: values that are loaded from now on were stored after all that was applied. */
+  /** Ends a batch: values loaded from now on include all applied effects. */
   endBatch(): void {
     this.#filed.clear()
   }
 
-  /** How many cells are held. */
+  /** The number of loaded cells. */
   get cellCount(): number {
     return (
       this.#contracts.size +
@@ -97,7 +97,7 @@ export class WorkingState implements StateView {
     )
   }
 
-  /** Forgets every loaded cell, to bound memory. Only between batches. */
+  /** Drops every loaded cell, to bound memory. Only between batches. */
   clear(): void {
     assert(this.#filed.size === 0, 'a batch is ended before the state is cleared')
     for (const cells of [
@@ -144,7 +144,7 @@ export class WorkingState implements StateView {
   }
 }
 
-/** Into an ascending list, at its place. */
+/** Inserts into an ascending list. */
 function inserted(ids: readonly ContractId[], id: ContractId): readonly ContractId[] {
   const index = ids.findIndex((other) => other > id)
   return index === -1 ? [...ids, id] : ids.toSpliced(index, 0, id)

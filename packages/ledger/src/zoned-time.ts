@@ -6,7 +6,7 @@ const ZONED =
 const MINUTE_MICROS = 60_000_000
 /** As `java.time.ZoneOffset`. */
 const OFFSET_HOURS_MAX = 18
-/** An offset may carry an instant below 1970 and back: the calendar is asked a day later. */
+/** The local date may be before 1970 though the instant is not. Such a text is parsed as one day later. */
 const EPOCH_EVE = /^1969-12-31$/
 
 /** @returns undefined for anything else, before 1970 and beyond 2^53 µs; finer than µs is cut off. */

@@ -1,4 +1,4 @@
-/** The two ways on for an entry: a further period, or the end. */
+/** The choices on an entry: renew or expire it. */
 import { contractId, party, record, relTime, unit } from '../lf.ts'
 import { demand } from '../refusal.ts'
 import { defineChoice } from '../template.ts'

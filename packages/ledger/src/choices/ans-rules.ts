@@ -1,4 +1,4 @@
-/** Names: requested, paid, renewed, refused. What is paid is burned. */
+/** Names: requested, paid, renewed, refused. Paid coin is burned. */
 
 import type { PartyId } from '@quorumscan/model'
 import { findEntryFieldViolation } from '@quorumscan/verifier'
@@ -28,7 +28,7 @@ export function findLiveEntry(tx: Transaction, name: string): AnsEntryPayload | 
     .find(({ expiresAt }) => expiresAt > tx.now)
 }
 
-/** Asks for a name: nothing is reserved until the payment is collected (D-17). */
+/** Requests a name: nothing is reserved until the payment is collected (D-17). */
 export const requestEntry = defineChoice(ansRules, 'AnsRules_RequestEntry', {
   consuming: false,
   argument: record('AnsRules_RequestEntry', {

@@ -1,4 +1,4 @@
-/** How coin comes to be (tap, mint) and moves (transfer). Every transfer in the ledger goes through here. */
+/** Creation of coin (tap, mint) and transfers. Every transfer in the ledger goes through here. */
 import { type ContractId, formatAmount } from '@quorumscan/model'
 import { contractId, decimal, type LfValue, list, optional, party, record } from '../lf.ts'
 import {
@@ -15,7 +15,7 @@ import { lockedCoin } from '../templates/locked-coin.ts'
 import { round, timeLock } from '../templates/shared.ts'
 import { newestRound, newHolding, unique } from './common.ts'
 
-/** Coin out of nothing, where the genesis says devnet (D-18). */
+/** Creates coin for free, if the genesis has `devnet` (D-18). */
 export const tap = defineChoice(coinRules, 'CoinRules_DevNet_Tap', {
   consuming: false,
   argument: record('CoinRules_DevNet_Tap', { receiver: party, amount: decimal }),
@@ -52,7 +52,7 @@ export const transferOutput = record('TransferOutput', {
 const transferResult = record('CoinRules_TransferResult', {
   /** One for each output, in order. */
   createdCoins: list(contractId),
-  /** Empty or one: what the inputs held beyond the outputs. */
+  /** Empty, or the change: the coin of the inputs beyond the outputs. */
   senderChange: list(contractId),
   inputAmount: decimal,
   changeAmount: decimal,
@@ -69,7 +69,7 @@ export function demandFewInputs(inputs: readonly ContractId[]): void {
   )
 }
 
-/** Moves coin of one sender to receivers who all agree; what is left goes back. Without outputs it merges. */
+/** Moves coin of one sender to receivers who all agree, and returns the change. Without outputs it merges. */
 export const transfer = defineChoice(coinRules, 'CoinRules_Transfer', {
   consuming: false,
   argument: record('CoinRules_Transfer', {

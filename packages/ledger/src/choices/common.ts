@@ -1,4 +1,4 @@
-/** What choices of several templates share. */
+/** Functions for choices of several templates. */
 import { assert } from '@quorumscan/base'
 import {
   type Amount,
@@ -54,7 +54,7 @@ export function newHolding(tx: Transaction, owner: PartyId, amount: Amount): Coi
   }
 }
 
-/** Coin for what a subscription costs: USD at the price of the newest round, rounded up (D-4, D-22). */
+/** The price of a subscription in coin: USD at the price of the newest round, rounded up (D-4, D-22). */
 export function coinForPayment(tx: Transaction, payData: SubscriptionPayData): Amount {
   const { amount, unit } = payData.paymentAmount
   return unit === 'CoinUnit' ? amount : ceilDivide(amount, newestRound(tx).payload.coinPrice)
@@ -77,7 +77,7 @@ export function demandActor(actor: PartyId, allowed: readonly PartyId[]): void {
   if (!allowed.includes(actor)) refuse('PERMISSION_DENIED', `${actor} may not do this`)
 }
 
-/** Ends every confirmation about a payment that is no more (D-23). */
+/** Archives every confirmation of an archived payment (D-23). */
 export function archiveConfirmations(tx: Transaction, payment: ContractId): void {
   for (const found of tx.byKey(confirmation, `confirmations:${payment}`))
     tx.archive(confirmation, found.contractId)

@@ -1,4 +1,4 @@
-/** What needs a quorum: each super-validator confirms, the q-th confirmation acts (D-23). */
+/** Actions that need a quorum: each super-validator confirms, the q-th confirmation takes effect (D-23). */
 
 import type { ContractId } from '@quorumscan/model'
 import { canonicalJson, findEntryFieldViolation, quorumOf } from '@quorumscan/verifier'
@@ -29,13 +29,13 @@ export type ConfirmedOutcome = LfValue<typeof confirmedOutcome>
 
 /**
  * Confirms an action. A repeat changes nothing. The confirmation that completes the quorum is not
- * kept: it carries the action out and ends the others.
+ * stored: it carries out the action and archives the others.
  */
 export const confirmAction = defineChoice(dsoRules, 'DsoRules_ConfirmAction', {
   consuming: false,
   argument: record('DsoRules_ConfirmAction', { confirmer: party, action: confirmedAction }),
   result: record('DsoRules_ConfirmActionResult', {
-    /** None when this one completed the quorum. */
+    /** None if this one completed the quorum. */
     confirmation: optional(contractId),
     outcome: optional(confirmedOutcome),
   }),

@@ -1,4 +1,4 @@
-/** What super-validators do for the operator, each alone: the ledger leaves nothing to choose (D-23). */
+/** Actions of one super-validator for the operator: the ledger leaves it no choice (D-23). */
 import { assert, fromHex, verifySignature } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
 import { encodeAddressStatement, URL_LENGTH_MAX } from '@quorumscan/verifier'
@@ -100,7 +100,7 @@ function isSignedByScan(
   })
 }
 
-/** Takes a renewal payment while the entry lives. */
+/** Collects a renewal payment while the entry lives. */
 export const svCollectRenewal = defineChoice(dsoRules, 'DsoRules_CollectEntryRenewalPayment', {
   consuming: false,
   argument: record('DsoRules_CollectEntryRenewalPayment', { sv: party, payment: contractId }),
@@ -179,7 +179,7 @@ export const svExpirePayment = defineChoice(dsoRules, 'DsoRules_ExpirePayment', 
   },
 })
 
-/** Removes what a subscription left behind. */
+/** Archives the remaining contracts of a subscription. */
 export const svTerminateSubscription = defineChoice(dsoRules, 'DsoRules_TerminateSubscription', {
   consuming: false,
   argument: record('DsoRules_TerminateSubscription', { sv: party, terminated: contractId }),
@@ -223,7 +223,7 @@ export const advanceRounds = defineChoice(dsoRules, 'DsoRules_AdvanceOpenMiningR
       round: { number: newest.payload.round.number + 1 },
       coinPrice: terms.coinPrice,
       opensAt: tx.now,
-      // One tick after the newest, and after a standstill one tick from now: missed ticks are not made up for.
+      // One tick after the newest, or one tick from now if the log had stalled: missed ticks are skipped.
       targetClosesAt: later(Math.max(newest.payload.targetClosesAt, tx.now), terms.tickDuration),
       tickDuration: terms.tickDuration,
     })

@@ -1,4 +1,4 @@
-/** The two ways out of a lock. */
+/** The two choices that end a lock. */
 import { contractId, record } from '../lf.ts'
 import { demand } from '../refusal.ts'
 import { defineChoice } from '../template.ts'
@@ -22,7 +22,7 @@ export const ownerExpireLock = defineChoice(lockedCoin, 'LockedCoin_OwnerExpireL
   result: record('LockedCoin_OwnerExpireLockResult', { coinCid: contractId }),
   controllers: (locked) => [locked.coin.owner],
   run(tx, { payload: locked }) {
-    // What the operator holds belongs to a payment or an offer, which ends together with its lock.
+    // A lock that the operator holds belongs to a payment or an offer, which ends together with it.
     demand(
       !locked.lock.holders.includes(locked.coin.dso),
       'CHOICE_REFUSED',

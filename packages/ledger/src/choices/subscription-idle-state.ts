@@ -1,4 +1,4 @@
-/** Between payments: renew, cancel, or let the time run out. */
+/** The choices between payments: renew, cancel, expire. */
 import { contractId, list, party, record } from '../lf.ts'
 import { demand } from '../refusal.ts'
 import { defineChoice } from '../template.ts'
@@ -80,7 +80,7 @@ export const expireSubscription = defineChoice(
   },
 )
 
-/** Internal step of cancelling and expiring: all signatories together. */
+/** Internal step of cancelling and expiring, with the authority of all signatories. */
 export const archiveSubscription = defineChoice(subscription, 'Subscription_Archive', {
   consuming: true,
   argument: record('Subscription_Archive', {}),

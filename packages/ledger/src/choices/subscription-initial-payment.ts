@@ -45,7 +45,7 @@ const terminated = record('SubscriptionTerminated', {
   terminatedSubscription: contractId,
 })
 
-/** The operator takes the coin; the subscription begins. */
+/** The operator collects the coin; the subscription begins. */
 export const collectInitialPayment = defineChoice(
   subscriptionInitialPayment,
   'SubscriptionInitialPayment_Collect',
@@ -74,7 +74,7 @@ export const collectInitialPayment = defineChoice(
   },
 )
 
-/** The operator gives all of the coin back. */
+/** The operator refunds all of the coin. */
 export const rejectInitialPayment = defineChoice(
   subscriptionInitialPayment,
   'SubscriptionInitialPayment_Reject',

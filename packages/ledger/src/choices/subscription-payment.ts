@@ -17,7 +17,7 @@ const returned = record('SubscriptionPaymentReturned', {
   subscriptionState: contractId,
 })
 
-/** The operator takes the coin; the next due date is one interval after this one. */
+/** The operator collects the coin; the next due date is one interval after this one. */
 export const collectPayment = defineChoice(subscriptionPayment, 'SubscriptionPayment_Collect', {
   consuming: true,
   argument: record('SubscriptionPayment_Collect', {}),

@@ -1,4 +1,4 @@
-/** A wallet's answer to a request: pay or not. */
+/** A user accepts (pays) or rejects a request. */
 import type { ContractId } from '@quorumscan/model'
 import { contractId, list, record } from '../lf.ts'
 import { PAYMENT_LOCK_TICKS, PAYMENTS_IN_FLIGHT_MAX } from '../limits.ts'

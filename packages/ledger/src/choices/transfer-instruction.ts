@@ -14,7 +14,7 @@ import { demandFewInputs, transfer } from './coin-rules.ts'
 import { demandActor, singleton } from './common.ts'
 import { unlock } from './locked-coin.ts'
 
-/** Locks coin of the sender and offers it. The receiver need not be there. */
+/** Locks coin of the sender and offers it. The receiver need not be online. */
 export const createTransferInstruction = defineChoice(
   coinRules,
   'CoinRules_CreateTransferInstruction',
@@ -87,7 +87,7 @@ export const createTransferInstruction = defineChoice(
   },
 )
 
-/** The receiver takes the coin, before `executeBefore`. */
+/** The receiver accepts the coin, before `executeBefore`. */
 export const accept = defineChoice(transferInstruction, 'TransferInstruction_Accept', {
   consuming: true,
   argument: record('TransferInstruction_Accept', {}),

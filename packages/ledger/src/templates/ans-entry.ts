@@ -1,7 +1,7 @@
 import { type LfValue, party, record, text, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 
-/** A name in force. At `expiresAt` it is gone, archived or not (D-9). */
+/** A registered name. From `expiresAt` on it is not visible, archived or not (D-9). */
 export const ansEntry = defineTemplate({
   packageName: 'quorumscan-name-service',
   module: 'Ans',

@@ -2,7 +2,7 @@ import { bool, decimal, party, record, relTime } from '../lf.ts'
 import { ISSUED_AMOUNT_MAX } from '../limits.ts'
 import { defineTemplate } from '../template.ts'
 
-/** Singleton: how coin comes to be and moves (D-18). */
+/** Singleton: rules for creation and transfer of coin (D-18). */
 export const coinRules = defineTemplate({
   packageName: 'quorumscan-coin',
   module: 'Coin.Rules',

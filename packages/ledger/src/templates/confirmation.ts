@@ -2,14 +2,14 @@ import { contractId, int, type LfValue, optional, party, record, time, variant }
 import { defineTemplate } from '../template.ts'
 import { ansRulesConfig } from './shared.ts'
 
-/** What a quorum of super-validators can cause (D-23, D-67). A change of rules names those that it replaces. */
+/** An action of a quorum of super-validators (D-23, D-67). A change of rules names the rules that it replaces. */
 export const confirmedAction = variant('ConfirmedAction', {
   ResolveInitialPayment: record('ResolveInitialPayment', { payment: contractId }),
   SetAnsConfig: record('SetAnsConfig', { ansRules: contractId, config: ansRulesConfig }),
   SetProtocolVersion: record('SetProtocolVersion', {
     dsoRules: contractId,
     version: int,
-    /** None: as soon as enough have voted. */
+    /** None: as soon as enough super-validators have voted. */
     notBefore: optional(time),
   }),
 })

@@ -5,7 +5,7 @@ import { defineTemplate } from '../template.ts'
 import { svInfo } from './shared.ts'
 
 /**
- * Singleton: who the super-validators are, and which version of the protocol is in force. The
+ * Singleton: the super-validators, and which version of the protocol is in force. The
  * super-validators sign it, so that its choices carry their authority. Nothing that one of them can do
  * replaces it: every confirmation names it.
  */
@@ -16,7 +16,7 @@ export const dsoRules = defineTemplate({
   type: record('DsoRules', {
     dso: party,
     protocolVersion: int,
-    /** What enough super-validators voted for. */
+    /** The next version, if enough super-validators voted for one. */
     nextVersion: optional(record('NextVersion', { version: int, notBefore: time })),
     svs: list(svInfo),
   }),
@@ -27,7 +27,7 @@ export type DsoRulesPayload = LfValue<typeof dsoRules.type>
 
 type Versions = Pick<DsoRulesPayload, 'protocolVersion' | 'nextVersion'>
 
-/** The version that governs entries with this record time, while these rules stand. */
+/** The version that governs entries with this record time, while these rules are in force. */
 export function protocolVersionAt(rules: Versions, recordTime: Micros): number {
   const { protocolVersion, nextVersion } = rules
   return nextVersion !== null && recordTime >= nextVersion.notBefore
@@ -36,9 +36,9 @@ export function protocolVersionAt(rules: Versions, recordTime: Micros): number {
 }
 
 /**
- * The version by which members who order together judge the block behind an entry with this record time: the one that
- * governed entries `BLOCK_RULES_DELAY_MICROS` before. All rules that stood since then say the same, so members whose
- * replicas are not further behind never differ.
+ * The version by which the ordering members check the block after an entry with this record time: the one that
+ * governed entries `BLOCK_RULES_DELAY_MICROS` before. All rules in force since then give the same version, so members
+ * whose replicas lag by less never differ.
  */
 export function blockVersionAt(rules: Versions, recordTime: Micros): number {
   return protocolVersionAt(rules, recordTime - BLOCK_RULES_DELAY_MICROS)
@@ -55,7 +55,7 @@ export function versionRefusal(rules: Versions, version: number, now: Micros): s
     : null
 }
 
-/** The version in force takes back one that was to come. None begins before it was voted for. */
+/** A vote for the version in force cancels the next one. No version begins before it was voted for. */
 export function versionsAfter<R extends Versions>(
   rules: R,
   vote: { readonly version: number; readonly notBefore: Micros | null },

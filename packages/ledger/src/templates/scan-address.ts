@@ -3,7 +3,7 @@ import { defineTemplate } from '../template.ts'
 
 /**
  * Address record of a super-validator, signed by its scan key (D-34): the newest one, from its first record
- * on. A contract of its own, so that a change of address replaces nothing that others name.
+ * on. A contract of its own, so that a change of address archives no contract that other submissions name.
  */
 export const scanAddress = defineTemplate({
   packageName: 'quorumscan-dso',

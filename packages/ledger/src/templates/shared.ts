@@ -1,4 +1,4 @@
-/** Record types that several templates hold. */
+/** Record types of several templates. */
 import {
   decimal,
   enumeration,
@@ -22,7 +22,7 @@ export const expiringAmount = record('ExpiringAmount', {
   ratePerRound: record('RatePerRound', { rate: decimal }),
 })
 
-/** While it lasts, only owner and holders together release the coin. */
+/** Until it ends, only owner and holders together can release the coin. */
 export const timeLock = record('TimeLock', {
   holders: list(party),
   expiresAt: time,
@@ -48,8 +48,8 @@ export const subscriptionData = record('SubscriptionData', {
 export type SubscriptionData = LfValue<typeof subscriptionData>
 
 /**
- * Subscriptions are with the operator alone, so that it signs every step of one: otherwise a party could make
- * payments and endings of its own, which the super-validators would try to resolve for ever (D-29).
+ * The operator is a party of every subscription, so that it signs every step. Otherwise a party could create payments
+ * and endings by itself, which the super-validators would try to resolve without end (D-29).
  */
 function isWithOperator({ receiver, provider, dso }: SubscriptionData): boolean {
   return receiver === dso && provider === dso
@@ -57,7 +57,7 @@ function isWithOperator({ receiver, provider, dso }: SubscriptionData): boolean 
 
 type OfSubscription = { readonly subscriptionData: SubscriptionData }
 
-/** What the templates of a subscription have in common: all who take part sign. */
+/** The common part of the templates of a subscription: all its parties are signatories. */
 export const ofSubscription = {
   packageName: 'quorumscan-wallet',
   module: 'Wallet.Subscriptions',

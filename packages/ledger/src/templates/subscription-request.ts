@@ -2,7 +2,7 @@ import { record, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 import { ofSubscription, subscriptionData, subscriptionPayData } from './shared.ts'
 
-/** What a wallet is asked to pay. `expiresAt`: then it may be withdrawn (D-17). */
+/** A payment request to a user. It may be withdrawn from `expiresAt` on (D-17). */
 export const subscriptionRequest = defineTemplate({
   ...ofSubscription,
   entity: 'SubscriptionRequest',

@@ -1,7 +1,7 @@
 import { contractId, decimal, type LfValue, party, record, text, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 
-/** An offer of coin that its receiver may take until `executeBefore`. */
+/** An offer of coin that its receiver may accept until `executeBefore`. */
 export const transferInstruction = defineTemplate({
   packageName: 'quorumscan-coin',
   module: 'Coin.Transfer',

@@ -1,6 +1,6 @@
 /**
  * A ledger in memory for tests and as an oracle for replicas: applies entries one by one, keeps the state
- * in the stored form of contracts, and loads only what interpretation asks for.
+ * in the stored form of contracts, and loads only the cells that interpretation needs.
  */
 import { assert, type KeyPair, sha256, toHex } from '@quorumscan/base'
 import type {
@@ -30,7 +30,7 @@ import { coinRules } from '../templates/coin-rules.ts'
 import { dsoRules } from '../templates/dso-rules.ts'
 import { type LoadedCell, WorkingState } from '../working-state.ts'
 
-/** More than any entry needs: a loop of needs that does not end is a bug. */
+/** More than any entry needs: a loop of missing cells that does not end is a bug. */
 const ROUND_TRIPS_MAX = 20
 
 export type SubmitOptions = {
@@ -83,7 +83,7 @@ export class MemoryLedger {
     return this.#results
   }
 
-  /** Applies bytes as the next entry, 1 µs after the last one unless told otherwise. */
+  /** Applies bytes as the next entry, by default 1 µs after the last one. */
   append(bytes: Uint8Array, recordTime: Micros = this.#head.recordTime + 1): AppliedEntry {
     const entry = { offset: this.#head.offset + 1, recordTime, bytes }
     assert(recordTime > this.#head.recordTime, 'record time increases')
@@ -130,7 +130,7 @@ export class MemoryLedger {
     return encodeEntry(submission, keyPair)
   }
 
-  /** Lets record time pass: a checkpoint that much later. */
+  /** Advances record time by a checkpoint. */
   advance(micros: Micros): void {
     this.append(new Uint8Array(), this.#head.recordTime + micros)
   }
@@ -160,7 +160,7 @@ export class MemoryLedger {
     return [...(this.#indexes.get(key) ?? [])].sort().map((id) => this.contract(id) as Contract)
   }
 
-  /** What is due at the record time of the head, oldest first. */
+  /** The due work at the record time of the head, oldest first. */
   due(): readonly DueItem[] {
     return this.contracts()
       .flatMap(dueOf)

@@ -39,7 +39,7 @@ export type Offer = {
   isOpen: boolean
 }
 
-/** Every step says whether it takes place, and changes nothing when it does not. */
+/** Every step returns whether it succeeds. A step that fails changes nothing. */
 export class PlainModel {
   readonly rules: ModelRules
   readonly unlocked = new Map<string, Amount>()

@@ -32,7 +32,7 @@ import { MemoryLedger, type SubmitOptions } from './memory-ledger.ts'
 export type Actor = { readonly party: PartyId; readonly keyPair: KeyPair }
 type Result = { readonly [member: string]: DamlValue }
 
-/** What the exercise at the root of an accepted submission returned. */
+/** The result of the exercise at the root of an accepted submission. */
 export function resultOf(result: EntryResult): Result {
   assert(
     result.kind === 'accepted',
@@ -70,7 +70,7 @@ export class Scenario {
     }))
   }
 
-  /** A party that is allocated on a participant of its own, or of the label given. */
+  /** Allocates a party on a new participant, or on that of the label. */
   actor(hint: string, participant = hint): Actor {
     const keyPair = testKeyPair(participant)
     const party = partyIdOf(hint, keyPair.publicKey)
@@ -158,7 +158,7 @@ export class Scenario {
     return { context: entryCid as ContractId, request: requestCid as ContractId }
   }
 
-  /** Requests a name and pays with whatever coin there is. */
+  /** Requests a name and pays with the coin of the party. */
   pay(actor: Actor, name: string): { context: ContractId; payment: ContractId } {
     const { context, request } = this.request(actor, name)
     const { paymentCid } = this.do(
@@ -168,7 +168,7 @@ export class Scenario {
     return { context, payment: paymentCid as ContractId }
   }
 
-  /** One super-validator confirms; what came of it. */
+  /** One super-validator confirms. Returns the outcome. */
   confirm(index: number, payment: ContractId): EntryResult {
     const sv = this.svs[index]
     assert(sv !== undefined, `there is a super-validator ${index}`)
