@@ -33,7 +33,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       fallback: 'info',
     }),
     tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT', {
-      about: 'where traces are sent, by OTLP over HTTP; without it nowhere',
+      about: 'the collector of traces (OTLP over HTTP); without it, none are sent',
       example: 'http://127.0.0.1:4318',
     }),
     nodes: variables.parsed('QS_NODES', {
@@ -59,14 +59,14 @@ const FOLLOWER_RATE_LIMIT = 200
 export function readFollowerConfig(variables: EnvReader) {
   return {
     ...readAppConfig(variables, FOLLOWER_RATE_LIMIT),
-    /** The synchronizer, from which the log comes and to which entries go. */
+    /** The synchronizer, for reading the log and submitting entries. */
     log: readLog(variables),
   }
 }
 
 function readLog(variables: EnvReader) {
   const url = variables.text('QS_LOG', {
-    about: 'the synchronizer, from which the log comes and to which entries go',
+    about: 'the synchronizer, for reading the log and submitting entries',
     example: 'https://synchronizer.example',
     read: parseServiceUrl,
   })

@@ -109,7 +109,7 @@ function readProxies(variables: EnvReader) {
     }),
     /** The header that names the client. */
     header: readWord(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
-      about: `the header in which these name them: ${FORWARDED_HEADERS.join(' or ')}`,
+      about: `the header in which these proxies name clients: ${FORWARDED_HEADERS.join(' or ')}`,
       example: 'forwarded',
       fallback: 'x-forwarded-for',
     }),

@@ -25,7 +25,7 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
         file: parseKeyFile,
       }),
       operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE', {
-        about: 'the file of the key that signs what its operator decides',
+        about: 'the file of the key that signs the decisions of its operator',
         example: '/var/lib/quorumscan/keys/sv-1.operator',
         file: parseKeyFile,
       }),

@@ -17,7 +17,7 @@ export type Rates = SynchronizerConfig['entryRates']
 
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
 const RATE_LIMIT_DEFAULT = 2000
-/** A fiftieth of what four replicas and a validator can do on two cores: some ten registrations per second. */
+/** A fiftieth of the capacity of four replicas and a validator on two cores: some ten registrations per second. */
 const STRANGER_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500
@@ -74,7 +74,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         }),
         /** Units of entries per second (`budgets.ts`). */
         entryRates: {
-          /** The rate of an address without a token. All of them together have four times as much. */
+          /** The rate of an anonymous client's address. All of them together have four times as much. */
           stranger: rate(
             'QS_STRANGER_ENTRY_RATE',
             'each address without a token, and four times as much from all of them together',
@@ -94,7 +94,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           ),
         },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-          about: 'a file of tokens, one per line, of peers, which follow the log and may submit more',
+          about: 'tokens of peers, one per line; peers follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),
@@ -124,7 +124,7 @@ function withClientCertificates(config: AppConfig, variables: EnvReader): AppCon
 function readOrdering(variables: EnvReader) {
   const home = variables.optional('QS_ENGINE_HOME', {
     about:
-      'where its engine keeps its blocks and what it has signed; not set where one synchronizer orders',
+      'the directory for blocks and vote state of its engine; not set where one synchronizer orders',
     example: '/var/lib/quorumscan/engines/sv-1',
   })
   if (home === null)
@@ -155,7 +155,7 @@ function readOrdering(variables: EnvReader) {
         example: '/run/quorumscan/engine',
       }),
       address: variables.text('QS_ENGINE_ADDRESS', {
-        about: 'host:port on which connections of other engines are accepted for its own',
+        about: 'host:port on which it accepts connections of other engines for its own',
         example: '0.0.0.0:26656',
         read: demandAddress,
       }),

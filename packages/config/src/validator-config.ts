@@ -79,13 +79,13 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
         /** D-33. */
         nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE', {
-          about: 'a file with its tokens at scan nodes, a line each: origin and token',
+          about: 'a file with its tokens at scan nodes, one per line: origin and token',
           example: '/etc/quorumscan/node-tokens',
           file: parseOriginTokens,
         }),
         isLossAccepted:
           variables.optional('QS_ACCEPT_LOST_USERS', {
-            about: '1: start without users if they are lost, as no log holds them',
+            about: '1: start without users if they are lost: they are not in the log',
             example: '1',
           }) === '1',
         allowPrivateAddresses:
