@@ -16,7 +16,7 @@ import type { RunningCluster } from 'quorumscan/testing'
 
 const clock = createSystemClock()
 const LIFETIME_MICROS = 300_000_000
-const OFFER_MS_MAX = 60_000
+const ATTEMPT_MS_MAX = 60_000
 const OFFER_INTERVAL_MS = 200
 
 export type SignedEntry = {
@@ -37,7 +37,7 @@ export async function openSynchronizers(cluster: RunningCluster) {
       const url = members.find((member) => member.name === name)?.url ?? synchronizer.url
       const token = await readFile(join(cluster.dataDir, 'secrets', `log-token-${name}`), 'utf8')
       const log = createLogClient({ url, token: token.trim() })
-      const offer = (bytes: Uint8Array) => log.submit(bytes, AbortSignal.timeout(OFFER_MS_MAX))
+      const offer = (bytes: Uint8Array) => log.submit(bytes, AbortSignal.timeout(ATTEMPT_MS_MAX))
       return {
         name,
         /** Resolves when the entry is ordered. */

@@ -13,8 +13,10 @@ export function addCometbftCommands({ command, plain, group, clock }: CommandCon
     'build the pinned version with Go, unless a usable one is installed',
     cometbft,
   ).action(async (options: { json?: boolean }) => {
-    const path = await withProgress('building CometBFT, which takes minutes the first time', clock, () =>
-      installEngine(process.env),
+    const path = await withProgress(
+      'building CometBFT, which takes minutes the first time',
+      clock,
+      () => installEngine(process.env),
     )
     printResult(options, { path }, path)
   })
@@ -34,9 +36,9 @@ It may then sign one block twice, which up to f members may do without harm.`,
         throw new UsageError(
           `${node} has no vote in this network: name one of its super-validators`,
         )
-      const { letVote } = await import('@quorumscan/operator/engine')
+      const { forceVote } = await import('@quorumscan/operator/engine')
       await withProgress(`waiting for ${node}`, clock, () =>
-        letVote(directory.engineDirectory(node), clock),
+        forceVote(directory.engineDirectory(node), clock),
       )
       printResult(options, { node }, `${node} votes`)
     })

@@ -1,6 +1,6 @@
 /** `jobs`: waiting and dropped jobs, of a cluster or of one operator. */
 import { wordsOfQueue } from '@quorumscan/errors/node-words'
-import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
+import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
@@ -11,7 +11,7 @@ const ROLES = ['sv', 'validator'] as const
 type Flags = Common & { config?: string }
 
 /** The jobs of one node; null if it does not answer. */
-type NodeReport = { readonly node: string; readonly jobs: NodeJobs | null }
+type NodeReport = { readonly node: string; readonly jobs: ProcessJobs | null }
 type Retry = (dropped: JobFailure) => Promise<void>
 
 export function addJobCommands(context: CommandContext): void {
@@ -70,7 +70,11 @@ export function addJobCommands(context: CommandContext): void {
         const added = select(one.jobs.failures, wanted)
         for (const dropped of added) await retryAt(one.node)(dropped)
         const text = added.map((dropped) => `${idOf(dropped)} was added again`)
-        printResult(options, added, text.length === 0 ? `${one.node}: no job failed` : text.join('\n'))
+        printResult(
+          options,
+          added,
+          text.length === 0 ? `${one.node}: no job failed` : text.join('\n'),
+        )
       }),
     )
 }

@@ -3,7 +3,7 @@
 import type { OffsetRange, Refusal } from '@quorumscan/log'
 import type { RepairOutcome } from '@quorumscan/operator'
 import { repairOperatorLog } from '@quorumscan/operator/log'
-import { describeOffset } from '@quorumscan/runtime'
+import { describeClockSkew } from '@quorumscan/runtime'
 import type { LogReport } from './rig.ts'
 
 /** Sentences that differ between a cluster and the operator of a synchronizer. */
@@ -76,13 +76,13 @@ function whatIsGivenUp(
   const why =
     cut.recordTime === null
       ? `${isOne ? 'is' : 'are'} damaged, and too few nodes have ${it}`
-      : `${isOne ? 'lies' : 'lie'} ${describeOffset(cut.recordTime - nowMicros, "this machine's clock")}`
+      : `${isOne ? 'lies' : 'lie'} ${describeClockSkew(cut.recordTime - nowMicros, "this machine's clock")}`
   const sentences = [`${capitalized(offsets(cut))} ${why}.`, `${notApplied} ${it}.`]
   return [...sentences, ...(alsoApplied === undefined ? [] : [alsoApplied])].join(' ')
 }
 
 /** Why entries cannot be refilled: too few nodes stored them. */
-export function whyNotKept(
+export function whyNotStored(
   { by, needed, from, storedFrom }: Refusal & { readonly kind: 'not-kept' },
   kind: 'node' | 'super-validator',
 ): string {
@@ -114,7 +114,7 @@ function reasonForOperator(refusal: Refusal): string {
     case 'another-log':
       return `${namesOf(refusal.nodes)} followed another log than this one. ${restore}`
     case 'not-kept':
-      return `${offsets(refusal)} cannot be refilled: ${whyNotKept(refusal, 'super-validator')}. ${restore}`
+      return `${offsets(refusal)} cannot be refilled: ${whyNotStored(refusal, 'super-validator')}. ${restore}`
     case 'applied':
       return (
         `only ${namesOf(refusal.by)} applied ${offsets(refusal)}, and ${refusal.needed} must have them to refill ` +

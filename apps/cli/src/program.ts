@@ -143,7 +143,10 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       '\nExit status: 0 it proves that, 1 it does not, 2 nothing was checked.\nA file that `resolve` stored or printed includes its request.',
     )
     .action(
-      async (file: string, options: Common & RequestOptions & { genesis?: string; threshold: string }) => {
+      async (
+        file: string,
+        options: Common & RequestOptions & { genesis?: string; threshold: string },
+      ) => {
         const { isValid, text, json } = await verify({
           file,
           genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,

@@ -66,7 +66,7 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
   try {
     if (certificate !== undefined) return [await judgeState(text, options.request, options)]
     if (typeof Object(receipt).document === 'string')
-      return [requireShown(Object(parsed), await judgeStored(receipt, options))]
+      return [assertShown(Object(parsed), await judgeStored(receipt, options))]
     if (typeof document === 'string') return [await judgeStored(Object(parsed), options)]
     if ((evidence ?? statements) === undefined)
       throw new InvalidProof('it is neither a certified answer nor evidence')
@@ -116,7 +116,7 @@ export function asRequest(value: unknown): CanonicalRequest | null {
 }
 
 /** Refuses text next to a proof that differs from the proof. The text itself proves nothing. */
-function requireShown(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
+function assertShown(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
   const isAbsent = String(members['kind']).endsWith('-absent')
   const shown = Object.entries({ answer, offset, recordTime, historyHash, agreed: signers })

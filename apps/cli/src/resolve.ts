@@ -53,7 +53,7 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
     const [found] = await reader.lookup([lookup], { threshold, maxAgeMs: MAX_AGE_MS })
     const outcome = found as Resolved['outcome'] // One asked, one answered.
     const match = 'party' in lookup ? await leadsBack(reader, outcome, threshold) : null
-    const asked = attempts(nodes, reader.status().nodes, offsetThatCounts(outcome))
+    const asked = attempts(nodes, reader.status().nodes, minAcceptedOffset(outcome))
     if (!isAnswered(outcome)) return { outcome, match, asked }
     // The document also proves this lookup if it was part of a batch.
     const receipt = { ...outcome.receipt, request: requestOfLookup(lookup) }
@@ -69,7 +69,7 @@ export function isAnswered(outcome: Resolved['outcome']): outcome is Answer {
 }
 
 /** Offsets from this one on count. If all answers were too old, no offset does. */
-function offsetThatCounts(outcome: Resolved['outcome']): number {
+function minAcceptedOffset(outcome: Resolved['outcome']): number {
   if (isAnswered(outcome)) return outcome.offset
   return outcome.kind === 'lagging' ? Number.POSITIVE_INFINITY : 0
 }

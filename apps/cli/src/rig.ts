@@ -1,6 +1,6 @@
 /** The context of a command, and what a test rig adds to the program. */
 import type { Clock } from '@quorumscan/base'
-import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
+import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
 import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
@@ -45,7 +45,7 @@ export type LocalCluster = {
   /** The job queues of each node; null where its Redis does not answer. */
   jobs(
     directory: DataDirectory,
-  ): Promise<readonly { readonly node: string; readonly jobs: NodeJobs | null }[]>
+  ): Promise<readonly { readonly node: string; readonly jobs: ProcessJobs | null }[]>
   /** Adds a dropped job of a node again. */
   retryJob(directory: DataDirectory, node: string, dropped: JobFailure): Promise<void>
   /** Repairs the log of a cluster that runs, or of one that is stopped, which it leaves so. */

@@ -36,7 +36,10 @@ const otherGenesisFile = file('other.json', JSON.stringify(newGenesis()))
 
 const NAME = 'alice.unverified.ns'
 
-const judge = (text: string, more: { asked?: RequestOptions; threshold?: string; genesis?: string } = {}) =>
+const judge = (
+  text: string,
+  more: { asked?: RequestOptions; threshold?: string; genesis?: string } = {},
+) =>
   verify({
     file: file('subject.json', text),
     genesisFile: more.genesis ?? genesisFile,

@@ -1,4 +1,4 @@
-import { budgetsOf } from 'quorumscan/view'
+import { marginsOf } from 'quorumscan/view'
 import { describe, expect, it } from 'vitest'
 import type { Status } from './api.ts'
 import { headlinesOf, liarsOf, unknownOf } from './budgets.ts'
@@ -37,7 +37,7 @@ describe('the headline', () => {
       ['Registrations', 'bad'],
       ['Ordering', 'good'],
     ])
-    const budgets = Object.values(budgetsOf(status))
+    const budgets = Object.values(marginsOf(status))
     for (const [index, { verdict, detail, meter }] of budgets.entries())
       expect(headlines[index]).toMatchObject({
         verdict: verdict.replace(/^./, (letter) => letter.toUpperCase()),

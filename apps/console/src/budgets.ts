@@ -1,5 +1,5 @@
 /** The headlines of the page. Pure. */
-import { budgetsOf, type ServiceMargin, type Tone } from 'quorumscan/view'
+import { marginsOf, type ServiceMargin, type Tone } from 'quorumscan/view'
 import type { Status } from './api.ts'
 
 export type Headline = Pick<ServiceMargin, 'verdict' | 'detail' | 'meter'> & {
@@ -16,7 +16,7 @@ const UNKNOWN = {
 
 /** Whether lookups are answered, names registered and entries ordered, and how many failures each still tolerates. */
 export function headlinesOf(status: Status): readonly Headline[] {
-  return Object.entries(budgetsOf(status)).map(([label, budget]) => {
+  return Object.entries(marginsOf(status)).map(([label, budget]) => {
     const headline = isUnknown(status) ? UNKNOWN : budget
     return { ...headline, label: capitalized(label), verdict: capitalized(headline.verdict) }
   })

@@ -7,7 +7,7 @@
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { ENTRY_BYTES_MAX, unitsOfBytes } from '@quorumscan/ledger'
-import { type Judge, type OrderedLog, refusalByTime } from '@quorumscan/log'
+import { type EntryChecker, type OrderedLog, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
 import type { RateBudgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
@@ -17,7 +17,7 @@ const REMEMBERED_MAX = 30_000
 
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
-  readonly checkEntry: Judge
+  readonly checkEntry: EntryChecker
   readonly budgets: RateBudgets
   readonly clock: Clock
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>

@@ -1,13 +1,13 @@
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { createBudgets } from './budgets.ts'
+import { createRateBudgets } from './budgets.ts'
 
 const rates = { stranger: 50, peer: 1000, superValidator: 50 }
 const TURN_MS = 50
 
 function setUp() {
   const clock = createManualClock()
-  const budgets = createBudgets({ rates, operatorKeys: new Set(['operator']), clock })
+  const budgets = createRateBudgets({ rates, operatorKeys: new Set(['operator']), clock })
   /** Whether it gets an entry of this price in. */
   const submit = (client: string, units: number, isPeer = false): boolean => {
     try {

@@ -12,9 +12,9 @@
  */
 import type { Clock } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
-import { createBudget } from '@quorumscan/server'
+import { createRateBudget } from '@quorumscan/server'
 
-type RateBudget = ReturnType<typeof createBudget>
+type RateBudget = ReturnType<typeof createRateBudget>
 
 /** The number of anonymous addresses that are served at full rate at once. */
 const ANONYMOUS_MAX = 4
@@ -32,15 +32,15 @@ export type Submitter = {
 }
 
 /** Each function takes units. @throws {ScanError} RATE_LIMITED. */
-export function createBudgets(options: {
+export function createRateBudgets(options: {
   readonly rates: Rates
   readonly operatorKeys: ReadonlySet<string>
   readonly clock: Clock
 }) {
   const { rates, operatorKeys, clock } = options
-  const operators = createBudget({ unitsPerSecond: rates.superValidator, clock })
-  const peers = createBudget({ unitsPerSecond: rates.peer, clock })
-  const anonymous = createSharedBudget(rates.stranger, clock)
+  const operators = createRateBudget({ unitsPerSecond: rates.superValidator, clock })
+  const peers = createRateBudget({ unitsPerSecond: rates.peer, clock })
+  const anonymous = createSharedRateBudget(rates.stranger, clock)
   const bucketOf = ({ isPeer }: Submitter): RateBudget => (isPeer ? peers : anonymous)
   return {
     /** Takes units from the submitter, before the entry is read. */
@@ -65,13 +65,13 @@ export function createBudgets(options: {
   }
 }
 
-export type RateBudgets = ReturnType<typeof createBudgets>
+export type RateBudgets = ReturnType<typeof createRateBudgets>
 
 /**
  * A rate budget of which all holders together have `ANONYMOUS_MAX` times that of one. Each holder that uses it has an
  * equal share.
  */
-function createSharedBudget(unitsPerSecond: number, clock: Clock) {
+function createSharedRateBudget(unitsPerSecond: number, clock: Clock) {
   const unitsOfAll = ANONYMOUS_MAX * unitsPerSecond
   let spanBeganMs = clock.monotonicMs()
   let countBefore = 0
@@ -87,8 +87,8 @@ function createSharedBudget(unitsPerSecond: number, clock: Clock) {
     if (holders.size < SHARES_MAX) holders.add(holder)
   }
   const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, holders.size))
-  const each = createBudget({ unitsPerSecond: share, clock })
-  const all = createBudget({ unitsPerSecond: unitsOfAll, clock })
+  const each = createRateBudget({ unitsPerSecond: share, clock })
+  const all = createRateBudget({ unitsPerSecond: unitsOfAll, clock })
   const debit = (how: keyof RateBudget) => (holder: string, units: number) => {
     note(holder)
     each[how](holder, units)

@@ -3,7 +3,7 @@ import { EnvError, openAll } from '@quorumscan/base'
 import { type JoinSockets, openCometbftLog, type SpawnEngine } from '@quorumscan/cometbft'
 import type { SynchronizerConfig } from '@quorumscan/config'
 import {
-  createJudge,
+  createEntryChecker,
   createLogFeed,
   LOG_USER,
   measureLogRoom,
@@ -14,7 +14,7 @@ import { createPeerClocks, measureRedis, type Peer } from '@quorumscan/runtime'
 import { type AppOverrides, beginApp } from '@quorumscan/server'
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
-import { createBudgets } from './budgets.ts'
+import { createRateBudgets } from './budgets.ts'
 import { type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
 import { measuredLog } from './metrics.ts'
 import { openRedisLog } from './redis-log.ts'
@@ -45,11 +45,12 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, logger, genesis, genesisHash, metrics } = app
   const { ordering } = config
-  const checkEntry = createJudge(genesisHash)
+  const checkEntry = createEntryChecker(genesisHash)
   const needed = maxFaulty(genesis.nodes.length) + 1
   const nodes = nodesOf(genesis, config.nodes, needed)
   const operatorKeys = new Set(genesis.nodes.map(({ operatorKey }) => operatorKey))
-  const createEntryBudgets = () => createBudgets({ rates: config.entryRates, operatorKeys, clock })
+  const createEntryBudgets = () =>
+    createRateBudgets({ rates: config.entryRates, operatorKeys, clock })
 
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, peers: nodes, needed }))

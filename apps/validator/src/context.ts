@@ -8,7 +8,7 @@ import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
 import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumscan/runtime'
-import { createEvidenceKeeper, followEvidence } from '@quorumscan/scan-proxy'
+import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, beginApp } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
 import { createRegistration, forgetRenewalsRegularly } from '@quorumscan/wallet'
@@ -47,7 +47,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       }),
     )
     const evidence = resources.opened(
-      await createEvidenceKeeper({
+      await createEvidenceStore({
         store: store.evidence,
         onFound(found) {
           const { signer } = found

@@ -77,7 +77,7 @@ async function startWatch({ isLive = true } = {}) {
   }
 }
 
-it('reports an entry of the validator's key that this process did not submit', async () => {
+it('reports an entry signed by the key of the validator that this process did not submit', async () => {
   const { found, apply, watch } = await startWatch()
   expect(watch.detail()).toBeNull()
   const at = LIVE + 20 * MINUTE

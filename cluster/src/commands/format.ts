@@ -4,7 +4,7 @@ import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
 import { type ClusterStatus, type LiveStatus, servicesOf } from '../rig/status.ts'
-import { budgetsOf } from '../view/service-margins.ts'
+import { marginsOf } from '../view/service-margins.ts'
 import { missedVotes, shorten } from '../view/words.ts'
 import type { AtNodes } from '../watch/prober.ts'
 
@@ -37,7 +37,7 @@ export function formatUp(status: LiveStatus): string {
 
 function headlineOf(status: LiveStatus): string {
   if (servicesOf(status).every(({ state }) => state === 'up')) return 'quorumscan is up, but:'
-  return budgetsOf(status).lookups.works
+  return marginsOf(status).lookups.works
     ? 'quorumscan runs, but some processes are not up:'
     : 'quorumscan runs, but lookups fail:'
 }
@@ -138,7 +138,7 @@ function measuredLines({ nodes, faults }: LiveStatus): string[] {
 
 /** Lookups, registrations and ordering, a line each, and the latest outcome of a reader of the nodes. */
 export function describeMargin(status: LiveStatus): readonly string[] {
-  const lines = Object.entries(budgetsOf(status)).map(
+  const lines = Object.entries(marginsOf(status)).map(
     ([name, { detail, verdict }]) => `${name.padEnd(15)}${verdict} (${detail})`,
   )
   const { atNodes } = status

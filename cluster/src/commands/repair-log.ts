@@ -9,7 +9,7 @@ import {
   readClusterGenesis,
   reportRepair,
   whatForked,
-  whyNotKept,
+  whyNotStored,
 } from '@quorumscan/cli'
 import type { Refusal } from '@quorumscan/log'
 import type { DataDirectory } from '@quorumscan/operator'
@@ -66,7 +66,7 @@ function reasonOf(
         'again: the log is then rebuilt if the nodes keep all of it.'
       )
     case 'not-kept':
-      return `${offsets(refusal)} cannot be refilled: ${whyNotKept(refusal, 'node')}. ${restore}`
+      return `${offsets(refusal)} cannot be refilled: ${whyNotStored(refusal, 'node')}. ${restore}`
     case 'applied': {
       const { by, needed } = refusal
       const away = stopThen(`move ${namesOf(by.map(directoryOf))} away, and try again`)

@@ -10,7 +10,7 @@ import { readControlFile } from '../control/control-file.ts'
 import { type ControlOptions, controlOptions } from '../control/control-options.ts'
 import { type Launch, launchControlPlane, stopCluster } from '../control/launch.ts'
 import { isRegistered, registerName } from '../rig/registration.ts'
-import { budgetsOf } from '../view/service-margins.ts'
+import { marginsOf } from '../view/service-margins.ts'
 import { formatSummary, formatUp } from './format.ts'
 
 /** The options of `up`. */
@@ -78,7 +78,7 @@ async function showRunning(options: UpOptions): Promise<number> {
       `a cluster with --ordering ${status.cluster.ordering} runs in ${directory.path}`,
     )
   printError('This cluster was already running; `quorumscan down` stops it.')
-  return budgetsOf(status).lookups.works ? EXIT.done : EXIT.failed
+  return marginsOf(status).lookups.works ? EXIT.done : EXIT.failed
 }
 
 function asked(options: UpOptions): ControlOptions {
@@ -121,7 +121,10 @@ async function follow(
   const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
   if (first.exitCode === null && lasted) {
     printError('the control plane was killed; restarting it')
-    const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, printError)
+    const again = launchControlPlane(
+      { ...asked(options), wipe: false, overrides: null },
+      printError,
+    )
     const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
     if (outcome === undefined || outcome === 'interrupted')
       return follow(again, interrupted, options)

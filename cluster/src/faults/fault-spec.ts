@@ -25,7 +25,7 @@ export type EdgeName = (typeof EDGES)[number]
 /** Longer than any wait of a reader, so that a larger latency has the same effect. */
 const LATENCY_MS_MAX = 60_000
 /** A year: enough to violate any rule of the ledger. */
-const CLOCK_OFFSET_MS_MAX = 366 * 86_400_000
+const CLOCK_SKEW_MS_MAX = 366 * 86_400_000
 /** An hour. Without a duration a fault stays until it is healed. */
 export const FAULT_DURATION_MS_MAX = 3_600_000
 
@@ -120,7 +120,7 @@ export const FAULTS = {
   }),
   clock: fault(
     of('clock', {
-      offsetMs: z.number().int().min(-CLOCK_OFFSET_MS_MAX).max(CLOCK_OFFSET_MS_MAX),
+      offsetMs: z.number().int().min(-CLOCK_SKEW_MS_MAX).max(CLOCK_SKEW_MS_MAX),
     }),
     {
       words: (spec) => `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`,

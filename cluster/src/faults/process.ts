@@ -34,8 +34,8 @@ export function readFaultEnvironment(env: Env) {
 export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvironment>) {
   const { socketPrefix, initial } = environment
   const system = createSystemClock()
-  let offsetMicros = initial.clockOffsetMs * MICROS_PER_MS
-  const clock: Clock = { ...system, nowMicros: () => system.nowMicros() + offsetMicros }
+  let skewMicros = initial.clockOffsetMs * MICROS_PER_MS
+  const clock: Clock = { ...system, nowMicros: () => system.nowMicros() + skewMicros }
 
   const newEdge = () => createEdge({ clock: system, random: systemRandom })
   const edges = { http: newEdge(), log: newEdge(), redis: newEdge(), p2p: newEdge() }
@@ -52,7 +52,7 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
   let agent: { close(): void } | null = null
 
   const set = async (faults: ProcessFaults): Promise<void> => {
-    offsetMicros = faults.clockOffsetMs * MICROS_PER_MS
+    skewMicros = faults.clockOffsetMs * MICROS_PER_MS
     setPeers(faults)
     await guarding
     for (const name of EDGES) await links[name].set(faults.edges[name])

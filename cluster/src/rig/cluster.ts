@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { openNodeQueues } from '@quorumscan/jobs'
+import { openProcessQueues } from '@quorumscan/jobs'
 import { createToken, type DataDirectory, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
@@ -246,12 +246,12 @@ export class Cluster {
 
   async #atQueues<T>(
     { kind, redisAddress }: Service,
-    work: (queues: Awaited<ReturnType<typeof openNodeQueues>>) => Promise<T>,
+    work: (queues: Awaited<ReturnType<typeof openProcessQueues>>) => Promise<T>,
   ): Promise<T> {
     if (kind === 'synchronizer') throw new CommandError('a synchronizer has no jobs')
     const { clock } = this.#options
     const timeoutMs = JOBS_TIMEOUT_MS
-    await using queues = await openNodeQueues({ redis: redisAddress, kind, clock, timeoutMs })
+    await using queues = await openProcessQueues({ redis: redisAddress, kind, clock, timeoutMs })
     return await work(queues)
   }
 

@@ -306,7 +306,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       await using network = await startFour()
       const { members, one, two, order } = network
       for (const member of members) await order(member)
-      await expect(one.letVote()).rejects.toThrow('has its record of signed votes')
+      await expect(one.forceVote()).rejects.toThrow('has its record of signed votes')
       await two.stop()
       await one.stop()
       await one.loseDisk()
@@ -316,13 +316,13 @@ describe.skipIf(enginePath === null)('four members', () => {
         const { detail, ordering } = await statusOf(one)
         return detail?.includes('the engine follows') === true && ordering.connected.length > 0
       })
-      await expect(one.letVote()).rejects.toThrow('the vote is not needed')
+      await expect(one.forceVote()).rejects.toThrow('the vote is not needed')
       await untilTrue('status to report that its operator must decide', async () =>
         ((await statusOf(one)).detail ?? '').includes('cannot order without this vote'),
       )
       expect(await one.voteState()).toBeNull()
       const waiting = order(one)
-      await one.letVote()
+      await one.forceVote()
       await waiting
       await two.start()
       await untilLive(members)

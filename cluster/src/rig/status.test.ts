@@ -3,7 +3,7 @@ import type { NodeState } from '@quorumscan/errors/node-words'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
-import { budgetsOf } from '../view/service-margins.ts'
+import { marginsOf } from '../view/service-margins.ts'
 import { missedVotes, shorten } from '../view/words.ts'
 import type { AtNodes } from '../watch/prober.ts'
 import type { LiveStatus } from './status.ts'
@@ -67,7 +67,7 @@ it('compares the members that order with those that a block needs', () => {
   expect(describeMargin(one)).toContain(
     'ordering       no further failure tolerated (3 of 4 members up, 3 must vote)',
   )
-  expect(budgetsOf(one).lookups.works).toBe(true)
+  expect(marginsOf(one).lookups.works).toBe(true)
   expect(formatStatus(one)).toContain('\nsv-3          down         -        -        -')
   expect(formatStatus(one)).toContain('\nsv-4          up           43       1        1 of 3')
   expect(missedVotes(one)).toEqual(['sv-3'])
@@ -84,7 +84,7 @@ it('compares the members that order with those that a block needs', () => {
     'registrations  stopped: ordering is stalled (4 of 4 nodes up, 3 must confirm)',
     'ordering       quorum lost (2 of 4 members up, 3 must vote)',
   ])
-  expect(budgetsOf(two).lookups.works).toBe(false)
+  expect(marginsOf(two).lookups.works).toBe(false)
 })
 
 describe('the failures that are tolerated', () => {
@@ -138,7 +138,7 @@ describe('whether names can be looked up', () => {
   it('depends on the reader of the nodes, whatever the validator does', () => {
     const status = { ...statusOf([up, up, up, up]), atNodes: read }
     const lost = { ...status, validator: { ...status.validator, state: down } }
-    expect(budgetsOf(lost).lookups.works).toBe(true)
+    expect(marginsOf(lost).lookups.works).toBe(true)
     expect(describeMargin(lost)).toContain(
       '               a reader of the nodes: verified, 3 signed, 2 needed, 3 ms',
     )
@@ -154,14 +154,14 @@ describe('whether names can be looked up', () => {
 
   it('does not follow from the number of nodes where the reader gets an answer', () => {
     const status = { ...statusOf([up, down, down, down]), atNodes: read }
-    expect(budgetsOf(status).lookups).toMatchObject({
+    expect(marginsOf(status).lookups).toMatchObject({
       ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered only by proofs' },
     })
   })
 
   it('is denied where the reader gets no answer, with the reason of each node', () => {
     const status = { ...statusOf([up, up, up, up]), atNodes: refused }
-    expect(budgetsOf(status).lookups.works).toBe(false)
+    expect(marginsOf(status).lookups.works).toBe(false)
     expect(formatStatus(status)).toContain('insufficient (sv-1: timeout (1000 ms),')
     expect(describeMargin(status)[0]).toContain('not answered')
   })

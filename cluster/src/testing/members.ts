@@ -14,7 +14,7 @@ import type { LogEntry } from '@quorumscan/ledger'
 import { createLogClient, createOrderingClient } from '@quorumscan/log'
 import { parseMember, writeMember } from '@quorumscan/operator'
 import { createGenesis, hashGenesis, logGenesisOf } from '@quorumscan/operator/ceremony'
-import { letVote } from '@quorumscan/operator/engine'
+import { forceVote } from '@quorumscan/operator/engine'
 import { createLogger } from '@quorumscan/runtime'
 import type { RunningApp } from '@quorumscan/server'
 import { startSynchronizer } from '@quorumscan/synchronizer'
@@ -195,7 +195,7 @@ async function createMember(options: {
       client.disconnect()
     },
     /** What an operator can say of it, by command. */
-    letVote: () => letVote(home, clock),
+    forceVote: () => forceVote(home, clock),
     /** What the engine has signed last. */
     async voteState(): Promise<{ readonly height: number } | null> {
       const text = await readFile(join(home, VOTE_STATE_FILE), 'utf8').catch(() => null)

@@ -1,4 +1,4 @@
-export { budgetsOf, type ServiceMargin } from './service-margins.ts'
 export { LIES } from './lies.ts'
+export { marginsOf, type ServiceMargin } from './service-margins.ts'
 export * from './timeline.ts'
 export * from './words.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { budgetsOf, type MarginInput } from './service-margins.ts'
+import { type MarginInput, marginsOf } from './service-margins.ts'
 
 /** Four nodes in these states. The other parts of the cluster are up by default. */
 function statusOf(states: readonly string[], given: Partial<MarginInput> = {}): MarginInput {
@@ -102,7 +102,7 @@ it.each<Row>([
     ] as const),
   ],
 ])('%j: lookups %s; registrations %s; ordering %s', (status, ...said) => {
-  const { lookups, registrations, ordering } = budgetsOf(status)
+  const { lookups, registrations, ordering } = marginsOf(status)
   expect(
     [lookups, registrations, ordering].map(({ tone, verdict }) => `${tone}: ${verdict}`),
   ).toEqual(said)
@@ -113,7 +113,7 @@ it('shows how many nodes are needed and up, without liars', () => {
     state,
     isCounted: index > 1 && state === 'up',
   }))
-  expect(budgetsOf(statusOf([], { nodes })).lookups).toEqual({
+  expect(marginsOf(statusOf([], { nodes })).lookups).toEqual({
     ...{ works: false, tone: 'bad', verdict: 'quorum lost' },
     detail: '3 of 4 nodes up, 2 faulty, 2 must agree',
     meter: { have: 1, need: 2, of: 4 },

@@ -36,7 +36,7 @@ export type ServiceMargin = {
 const STALLED = 'ordering is stalled'
 
 /** In the order in which they are shown. */
-export function budgetsOf(status: MarginInput) {
+export function marginsOf(status: MarginInput) {
   const ordering = orderingOf(status)
   return {
     lookups: lookupsOf(status, ordering.works),

@@ -2,7 +2,7 @@
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
 import { type LiveStatus, servicesOf } from '../rig/status.ts'
-import { budgetsOf } from '../view/service-margins.ts'
+import { marginsOf } from '../view/service-margins.ts'
 
 /** An event for a person. */
 export type LiveEvent = {
@@ -54,7 +54,7 @@ export function step(before: EventMemory | null, status: LiveStatus, nowMs: numb
 }
 
 function subjectsOf(status: LiveStatus): Readonly<Record<string, Subject>> {
-  const { verdict, tone } = budgetsOf(status).lookups
+  const { verdict, tone } = marginsOf(status).lookups
   const isQuorum = tone !== 'bad'
   const kind = isQuorum ? 'quorum' : 'no-quorum'
   const sentence = isQuorum ? 'lookups are answered' : `lookups: ${verdict}`

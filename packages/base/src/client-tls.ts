@@ -26,12 +26,12 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
   const cert = readNamedFile(variables, `${prefix}_CERT`, {
     about: `its client certificate (PEM) for ${to}; the file is read again for each connection`,
     example: '/etc/quorumscan/tls/client.pem',
-    file: demandCertificate,
+    file: assertCertificate,
   })
   const key = readNamedFile(variables, `${prefix}_KEY`, {
     about: 'the key of that certificate (PEM)',
     example: '/etc/quorumscan/tls/client.key',
-    file: demandKey,
+    file: assertKey,
   })
   if (cert !== null && key !== null) return { cert, key }
   if (cert !== key) variables.problem(`${prefix}_CERT and ${prefix}_KEY go together`)
@@ -39,7 +39,7 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
 }
 
 /** Node accepts a text without a certificate. @throws {Error} If the text does not hold one in PEM. */
-export function demandCertificate(text: string): void {
+export function assertCertificate(text: string): void {
   const [first] = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(text) ?? []
   try {
     new X509Certificate(first ?? '')
@@ -49,7 +49,7 @@ export function demandCertificate(text: string): void {
 }
 
 /** @throws {Error} If the text does not hold a private key in PEM, or one that a passphrase encrypts. */
-export function demandKey(text: string): void {
+export function assertKey(text: string): void {
   try {
     createPrivateKey(text)
   } catch (cause) {
@@ -90,8 +90,8 @@ type Texts = readonly [ca: string | null, cert: string | null, key: string | nul
 
 function readFiles({ ca, own }: ClientTlsFiles): Texts {
   return [
-    ca && readNamedText(ca, demandCertificate),
-    own && readNamedText(own.cert, demandCertificate),
+    ca && readNamedText(ca, assertCertificate),
+    own && readNamedText(own.cert, assertCertificate),
     own && readNamedText(own.key),
   ]
 }

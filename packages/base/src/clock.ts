@@ -16,11 +16,11 @@ export const MICROS_PER_MS = 1000
 /**
  * The machine's clock.
  *
- * @param offsetMicros - Added to the wall clock: a node with a wrong clock (fault injection).
+ * @param skewMicros - Added to the wall clock: a node with a wrong clock (fault injection).
  */
-export function createSystemClock(offsetMicros = 0): Clock {
+export function createSystemClock(skewMicros = 0): Clock {
   return {
-    nowMicros: () => Date.now() * MICROS_PER_MS + offsetMicros,
+    nowMicros: () => Date.now() * MICROS_PER_MS + skewMicros,
     monotonicMs: () => performance.now(),
     delay: (ms, signal) =>
       new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { fromHex, toHex, utf8 } from '@quorumscan/base'
-import type { EntryRefusal, JudgedEntry } from '@quorumscan/log'
+import type { CheckedEntry, EntryRefusal } from '@quorumscan/log'
 import type { DeepPartial } from 'cosmjs-types/helpers'
 import {
   MisbehaviorType,
@@ -26,7 +26,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
     validators: keys.map((key) => ({ key })),
     limits: { bytesMax: 10_000, contractsMax: 100 },
     tip: genesisTip({ hash: genesisHash, recordTime: START }),
-    checkEntry: (bytes): JudgedEntry => ({
+    checkEntry: (bytes): CheckedEntry => ({
       kind: 'entry',
       entryHash: toHex(bytes),
       participant: '',

@@ -4,7 +4,7 @@
  * If it moved with the first, an engine that exits in between would ask for an answer that was never published.
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
-import type { JudgedEntry } from '@quorumscan/log'
+import type { CheckedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { chainIdOf } from '@quorumscan/verifier'
 import {
@@ -32,7 +32,7 @@ export type ApplicationOptions = {
   readonly blockVersionAt: (recordTime: Micros) => number
   /** The end of the log. */
   readonly tip: Tip
-  readonly checkEntry: (bytes: Uint8Array) => JudgedEntry
+  readonly checkEntry: (bytes: Uint8Array) => CheckedEntry
   readonly isOrdered: (entryHash: string) => boolean
   /** What the engine stores and passes on before a block. Its transactions are bundles; those of a block are entries. */
   readonly mempool: Pick<MempoolPolicy, 'refuse' | 'entriesOf'>

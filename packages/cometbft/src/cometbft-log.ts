@@ -191,7 +191,7 @@ async function runEngine(context: Context, parts: MemberParts) {
     }),
   )
   const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')
-  const warnOfLoneliness = createLonelyWarning(context)
+  const warnWithoutPeers = createNoPeersWarning(context)
   const hasNoPeers = () => peers.length > 0 && watch.connected().length === 0
   const watch = resources.opened(
     watchEngine({
@@ -200,7 +200,7 @@ async function runEngine(context: Context, parts: MemberParts) {
       onProblem,
       height: () => member.head().height,
       async onReading(reading) {
-        warnOfLoneliness(reading.kind === 'up' && hasNoPeers())
+        warnWithoutPeers(reading.kind === 'up' && hasNoPeers())
         if (reading.kind === 'up') await misbehavior.fetch().catch(onProblem)
         await stateSync.check()
         if (reading.kind !== 'up') return
@@ -265,7 +265,7 @@ function reportsOf(
 }
 
 /** Warns when the engine has had no peers for `STUCK_MS`. The function is called at each reading of the engine. */
-function createLonelyWarning({ clock, logger }: App) {
+function createNoPeersWarning({ clock, logger }: App) {
   let noPeersSinceMs: number | null = null
   const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   return (hasNoPeers: boolean): void => {

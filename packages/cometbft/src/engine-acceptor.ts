@@ -39,7 +39,7 @@ export async function acceptForEngine(options: {
     max: PENDING_MAX,
     perClientMax: PENDING_PER_ADDRESS_MAX,
     perNetworkMax: PENDING_PER_NETWORK_MAX,
-    areInUse: false,
+    evictsOnlyFromLargerClients: false,
   })
   const clients = new Set<Socket>()
   let enginePort: number | null = null

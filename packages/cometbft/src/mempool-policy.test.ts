@@ -1,6 +1,6 @@
 import { createKeyPair, fromUtf8, sha256Hex, utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { JudgedEntry } from '@quorumscan/log'
+import type { CheckedEntry } from '@quorumscan/log'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { encodeBundle, signBundle } from './bundles.ts'
@@ -17,7 +17,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
   const paid: Record<string, number> = {}
   let recordTime = START
   const verified: string[] = []
-  const withoutSignature = (bytes: Uint8Array): JudgedEntry => {
+  const withoutSignature = (bytes: Uint8Array): CheckedEntry => {
     const text = fromUtf8(bytes) ?? ''
     const [participant = ''] = text.split(' ')
     const refusal = { code: 'INVALID_ARGUMENT', message: 'malformed' } as const
@@ -26,7 +26,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
     const notAfter = text.includes('expired') ? START : NOT_AFTER
     return { kind: 'entry', entryHash: sha256Hex(bytes), participant, notAfter, ...price }
   }
-  const checkEntry = (bytes: Uint8Array): JudgedEntry => {
+  const checkEntry = (bytes: Uint8Array): CheckedEntry => {
     verified.push(fromUtf8(bytes))
     const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
     return fromUtf8(bytes).startsWith('forged')

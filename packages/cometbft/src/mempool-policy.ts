@@ -6,7 +6,7 @@
 import { type Clock, sha256Hex, toHex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { unitsOfBytes } from '@quorumscan/ledger'
-import { type EntryRefusal, type Judge, refusalByTime } from '@quorumscan/log'
+import { type EntryChecker, type EntryRefusal, refusalByTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { type Bundle, decodeBundle, isBundleSigned } from './bundles.ts'
@@ -19,15 +19,15 @@ import { nodeIdOf } from './engine-files.ts'
  */
 type ChargeSender = (nodeId: string | null, units: number) => void
 
-/** Entries whose admission is cached: as many as `createJudge` caches. An evicted entry pays again, or is proposed. */
+/** Entries whose admission is cached: as many as `createEntryChecker` caches. An evicted entry pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
 /** Bundles that are paid for. A member may relay the bundle of another, which must not pay for it twice. */
 const PAID_MAX = 10_000
 const invalid = (message: string): EntryRefusal => ({ code: 'INVALID_ARGUMENT', message })
 const NOT_SIGNED = invalid('the engine that the bundle names did not sign it')
-const IS_ORDERED = invalid('the entry is in the log already')
-const NO_BUNDLE = invalid('this is not a bundle of entries')
-const IS_OVER: EntryRefusal = {
+const ALREADY_ORDERED = invalid('the entry is in the log already')
+const NOT_A_BUNDLE = invalid('this is not a bundle of entries')
+const EXPIRED: EntryRefusal = {
   code: 'SUBMISSION_EXPIRED',
   message: 'every entry of the bundle is past its time: not after',
 }
@@ -37,7 +37,7 @@ export type MempoolOptions = {
   /** The id of this member's engine. Its bundles cost nothing: their entries have been paid for. */
   readonly ownId: string
   readonly isPeer: (nodeId: string) => boolean
-  readonly checkEntry: Judge
+  readonly checkEntry: EntryChecker
   readonly isOrdered: (entryHash: string) => boolean
   /** The record time of the newest entry of the log. */
   readonly recordTime: () => Micros
@@ -55,9 +55,9 @@ export function createMempoolPolicy(options: MempoolOptions) {
   const paid = new LRUCache<string, true>({ max: PAID_MAX })
 
   /** Why the bytes, the log or the time refuse an entry; null: they do not. */
-  const refusalOf = (checked: ReturnType<Judge>): EntryRefusal | null => {
+  const refusalOf = (checked: ReturnType<EntryChecker>): EntryRefusal | null => {
     if (checked.kind === 'refused') return checked.refusal
-    if (isOrdered(checked.entryHash)) return IS_ORDERED
+    if (isOrdered(checked.entryHash)) return ALREADY_ORDERED
     const now = { recordTime: options.recordTime(), clockMicros: clock.nowMicros() }
     return refusalByTime(checked.notAfter, now) ?? checked.oversize
   }
@@ -121,12 +121,12 @@ export function createMempoolPolicy(options: MempoolOptions) {
      */
     refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null {
       const decoded = decodeBundle(bundle)
-      if (decoded === null) return NO_BUNDLE
+      if (decoded === null) return NOT_A_BUNDLE
       const { entries, seal } = decoded
-      if (isRecheck) return entries.some(waits) ? null : IS_ORDERED
+      if (isRecheck) return entries.some(waits) ? null : ALREADY_ORDERED
       // The cheapest checks come first. A bundle that another member sends again costs its sender nothing.
-      if (seal !== null && seal.notAfter <= options.recordTime()) return IS_OVER
-      if (entries.every((bytes) => isOrdered(sha256Hex(bytes)))) return IS_ORDERED
+      if (seal !== null && seal.notAfter <= options.recordTime()) return EXPIRED
+      if (entries.every((bytes) => isOrdered(sha256Hex(bytes)))) return ALREADY_ORDERED
       const refusal = chargeFor(decoded)
       if (refusal !== null) return refusal
       const read = entries.map((bytes) => ({ bytes, checked: checkEntry.withoutSignature(bytes) }))
@@ -139,7 +139,7 @@ export function createMempoolPolicy(options: MempoolOptions) {
       }
       const refusals = inTime.map(({ bytes }) => admit(bytes))
       if (refusals.includes(null)) return null
-      return refusals[0] ?? read.map(({ checked }) => refusalOf(checked))[0] ?? NO_BUNDLE
+      return refusals[0] ?? read.map(({ checked }) => refusalOf(checked))[0] ?? NOT_A_BUNDLE
     },
     /** The entries in these bundles that were not refused, each once. */
     entriesOf(bundles: readonly Uint8Array[]): Uint8Array[] {

@@ -1,5 +1,5 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import { groupBytesOf, isInTime, type JudgedEntry } from '@quorumscan/log'
+import { type CheckedEntry, groupBytesOf, isInTime } from '@quorumscan/log'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ let count = 0
 const entry = (made: Made = {}) => utf8(JSON.stringify({ ...made, id: ++count }))
 
 /** What these entries say of themselves, to newer software. */
-function checkEntry(bytes: Uint8Array): JudgedEntry {
+function checkEntry(bytes: Uint8Array): CheckedEntry {
   const made: Made = JSON.parse(fromUtf8(bytes))
   const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
   if (made.isRefused === true) return { kind: 'refused', refusal }
@@ -45,7 +45,7 @@ function checkEntry(bytes: Uint8Array): JudgedEntry {
 }
 
 /** To older software. */
-function checkByOld(bytes: Uint8Array): JudgedEntry {
+function checkByOld(bytes: Uint8Array): CheckedEntry {
   const checked = checkEntry(bytes)
   if (checked.kind === 'refused') return checked
   return { ...checked, contractCounts: new Map([...checked.contractCounts].slice(0, 1)) }
@@ -90,7 +90,10 @@ describe('a proposal', () => {
   it('of members with older and newer software is accepted by both while the old rules hold', () => {
     fc.assert(
       fc.property(someEntries, (offered) => {
-        const [proposed, proposedByOld] = [select(offered), select(offered, { checkEntry: checkByOld })]
+        const [proposed, proposedByOld] = [
+          select(offered),
+          select(offered, { checkEntry: checkByOld }),
+        ]
         expect(proposed).toEqual(proposedByOld)
         const judges = [checkEntry, checkByOld]
         for (const one of judges)

@@ -9,7 +9,7 @@
  * Rules change with the version of the protocol alone (`rules.ts` of the ledger), some minutes after it governs entries:
  * by then all members know of it. Where one is in force that this software does not know, nothing fits into a block.
  */
-import { groupBytesOf, isInTime, type JudgedEntry } from '@quorumscan/log'
+import { type CheckedEntry, groupBytesOf, isInTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { recordTimeOf, type Tip } from './blocks.ts'
 
@@ -28,12 +28,12 @@ type Proposal = {
   /** The version of the protocol by which this block is checked. */
   readonly version: number
   readonly limits: BlockLimits
-  readonly checkEntry: (bytes: Uint8Array) => JudgedEntry
+  readonly checkEntry: (bytes: Uint8Array) => CheckedEntry
 }
 
 /** Whether a member votes for this block. */
 export function isAcceptable(proposal: Proposal): boolean {
-  const fits = createFitting(proposal)
+  const fits = createBlockFiller(proposal)
   return proposal.entries.every(fits)
 }
 
@@ -49,7 +49,7 @@ export function selectEntries(
     readonly isOrdered: (entryHash: string) => boolean
   },
 ): Uint8Array[] {
-  const fits = createFitting(proposal)
+  const fits = createBlockFiller(proposal)
   let wireBytes = 0
   return proposal.entries.filter((bytes) => {
     const checked = proposal.checkEntry(bytes)
@@ -65,7 +65,7 @@ export function selectEntries(
 const WIRE_OVERHEAD_BYTES = 6
 
 /** Takes entries one after the other: whether each still fits into the block, after those that it admitted. */
-function createFitting(proposal: Proposal): (bytes: Uint8Array) => boolean {
+function createBlockFiller(proposal: Proposal): (bytes: Uint8Array) => boolean {
   const { limits, version } = proposal
   let recordTime = recordTimeOf(proposal.tip, proposal.timeMicros)
   let entryBytes = 0

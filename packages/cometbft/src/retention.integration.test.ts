@@ -5,7 +5,7 @@ import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { genesisTip, orderBlock, type Tip } from './blocks.ts'
 import { EngineUnavailableError } from './engine-rpc.ts'
-import { createRetention, firstThatCounts } from './retention.ts'
+import { createRetention, firstRetainedHeight } from './retention.ts'
 
 const START = 1_700_000_000_000_000
 const SECOND = 1_000_000
@@ -23,7 +23,7 @@ describe('the first height that counts', () => {
       expect(height).toBeLessThan(to)
       return height <= lastExpired
     }
-    expect(await firstThatCounts({ from, to, isExpired })).toBe(expected)
+    expect(await firstRetainedHeight({ from, to, isExpired })).toBe(expected)
   })
 
   it('is found near the beginning by few questions, whatever the end is', async () => {
@@ -32,7 +32,7 @@ describe('the first height that counts', () => {
       asked++
       return height <= 1005
     }
-    expect(await firstThatCounts({ from: 1001, to: 1_000_000, isExpired })).toBe(1006)
+    expect(await firstRetainedHeight({ from: 1001, to: 1_000_000, isExpired })).toBe(1006)
     expect(asked).toBeLessThan(8)
   })
 })

@@ -15,7 +15,7 @@ import { timestampOf } from './votes.ts'
 /** The newest, and the one before, which a member may be fetching. */
 const ANCHORS_MAX = 2
 /** The engine proves the result of a block by the next one, and continues with the one after that. */
-const BLOCKS_BEHIND = 2
+const BLOCKS_AFTER_ANCHOR = 2
 
 /** A sync anchor that this member names to others. */
 export type PublishedAnchor = AnchorBlock & {
@@ -36,7 +36,7 @@ export function createRetention(options: {
 
   const addAnchor = async (offset: number): Promise<void> => {
     const block = await store.agreedAt(offset)
-    if (block === null || block.height + BLOCKS_BEHIND > tip().height) return
+    if (block === null || block.height + BLOCKS_AFTER_ANCHOR > tip().height) return
     if (anchors.some((one) => one.height === block.height)) return
     const { appHash, lastOffset } = block
     const commit = await rpc.call('commit', { height: String(block.height) })
@@ -48,7 +48,7 @@ export function createRetention(options: {
     if (first === null) return
     const { earliest, latest, latestTime } = readBlockRange(await rpc.call('status'))
     const nowMicros = microsOf(timestampOf(latestTime))
-    height = await firstThatCounts({
+    height = await firstRetainedHeight({
       from: Math.max(height, earliest),
       // A vote is evidence until it is older than both.
       to: Math.min(first.height, latest - evidenceAge.blocks),
@@ -88,7 +88,7 @@ export function createRetention(options: {
  * The first height in [from, to] that must be kept; `to` if none. Expired heights come before kept ones. The answer is
  * nearly always near `from`.
  */
-export async function firstThatCounts(options: {
+export async function firstRetainedHeight(options: {
   readonly from: number
   readonly to: number
   readonly isExpired: (height: number) => Promise<boolean>

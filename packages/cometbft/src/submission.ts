@@ -14,10 +14,10 @@ const WAIT_MS = 10_000
 /** More than the engine keeps. */
 const WAITING_MAX = 10_000
 /** The time from one bundle to the next. A single submission does not wait, and many share a bundle. */
-const BETWEEN_MS = 25
+const BUNDLE_INTERVAL_MS = 25
 /** Sentences of the engine's mempool. */
-const HAS_IT = 'tx already exists in cache'
-const IS_FULL = 'mempool is full'
+const ALREADY_IN_MEMPOOL = 'tx already exists in cache'
+const MEMPOOL_FULL = 'mempool is full'
 
 type SubmissionOptions = {
   readonly rpc: EngineRpc
@@ -96,7 +96,7 @@ function createBundleSender({ rpc, bundle: makeBundle, clock }: SubmissionOption
     while (queuedByHash.size > 0) {
       const bundle = firstBundle(queuedByHash)
       for (const [entryHash] of bundle) queuedByHash.delete(entryHash)
-      const between = clock.delay(BETWEEN_MS)
+      const between = clock.delay(BUNDLE_INTERVAL_MS)
       const failure = await sendBundle(rpc, makeBundle(bundle.map(([, { bytes }]) => bytes)))
       for (const [, { settle }] of bundle) settle(failure)
       await between
@@ -137,8 +137,8 @@ async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)
     if (!(error instanceof EngineRefusedError)) return unknown('the engine is unreachable', error)
-    if (error.message.includes(HAS_IT)) return null
-    if (error.message.includes(IS_FULL))
+    if (error.message.includes(ALREADY_IN_MEMPOOL)) return null
+    if (error.message.includes(MEMPOOL_FULL))
       return new ScanError('OVERLOADED', 'too many entries wait for the log', { cause: error })
     return unknown('the engine did not accept the entry', error)
   }

@@ -46,7 +46,7 @@ export function createVotingGuard(options: {
       const event = { isForced, height, memberHeights, memberCount }
       const next = stepVoting(voting, { ...event, ownVoteHeight: member.voteHeightOf(address) })
       if (next.kind === 'key-in-use')
-        logger.error({ height: next.height }, describeElsewhere(next.height))
+        logger.error({ height: next.height }, describeKeyInUse(next.height))
       // It votes only once it is written from which height on: an engine without that file signs from the first.
       if (next.kind === 'votes') writeFileAtomic(stateFile, voteStateAt(height))
       voting = next
@@ -57,7 +57,7 @@ export function createVotingGuard(options: {
     /** A sentence for an operator; null while it votes, or has no vote. */
     describe(isStalled: boolean): string | null {
       if (voting?.kind === 'follows') return describeFollowing(voting.untilHeight, isStalled)
-      return voting?.kind === 'key-in-use' ? describeElsewhere(voting.height) : null
+      return voting?.kind === 'key-in-use' ? describeKeyInUse(voting.height) : null
     },
   }
 }
@@ -72,7 +72,7 @@ function describeFollowing(untilHeight: number | null, isStalled: boolean): stri
   return `the record of signed votes is lost: the engine follows, and votes again ${until}`
 }
 
-function describeElsewhere(height: number): string {
+function describeKeyInUse(height: number): string {
   return (
     `another machine votes with the same key (block ${height}), so this engine does not vote. ` +
     'Stop one of the two permanently, then restart this one'

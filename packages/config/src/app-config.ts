@@ -73,7 +73,7 @@ function readLog(variables: EnvReader) {
   const tokenFile = variables.optional('QS_LOG_TOKEN_FILE', {
     about: 'the file of the token that makes it a peer of the synchronizer; or QS_LOG_CERT',
     example: '/etc/quorumscan/log-token',
-    file: demandToken,
+    file: assertToken,
   })
   const certificate = readOwnCertificate(variables, 'QS_LOG', 'the synchronizer')
   if ((tokenFile === null) === (certificate === null))
@@ -84,7 +84,7 @@ function readLog(variables: EnvReader) {
 }
 
 /** @throws {Error} If the text is not a token. The message does not contain the text. */
-function demandToken(text: string): void {
+function assertToken(text: string): void {
   if (!/^[!-~]+$/.test(text.trim()))
     throw new Error('the file must hold a token: one line without blanks')
 }

@@ -1,8 +1,8 @@
 /** The configuration of connections to a process, and of its own to others. */
 import { BlockList, isIP } from 'node:net'
 import {
-  demandCertificate,
-  demandKey,
+  assertCertificate,
+  assertKey,
   type EnvReader,
   type Meaning,
   readNamedFile,
@@ -29,7 +29,7 @@ export function readConnections(variables: EnvReader) {
       about:
         'certificates (PEM) of the authorities of nodes, synchronizer and issuer of tokens, in addition to those that every Node trusts',
       example: '/etc/quorumscan/ca.pem',
-      file: demandCertificate,
+      file: assertCertificate,
     }),
     proxies: readProxies(variables),
     /** The address for health and metrics; null: the public address. */
@@ -65,7 +65,7 @@ function parseAddress(text: string): { readonly host: string; readonly port: num
 }
 
 /** The same text. Port 0 takes a free one. @throws {RangeError} As `parseAddress`. */
-export function demandAddress(text: string): string {
+export function assertAddress(text: string): string {
   parseAddress(text)
   return text
 }
@@ -84,12 +84,12 @@ function readTls(variables: EnvReader): CertificateFiles | null {
   const certFile = variables.optional('QS_TLS_CERT', {
     about: 'its certificate and those up to a root (PEM), to speak TLS; read again every 10 s',
     example: '/etc/quorumscan/tls/fullchain.pem',
-    file: demandCertificate,
+    file: assertCertificate,
   })
   const keyFile = variables.optional('QS_TLS_KEY', {
     about: 'the key of that certificate (PEM)',
     example: '/etc/quorumscan/tls/privkey.pem',
-    file: demandKey,
+    file: assertKey,
   })
   if (certFile !== null && keyFile !== null) return { certFile, keyFile }
   if (certFile !== keyFile) variables.problem('QS_TLS_CERT and QS_TLS_KEY go together')

@@ -1,6 +1,6 @@
 /** The configuration of the process by its environment. `context.ts` reads the files. */
 import {
-  demandCertificate,
+  assertCertificate,
   type Env,
   type EnvReader,
   type NoteVariable,
@@ -10,7 +10,7 @@ import {
 import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
 import { type AppConfig, readAppConfig } from './app-config.ts'
-import { demandAddress } from './connections-config.ts'
+import { assertAddress } from './connections-config.ts'
 
 export type SynchronizerConfig = ReturnType<typeof readSynchronizerConfig>
 export type Rates = SynchronizerConfig['entryRates']
@@ -109,7 +109,7 @@ function withClientCertificates(config: AppConfig, variables: EnvReader): AppCon
     about:
       'certificates (PEM) of the authorities of peers, which follow the log and may submit more, as with a token; needs QS_TLS_CERT',
     example: '/etc/quorumscan/followers-ca.pem',
-    file: demandCertificate,
+    file: assertCertificate,
   })
   const { tls } = config.connections
   if (clientCaFile === null) return config
@@ -157,7 +157,7 @@ function readOrdering(variables: EnvReader) {
       address: variables.text('QS_ENGINE_ADDRESS', {
         about: 'host:port on which it accepts connections of other engines for its own',
         example: '0.0.0.0:26656',
-        read: demandAddress,
+        read: assertAddress,
       }),
       peers: variables.parsed('QS_ENGINE_PEERS', {
         about: "id@host:port of the other members' engines",

@@ -1,5 +1,5 @@
 export type { JobFailure } from './failures.ts'
 export { openJobs } from './jobs.ts'
-export { type NodeJobs, openNodeQueues, QUEUES_OF } from './node-queues.ts'
+export { openProcessQueues, type ProcessJobs, QUEUES_OF } from './node-queues.ts'
 export { operatorJobs } from './operator-jobs.ts'
 export { walletJobs } from './wallet-jobs.ts'

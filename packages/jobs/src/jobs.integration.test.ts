@@ -9,7 +9,7 @@ import type { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import type { JobDefinition } from './job.ts'
 import { openJobs } from './jobs.ts'
-import { openNodeQueues } from './node-queues.ts'
+import { openProcessQueues } from './node-queues.ts'
 import { RECOVERY_MS_MAX } from './worker.ts'
 
 const clock = createSystemClock()
@@ -395,7 +395,7 @@ it('refuses a Redis that may evict keys', async () => {
 })
 
 function openQueues(redis: TestRedis) {
-  return openNodeQueues({ redis: { path: redis.socketPath }, kind: 'scan', clock })
+  return openProcessQueues({ redis: { path: redis.socketPath }, kind: 'scan', clock })
 }
 
 async function failuresIn(redis: TestRedis) {

@@ -6,7 +6,7 @@ import { createRateLimitedLog, type Metrics, repeat, type Tracer } from '@quorum
 import { connectProducer, connectWorkers } from './connection.ts'
 import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'
-import { countsOf, createQueue, type Member, measureQueues, turnMs } from './queue.ts'
+import { countsOf, createQueue, type Member, measureQueues, memberDelayMs } from './queue.ts'
 import { createPostponed, createSweep } from './sweep.ts'
 import { createRunMetrics, createWorker, type WorkerApp } from './worker.ts'
 
@@ -44,7 +44,9 @@ export async function openJobs<Deps>(
   // Lost connections report on every try; one line per second is enough.
   const lines = createRateLimitedLog({ clock, perSubjectMs: 1_000 })
   const onError = (err: Error) =>
-    lines.write('redis', (suppressed) => logger.warn({ err, ...suppressed }, 'Redis of the job queues'))
+    lines.write('redis', (suppressed) =>
+      logger.warn({ err, ...suppressed }, 'Redis of the job queues'),
+    )
   const producer = await connectProducer({ redis, clock, onError })
   const workerConnection = connectWorkers(redis, onError)
   const closing = new AbortController()
@@ -54,7 +56,7 @@ export async function openJobs<Deps>(
       name,
       connection: producer,
       prefix,
-      delayMsOf: (id) => (share === 'every' ? 0 : turnMs(id, member)),
+      delayMsOf: (id) => (share === 'every' ? 0 : memberDelayMs(id, member)),
       onError,
     }),
     select: async (ids: readonly string[]) => (await select?.(ids, deps)) ?? ids,

@@ -13,14 +13,14 @@ export const QUEUES_OF = {
   validator: { prefix: 'wallet-jobs', definitions: walletJobs },
 } as const
 
-export type NodeJobs = {
+export type ProcessJobs = {
   readonly queues: Readonly<Record<string, JobCounts>>
   /** Dropped jobs, newest first, at most 100. */
   readonly failures: readonly JobFailure[]
 }
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer. */
-export async function openNodeQueues(options: {
+export async function openProcessQueues(options: {
   readonly redis: RedisAddress
   readonly kind: keyof typeof QUEUES_OF
   readonly clock: Clock
@@ -34,7 +34,7 @@ export async function openNodeQueues(options: {
     createQueue({ name, connection: producer, prefix, onError }),
   )
   return {
-    async list(): Promise<NodeJobs> {
+    async list(): Promise<ProcessJobs> {
       return { queues: await countsOf(queues), failures: await failures.list() }
     },
     /**
@@ -44,8 +44,9 @@ export async function openNodeQueues(options: {
      */
     async retry(dropped: Pick<JobFailure, 'job' | 'contractId'>): Promise<boolean> {
       const queue = queues.find(({ name }) => name === dropped.job)
-      await queue?.add([dropped.contractId])
+      // Forgotten first: the job may fail again at once, and that failure must stay listed.
       await failures.forget(jobId(dropped))
+      await queue?.add([dropped.contractId])
       return queue !== undefined
     },
     async [Symbol.asyncDispose]() {

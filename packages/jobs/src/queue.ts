@@ -60,7 +60,7 @@ export function createQueue(options: {
 }
 
 /** Different contracts start with different members, so that all of them share the work. */
-export function turnMs(contractId: ContractId, member: Member): number {
+export function memberDelayMs(contractId: ContractId, member: Member): number {
   // The id ends in hex digits of a hash.
   const first = Number.parseInt(contractId.slice(-6), 16)
   return ((first + member.index) % member.count) * MEMBER_DELAY_MS

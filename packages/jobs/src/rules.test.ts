@@ -1,7 +1,7 @@
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { ATTEMPTS_MAX, turnMs } from './queue.ts'
+import { ATTEMPTS_MAX, memberDelayMs } from './queue.ts'
 import { createPostponed } from './sweep.ts'
 import { isWorthRetrying, retryDelayMs } from './worker.ts'
 
@@ -17,7 +17,7 @@ it('waits double up to a bound, and half of each is chance', () => {
 
 it('every contract has one member that takes it up at once, and no two members together', () => {
   for (const contractId of ['00aabbcc', '00000000', '00ffffff', '00123457']) {
-    const turns = [0, 1, 2, 3].map((index) => turnMs(contractId, { index, count: 4 }))
+    const turns = [0, 1, 2, 3].map((index) => memberDelayMs(contractId, { index, count: 4 }))
     expect(new Set(turns).size, contractId).toBe(4)
     expect(Math.min(...turns), contractId).toBe(0)
   }

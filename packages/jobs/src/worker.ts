@@ -41,7 +41,7 @@ const POSTPONE_DROPPED_MS = 60_000
  * Refusals because the ledger changed between the read and the submission of the job: the next run, at once, reads
  * again and finds the work done, or names the contracts of today. (The local replica had applied the refusal.)
  */
-const hasMovedOn = (error: unknown): boolean =>
+const isStaleRefusal = (error: unknown): boolean =>
   isScanError(error, 'CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED', 'DUPLICATE_COMMAND')
 
 /** The first wait: a few checkpoints, so that a replica that lags has caught up. */
@@ -61,7 +61,7 @@ const RUNS_AT_ONCE_MAX = 3
 
 /** Whether running the same job again later may succeed. Any other error than a ScanError is a bug, and is not retried. */
 export function isWorthRetrying(error: unknown): boolean {
-  return isScanError(error) && (error.spec.retryable || hasMovedOn(error))
+  return isScanError(error) && (error.spec.retryable || isStaleRefusal(error))
 }
 
 export type WorkerApp = {
@@ -117,7 +117,7 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
         )
         break
       } catch (error) {
-        if (runs === RUNS_AT_ONCE_MAX || !hasMovedOn(error)) throw error
+        if (runs === RUNS_AT_ONCE_MAX || !isStaleRefusal(error)) throw error
       }
     postponed.postpone(key, postponeMs)
   } catch (error) {

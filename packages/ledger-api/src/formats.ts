@@ -155,7 +155,8 @@ export function readUpdateFormat(format: UpdateFormat): UpdateView {
   }
   if (includeReassignments !== undefined) checkEventFormat(includeReassignments)
   for (const party of parties ?? [])
-    if (!isPartyString(party)) throw invalidField('parties', `${shown(party)} is not a party identifier`)
+    if (!isPartyString(party))
+      throw invalidField('parties', `${shown(party)} is not a party identifier`)
   // With one synchronizer nothing is reassigned. A filter that cannot exist is refused all the same.
   if (includeReassignments !== undefined) compileEventFormat(includeReassignments)
   const topology = parties && (parties.length === 0 ? 'all' : new Set(parties))
@@ -199,7 +200,8 @@ export function checkEventFormat(format: EventFormat): void {
   if (parties.length === 0 && format.filtersForAnyParty === undefined)
     throw invalidArgument('filtersByParty and filtersForAnyParty cannot be empty simultaneously')
   for (const party of parties)
-    if (!isPartyString(party)) throw invalidArgument(`filtersByParty: ${shown(party)} is not a party identifier`)
+    if (!isPartyString(party))
+      throw invalidArgument(`filtersByParty: ${shown(party)} is not a party identifier`)
   for (const id of identifiersOf(format)) checkIdentifier(id)
 }
 

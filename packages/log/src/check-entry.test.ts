@@ -1,7 +1,7 @@
 import { encodeEntry, NEWEST_RULES, transferCommand } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createJudge } from './check-entry.ts'
+import { createEntryChecker } from './check-entry.ts'
 
 const { genesisHash } = createTestNetwork()
 const OLD = NEWEST_RULES
@@ -45,7 +45,7 @@ function entryOf(contractCount: number): Uint8Array {
 }
 
 it('refuses an entry only if no known version allows it, and counts its contracts by each version', () => {
-  const checkEntry = createJudge(genesisHash, [OLD, NEW])
+  const checkEntry = createEntryChecker(genesisHash, [OLD, NEW])
   const few = checkEntry(entryOf(2))
   expect(few).toMatchObject({ kind: 'entry', oversize: null })
   const some = checkEntry(entryOf(17))
@@ -53,9 +53,9 @@ it('refuses an entry only if no known version allows it, and counts its contract
   expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsUnits: 1 })
   const tooMany = checkEntry(entryOf(OLD.contractsNamedMax + 1))
   expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })
-  const onlyNew = createJudge(genesisHash, [NEW])
+  const onlyNew = createEntryChecker(genesisHash, [NEW])
   expect(onlyNew(entryOf(17))).toMatchObject({ oversize: { code: 'LIMIT_EXCEEDED' } })
-  const onlyOld = createJudge(genesisHash, [OLD])
+  const onlyOld = createEntryChecker(genesisHash, [OLD])
   for (const count of [2, 17]) {
     const [one, other] = [checkEntry, onlyOld].map((some) => some(entryOf(count)))
     if (one?.kind !== 'entry' || other?.kind !== 'entry') throw new Error('both are entries')

@@ -20,7 +20,7 @@ import { LRUCache } from 'lru-cache'
 /** Why an entry is refused, for the client that submits it. */
 export type EntryRefusal = { readonly code: ErrorCode; readonly message: string }
 
-export type JudgedEntry =
+export type CheckedEntry =
   | { readonly kind: 'refused'; readonly refusal: EntryRefusal }
   | {
       readonly kind: 'entry'
@@ -38,7 +38,7 @@ export type JudgedEntry =
       readonly oversize: EntryRefusal | null
     }
 
-export type Judge = ReturnType<typeof createJudge>
+export type EntryChecker = ReturnType<typeof createEntryChecker>
 
 /** A member checks an entry several times: when it is submitted, proposed, and passed on. Some seconds, 4 MiB. */
 const CHECKED_MAX = 10_000
@@ -48,23 +48,23 @@ const CHECKED_MAX = 10_000
  *
  * @param rules - Versions of the protocol, in ascending order.
  */
-export function createJudge(
+export function createEntryChecker(
   genesisHash: string,
   rules: readonly [Rules, ...Rules[]] = KNOWN_RULES,
 ) {
-  const checkedByHash = new LRUCache<string, JudgedEntry>({ max: CHECKED_MAX })
+  const checkedByHash = new LRUCache<string, CheckedEntry>({ max: CHECKED_MAX })
   /** Not verified yet: the next that is done with the same bytes. */
-  const readByBytes = new WeakMap<Uint8Array, JudgedEntry>()
+  const readByBytes = new WeakMap<Uint8Array, CheckedEntry>()
   /** Checks form and network, and measures what the entry names. The signature is most of the work. */
-  const withoutSignature = (bytes: Uint8Array): JudgedEntry => {
+  const withoutSignature = (bytes: Uint8Array): CheckedEntry => {
     const known = checkedByHash.get(sha256Hex(bytes)) ?? readByBytes.get(bytes)
     if (known !== undefined) return known
-    const read = weighEntry(bytes, genesisHash, rules)
+    const read = measureEntry(bytes, genesisHash, rules)
     readByBytes.set(bytes, read)
     return read
   }
   /** As `withoutSignature`, and verifies the signature. */
-  const checkEntry = (bytes: Uint8Array): JudgedEntry => {
+  const checkEntry = (bytes: Uint8Array): CheckedEntry => {
     const read = withoutSignature(bytes)
     if (read.kind === 'refused' || checkedByHash.has(read.entryHash)) return read
     if (!isEntrySigned(bytes, genesisHash)) return ignored('bad signature')
@@ -74,11 +74,11 @@ export function createJudge(
   return Object.assign(checkEntry, { withoutSignature })
 }
 
-function weighEntry(
+function measureEntry(
   bytes: Uint8Array,
   genesisHash: string,
   known: readonly [Rules, ...Rules[]],
-): JudgedEntry {
+): CheckedEntry {
   const decoded = readEntry(bytes, genesisHash)
   if (decoded.kind === 'ignored') return ignored(decoded.reason)
   if (decoded.kind === 'checkpoint') {
@@ -130,7 +130,7 @@ function ignoring(code: ErrorCode, reason: string): EntryRefusal {
   return { code, message: `every replica would ignore this entry: ${reason}` }
 }
 
-function ignored(reason: string): JudgedEntry {
+function ignored(reason: string): CheckedEntry {
   return { kind: 'refused', refusal: ignoring('INVALID_ARGUMENT', reason) }
 }
 

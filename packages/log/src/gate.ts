@@ -9,7 +9,7 @@ import type { LogPosition, Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_TOLERANCE_MICROS,
   type ClockReading,
-  describeOffset,
+  describeClockSkew,
   freshReadings,
   judgeClock,
 } from '@quorumscan/runtime'
@@ -46,7 +46,7 @@ export function createLogGate(options: {
     const readings = freshReadings(nodes?.readings() ?? [], now)
     const verdict =
       nodes === null
-        ? ({ kind: 'agrees', offsetMicros: 0 } as const)
+        ? ({ kind: 'agrees', skewMicros: 0 } as const)
         : judgeClock({ readings, now, needed: nodes.confirmationsMin })
     const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
     let { isEndKnown } = known
@@ -137,12 +137,12 @@ function sentenceOf(pause: ClockPause, count: number, needed: number): string {
       )
     case 'off':
       return (
-        `The synchronizer's clock is ${describeOffset(pause.offsetMicros, 'the time')}. Correct the clock: nothing is ` +
+        `The synchronizer's clock is ${describeClockSkew(pause.skewMicros, 'the time')}. Correct the clock: nothing is ` +
         `ordered until ${needed} nodes agree with it within ${seconds} s.`
       )
     case 'log-ahead':
       return (
-        `The newest entry of the log is ${describeOffset(pause.byMicros, "the synchronizer's clock")}. ` +
+        `The newest entry of the log is ${describeClockSkew(pause.byMicros, "the synchronizer's clock")}. ` +
         'Nothing is ordered until the clock reaches it. While no node has applied the entry, ' +
         '`quorumscan log repair` can cut it off.'
       )

@@ -1,6 +1,7 @@
 export { LOG_KEYS, LOG_RULES, LOG_USER } from './acl.ts'
 export { type BlockStore, createBlockStore, type StoredBlock } from './block-store.ts'
 export { watchChain } from './chain-check.ts'
+export * from './check-entry.ts'
 export type { LogStart } from './connection.ts'
 export { createLogFeed, type LogFeed } from './feed.ts'
 export {
@@ -14,7 +15,6 @@ export {
   type StreamGroup,
   signGroup,
 } from './group.ts'
-export * from './check-entry.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { LogConfigError, LogUnavailableError } from './log-errors.ts'
 export { measureLogRoom, watchLogRoom } from './log-room.ts'

@@ -5,9 +5,9 @@ import { type Agreed, stepRecordClock } from './record-clock.ts'
 const START = 1_700_000_000_000_000
 const SECOND = 1_000_000
 const DAY = 86_400 * SECOND
-const agrees: ClockVerdict = { kind: 'agrees', offsetMicros: 0 }
+const agrees: ClockVerdict = { kind: 'agrees', skewMicros: 0 }
 const unknown: ClockVerdict = { kind: 'unknown' }
-const off: ClockVerdict = { kind: 'off', offsetMicros: 30 * DAY }
+const off: ClockVerdict = { kind: 'off', skewMicros: 30 * DAY }
 
 /** Plays `[seconds of monotonic time, seconds by which the wall clock is off, verdict]`. */
 function play(events: readonly [number, number, ClockVerdict][], last = START - DAY) {

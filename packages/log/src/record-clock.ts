@@ -18,7 +18,7 @@ export type ClockPause =
   /** Too few nodes have answered since the start. */
   | { readonly kind: 'unconfirmed' }
   /** Enough nodes disagree with the clock, or it drifted from monotonic time. The offset is positive if it is ahead. */
-  | { readonly kind: 'off'; readonly offsetMicros: number }
+  | { readonly kind: 'off'; readonly skewMicros: number }
   /** The newest record time is ahead of the clock. */
   | { readonly kind: 'log-ahead'; readonly byMicros: number }
 
@@ -42,14 +42,13 @@ export function stepRecordClock(
     recordTime: null,
     pause,
   })
-  if (verdict.kind === 'off')
-    return paused(null, { kind: 'off', offsetMicros: verdict.offsetMicros })
+  if (verdict.kind === 'off') return paused(null, { kind: 'off', skewMicros: verdict.skewMicros })
   const agreed = verdict.kind === 'agrees' ? now : before
   if (agreed === null) return paused(null, { kind: 'unconfirmed' })
   const elapsedMicros = (now.monotonicMs - agreed.monotonicMs) * MICROS_PER_MS
   const driftMicros = now.wallMicros - agreed.wallMicros - elapsedMicros
   if (Math.abs(driftMicros) > CLOCK_TOLERANCE_MICROS)
-    return paused(null, { kind: 'off', offsetMicros: driftMicros })
+    return paused(null, { kind: 'off', skewMicros: driftMicros })
   const byMicros = last - now.wallMicros
   if (byMicros > CLOCK_TOLERANCE_MICROS) return paused(agreed, { kind: 'log-ahead', byMicros })
   return { agreed, recordTime: Math.max(last + 1, Math.floor(now.wallMicros)), pause: null }

@@ -139,7 +139,7 @@ export function planRepair(input: RepairInput): RepairPlan {
     } else {
       if (next !== undefined && next.kind !== 'damaged')
         refill(between(end, { last: next.previousHash, to: part.to, held }))
-      if (end.offset !== part.to) return refused(notKept(part, input))
+      if (end.offset !== part.to) return refused(notStored(part, input))
     }
   }
 
@@ -171,7 +171,7 @@ export function planRepair(input: RepairInput): RepairPlan {
     const by = namesOf(followers, isAhead)
     return refused(
       nodes.filter(isAhead).length > f
-        ? notKept(lost, input)
+        ? notStored(lost, input)
         : { kind: 'applied', ...lost, needed: f + 1, by },
     )
   }
@@ -229,7 +229,7 @@ function cutOf(tail: readonly LogPart[], end: Offset): Cut | null {
   return { from: end + 1, to: last.to, recordTime }
 }
 
-function notKept({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal {
+function notStored({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal {
   const by = namesOf(nodes, ({ groups }) =>
     groups.some(({ firstOffset, lastOffset }) => firstOffset <= to && lastOffset >= from),
   )

@@ -25,7 +25,7 @@ import {
   planRepair,
   type RepairStep,
 } from './repair-plan.ts'
-import { verifyLog, walkLog } from './verify.ts'
+import { iterateLog, verifyLog } from './verify.ts'
 
 /** At most 32 MiB at once. */
 const GROUPS_PER_WRITE = 32
@@ -79,7 +79,7 @@ export async function prepareRepair(options: RepairOptions) {
       name: node.name,
       head: stored === null ? null : node.head,
       groups,
-      hasOtherHistory: await liesElsewhere(groups, parts, options),
+      hasOtherHistory: await followedOtherLog(groups, parts, options),
     })
   }
   const others = options.others.map((one) => ({ ...one, groups: [], hasOtherHistory: false }))
@@ -139,7 +139,7 @@ async function storedBy({ head, readStored }: GroupHolder): Promise<Iterable<Sto
 
 async function survey(options: RepairOptions & { readonly redis: RedisAddress }) {
   const parts: LogPart[] = []
-  for await (const { damages, group } of walkLog(options)) {
+  for await (const { damages, group } of iterateLog(options)) {
     for (const { from, to } of damages) {
       const last = parts.at(-1)
       if (last?.kind === 'damaged') parts[parts.length - 1] = { ...last, to }
@@ -160,7 +160,7 @@ function addGroup(parts: LogPart[], group: SignedGroup, latest: Micros): void {
 }
 
 /** Whether the log has another group than the newest of these groups that ends in a whole part of the log. */
-async function liesElsewhere(
+async function followedOtherLog(
   groups: readonly GroupLink[],
   parts: readonly LogPart[],
   options: RepairOptions,

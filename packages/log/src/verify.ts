@@ -36,7 +36,7 @@ export type LogCursor = LogPosition & {
 }
 
 /** `group`: null where the element is damaged. */
-export type WalkStep = {
+export type LogCursorStep = {
   /** The offset that was expected next. */
   readonly from: Offset
   readonly cursor: LogCursor
@@ -53,7 +53,7 @@ export async function verifyLog(options: VerifyLogOptions) {
   const damages: LogDamage[] = []
   let start: Offset | null = null
   let end: LogCursor | null = null
-  for await (const step of walkLog(options)) {
+  for await (const step of iterateLog(options)) {
     start ??= step.from
     end = step.cursor
     for (const damage of step.damages) {
@@ -75,9 +75,9 @@ export async function verifyLog(options: VerifyLogOptions) {
 }
 
 /** The log element by element. @throws {LogUnavailableError} As `verifyLog`. */
-export async function* walkLog(
+export async function* iterateLog(
   options: Omit<VerifyLogOptions, 'onDamage'>,
-): AsyncGenerator<WalkStep> {
+): AsyncGenerator<LogCursorStep> {
   const { genesis, pace, signal } = options
   using connection = await openLogConnection(options.redis, { signal })
   let cursor: LogCursor = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
@@ -102,7 +102,7 @@ export async function* walkLog(
 }
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis): WalkStep {
+export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis): LogCursorStep {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup

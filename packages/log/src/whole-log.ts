@@ -4,7 +4,7 @@ import type { LogPosition, Offset } from '@quorumscan/model'
 import { chainStart, extendChain, openRawGroup } from './chain.ts'
 import { idOf, openLogConnection, type RawGroup } from './connection.ts'
 import { LogGroupError, openGroup, type SignedGroup } from './group.ts'
-import { describeDamage, type VerifyLogOptions, walkLog } from './verify.ts'
+import { describeDamage, iterateLog, type VerifyLogOptions } from './verify.ts'
 
 /** Bytes of a group and the signature that proves it. */
 export type ProvenGroup = Pick<SignedGroup, 'bytes' | 'signature'>
@@ -26,7 +26,7 @@ export async function* readWholeLog(options: Options): AsyncGenerator<SignedGrou
   if (newest === null) return
   const { lastOffset } = openRawGroup(newest, options.genesis)
   let next: Offset | null = null
-  for await (const { from, damages, group } of walkLog(options)) {
+  for await (const { from, damages, group } of iterateLog(options)) {
     const [damage] = damages
     if (damage !== undefined || group === null)
       throw new LogGroupError('chain', damage === undefined ? '' : describeDamage(damage))

@@ -1,8 +1,8 @@
 /** The address of a Redis: a URL, and files for secrets, which must not be in a URL. */
 import {
+  assertCertificate,
   type ClientTls,
   type ClientTlsFiles,
-  demandCertificate,
   type EnvReader,
   type Meaning,
   openClientTls,
@@ -13,7 +13,7 @@ import {
 
 type Endpoint = { readonly host: string; readonly port: number }
 
-export type RedisPlace =
+export type RedisLocation =
   /** A unix socket. */
   | { readonly path: string }
   | Endpoint
@@ -22,7 +22,7 @@ export type RedisPlace =
 
 /** An operator's configuration of a Redis. `readRedisAddress` reads its files. */
 export type RedisConfig = {
-  readonly place: RedisPlace
+  readonly place: RedisLocation
   readonly userFile?: string | null
   readonly passwordFile?: string | null
   readonly sentinelUserFile?: string | null
@@ -32,7 +32,7 @@ export type RedisConfig = {
 }
 
 /** The options of a connection that identify its Redis. */
-export type RedisAddress = RedisPlace & {
+export type RedisAddress = RedisLocation & {
   readonly username?: string
   readonly password?: string
   readonly sentinelUsername?: string
@@ -41,7 +41,7 @@ export type RedisAddress = RedisPlace & {
   readonly tls?: ClientTls | null
 }
 
-export function isBehindSentinels(place: RedisPlace): boolean {
+export function isBehindSentinels(place: RedisLocation): boolean {
   return 'sentinels' in place
 }
 
@@ -68,7 +68,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     ca: readNamedFile(variables, `${name}_CA`, {
       about: 'certificates (PEM) of its authority, in addition to those that Node trusts',
       example: '/etc/quorumscan/redis-ca.pem',
-      file: demandCertificate,
+      file: assertCertificate,
     }),
     own: readOwnCertificate(variables, name, 'this Redis'),
   }
@@ -106,7 +106,7 @@ const ENDPOINT = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]{1,5}))?$/i
 const PRIMARY_NAME = /^[A-Za-z0-9._-]+$/
 
 /** @throws {RangeError} With the reason, and without the password. */
-export function parseRedisUrl(text: string): { place: RedisPlace; isSecure: boolean } {
+export function parseRedisUrl(text: string): { place: RedisLocation; isSecure: boolean } {
   if (text.startsWith('unix://')) {
     const path = text.slice('unix://'.length)
     if (!path.startsWith('/'))

@@ -320,7 +320,11 @@ describe('lookups at an offset', () => {
       archived: second.delta.created,
     })
     const last = stepAfter(fourth, { recordTime: third.recordTime + 600 * SECOND })
-    await writeSteps(redis, headState, { steps: [first, second, third, fourth, last], layout, signal })
+    await writeSteps(redis, headState, {
+      steps: [first, second, third, fourth, last],
+      layout,
+      signal,
+    })
     expect(headState.head.horizon).toBe(third.offset)
     expect(cleanUpBacklog(headState)).toBe(1)
     expect(await cleanUp(redis, headState, signal)).toBe('written')

@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, demandCertificate, EnvError, readNamedText } from '@quorumscan/base'
+import { assertCertificate, type Clock, EnvError, readNamedText } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { createRateLimitedLog } from './rate-limited-log.ts'
@@ -86,7 +86,7 @@ export function problemOfCertificate({ cert, key, ca }: Loaded): string | null {
     return `QS_TLS_CERT, QS_TLS_KEY: the files contain no certificate with its key: ${reason}`
   }
   try {
-    if (ca !== undefined) demandCertificate(ca)
+    if (ca !== undefined) assertCertificate(ca)
   } catch (cause) {
     return `QS_TLS_CLIENT_CA: ${(cause as Error).message}`
   }

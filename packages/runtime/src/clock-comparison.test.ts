@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClockReading, describeOffset, judgeClock } from './clock-comparison.ts'
+import { type ClockReading, describeClockSkew, judgeClock } from './clock-comparison.ts'
 
 const NOW = { wallMicros: 1_700_000_000_000_000, monotonicMs: 50_000 }
 
@@ -14,14 +14,14 @@ const readings = (...aheadSeconds: number[]): ClockReading[] =>
 const judge = (...aheadSeconds: number[]) =>
   judgeClock({ readings: readings(...aheadSeconds), now: NOW, needed: 2 })
 
-describe('judging this process's clock', () => {
+describe('judging the local clock', () => {
   it('agrees when the needed number of peers does, whatever the others say', () => {
-    expect(judge(0, 1.5, 600, -600)).toEqual({ kind: 'agrees', offsetMicros: 0 })
+    expect(judge(0, 1.5, 600, -600)).toEqual({ kind: 'agrees', skewMicros: 0 })
     expect(judge(2, -2)).toMatchObject({ kind: 'agrees' })
   })
 
   it('is off when fewer agree and the needed number of peers does not', () => {
-    expect(judge(600, 600, 600, 0)).toEqual({ kind: 'off', offsetMicros: -600_000_000 })
+    expect(judge(600, 600, 600, 0)).toEqual({ kind: 'off', skewMicros: -600_000_000 })
     expect(judge(-2.1, -2.2)).toMatchObject({ kind: 'off' })
   })
 
@@ -34,16 +34,16 @@ describe('judging this process's clock', () => {
     })
   })
 
-  it('shows at once, by earlier readings, that this process's wall clock was set', () => {
+  it('shows at once, by earlier readings, that the local wall clock was set', () => {
     const jumped = { ...NOW, wallMicros: NOW.wallMicros + 86_400_000_000 }
     expect(judgeClock({ readings: readings(0, 0, 0), now: jumped, needed: 2 })).toEqual({
       kind: 'off',
-      offsetMicros: 86_400_000_000,
+      skewMicros: 86_400_000_000,
     })
   })
 
   it('describes an offset', () => {
-    expect(describeOffset(-600_400_000, 'the log')).toBe('600 s behind the log')
-    expect(describeOffset(2_600_000, 'the log')).toBe('3 s ahead of the log')
+    expect(describeClockSkew(-600_400_000, 'the log')).toBe('600 s behind the log')
+    expect(describeClockSkew(2_600_000, 'the log')).toBe('3 s ahead of the log')
   })
 })

@@ -18,9 +18,9 @@ export type ClockReading = {
 /** Both own clocks at one time. */
 export type Moment = { readonly wallMicros: number; readonly monotonicMs: number }
 
-/** `offsetMicros`: by how much this process's clock is ahead; below zero, behind. */
+/** `skewMicros`: by how much this process's clock is ahead; below zero, behind. */
 export type ClockVerdict =
-  | { readonly kind: 'agrees' | 'off'; readonly offsetMicros: number }
+  | { readonly kind: 'agrees' | 'off'; readonly skewMicros: number }
   /** Too few have answered recently. */
   | { readonly kind: 'unknown' }
 
@@ -53,16 +53,16 @@ export function judgeClock(options: {
     .map((reading) => skewOf(reading, options.now))
     .sort((a, b) => a - b)
   const close = offsets.filter((offset) => Math.abs(offset) <= CLOCK_TOLERANCE_MICROS)
-  if (close.length >= options.needed) return { kind: 'agrees', offsetMicros: middleOf(close) }
+  if (close.length >= options.needed) return { kind: 'agrees', skewMicros: middleOf(close) }
   const far = offsets.filter((offset) => Math.abs(offset) > CLOCK_TOLERANCE_MICROS)
-  if (far.length >= options.needed) return { kind: 'off', offsetMicros: middleOf(far) }
+  if (far.length >= options.needed) return { kind: 'off', skewMicros: middleOf(far) }
   return { kind: 'unknown' }
 }
 
 /** Such as `600 s behind the log`. */
-export function describeOffset(offsetMicros: number, whose: string): string {
-  const seconds = Math.round(Math.abs(offsetMicros) / (MICROS_PER_MS * 1000))
-  return `${seconds} s ${offsetMicros < 0 ? 'behind' : 'ahead of'} ${whose}`
+export function describeClockSkew(skewMicros: number, whose: string): string {
+  const seconds = Math.round(Math.abs(skewMicros) / (MICROS_PER_MS * 1000))
+  return `${seconds} s ${skewMicros < 0 ? 'behind' : 'ahead of'} ${whose}`
 }
 
 function middleOf(sorted: readonly number[]): number {

@@ -3,7 +3,7 @@ import { MICROS_PER_MS } from '@quorumscan/base'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { z } from 'zod'
 import { ask, type HttpReply } from './ask.ts'
-import { CLOCK_TOLERANCE_MICROS, describeOffset } from './clock-comparison.ts'
+import { CLOCK_TOLERANCE_MICROS, describeClockSkew } from './clock-comparison.ts'
 import { DETAIL_HEADER, OFFSET_HEADER } from './peer-clocks.ts'
 
 /** A healthy process answers its health routes within milliseconds. A paused one never does. */
@@ -83,8 +83,8 @@ function readinessOf({ status, headers, body }: HttpReply) {
 
 /** The clock offset of a ready process that may stop it. */
 function clockDetail(headers: Headers): string | null {
-  const offsetMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
-  return Math.abs(offsetMicros) > CLOCK_TOLERANCE_MICROS
-    ? `its clock is ${describeOffset(offsetMicros, 'those of its peers')}`
+  const skewMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
+  return Math.abs(skewMicros) > CLOCK_TOLERANCE_MICROS
+    ? `its clock is ${describeClockSkew(skewMicros, 'those of its peers')}`
     : null
 }

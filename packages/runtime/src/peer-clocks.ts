@@ -9,7 +9,7 @@ import {
   CLOCK_TOLERANCE_MICROS,
   type ClockReading,
   type ClockVerdict,
-  describeOffset,
+  describeClockSkew,
   freshReadings,
   judgeClock,
   type Moment,
@@ -156,11 +156,11 @@ export function createPeerClocks(options: {
     /** @throws {ScanError} CLOCK_OFF if, by enough peers, the clock is so far off that the process stalls. */
     assertUsable(): void {
       const now = verdictOf(poll.latest)
-      if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STALLED_MICROS) return
+      if (now.kind !== 'off' || Math.abs(now.skewMicros) <= STALLED_MICROS) return
       throw new ScanError(
         'CLOCK_OFF',
-        `The clock of this process is ${describeOffset(now.offsetMicros, `those of ${needed} nodes or more`)}.`,
-        { details: { offset_ms: now.offsetMicros / 1000 }, retryAfterSeconds: 1 },
+        `The clock of this process is ${describeClockSkew(now.skewMicros, `those of ${needed} nodes or more`)}.`,
+        { details: { offset_ms: now.skewMicros / 1000 }, retryAfterSeconds: 1 },
       )
     },
     async [Symbol.asyncDispose](): Promise<void> {
@@ -184,12 +184,12 @@ function createVerdictLog(needed: number, logger: Logger) {
   return (now: ClockVerdict): void => {
     if (now.kind === 'off') {
       const hasWarned =
-        warnedMicros !== null && Math.abs(now.offsetMicros - warnedMicros) <= CLOCK_TOLERANCE_MICROS
+        warnedMicros !== null && Math.abs(now.skewMicros - warnedMicros) <= CLOCK_TOLERANCE_MICROS
       if (hasWarned) return
-      warnedMicros = now.offsetMicros
+      warnedMicros = now.skewMicros
       logger.warn(
-        { offsetMs: now.offsetMicros / 1000 },
-        `this clock is ${describeOffset(now.offsetMicros, `those of ${needed} peers or more`)}`,
+        { offsetMs: now.skewMicros / 1000 },
+        `this clock is ${describeClockSkew(now.skewMicros, `those of ${needed} peers or more`)}`,
       )
     } else if (now.kind === 'agrees' && warnedMicros !== null) {
       warnedMicros = null
@@ -201,7 +201,7 @@ function createVerdictLog(needed: number, logger: Logger) {
 /** For `/status`: how far this process's clock is ahead, in whole milliseconds; null while too few peers answer. */
 export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | null {
   const verdict = clocks.verdict()
-  return verdict.kind === 'unknown' ? null : Math.round(verdict.offsetMicros / 1000)
+  return verdict.kind === 'unknown' ? null : Math.round(verdict.skewMicros / 1000)
 }
 
 /**

@@ -5,7 +5,7 @@ import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Reader } from '@quorumscan/reader/voted'
 import type { Replica } from '@quorumscan/replica'
 import type { Genesis } from '@quorumscan/verifier'
-import type { EvidenceKeeper } from './evidence.ts'
+import type { EvidenceStore } from './evidence.ts'
 import type { ReadFloor } from './read-floor.ts'
 
 export type ScanProxyDeps = {
@@ -20,5 +20,5 @@ export type ScanProxyDeps = {
   /** Reads what one node proves: where the local replica cannot. */
   readonly certifiedReader: CertifiedReader
   readonly readFloor: ReadFloor
-  readonly evidence: EvidenceKeeper
+  readonly evidence: EvidenceStore
 }

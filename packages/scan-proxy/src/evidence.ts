@@ -12,14 +12,14 @@ import {
   verifyEvidence,
 } from '@quorumscan/verifier'
 
-export type EvidenceKeeper = Awaited<ReturnType<typeof createEvidenceKeeper>>
+export type EvidenceStore = Awaited<ReturnType<typeof createEvidenceStore>>
 
 /**
  * Disposing waits until what was found is written.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the store cannot be read.
  */
-export async function createEvidenceKeeper(options: {
+export async function createEvidenceStore(options: {
   readonly store: StoredText
   readonly onFound: (evidence: Evidence) => void
   /** What was found is in memory only, until the next find is written. */

@@ -51,12 +51,12 @@ export function outcomeError(outcome: Exclude<Outcome, Decided> | Unproven | Exp
     case 'lagging':
       return lagging(outcome)
     case 'expired':
-      return walkOver('its offset is not certified any more')
+      return pageWalkExpired('its offset is not certified any more')
   }
 }
 
 /** A walk over pages cannot continue. */
-export function walkOver(reason: string): ScanError {
+export function pageWalkExpired(reason: string): ScanError {
   return new ScanError('OFFSET_PRUNED', `The walk is over: ${reason}. Begin it again.`)
 }
 

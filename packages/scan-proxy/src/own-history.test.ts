@@ -1,7 +1,7 @@
 import { ScanError } from '@quorumscan/errors'
 import type { Outcome } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
-import { localHistoryHash, whyOver } from './own-history.ts'
+import { expiredPageWalk, localHistoryHash } from './own-history.ts'
 
 const HORIZON = 40
 const HEAD = 100
@@ -50,13 +50,13 @@ describe('a page through the proxy', () => {
     ['verified', HORIZON - 1, null],
   ])('that ended %s at offset %d is %s', async (kind, offset, code) => {
     const outcome = outcomes[kind] as Outcome
-    const over = await whyOver(replica, { after: 'alice', offset }, outcome)
+    const over = await expiredPageWalk(replica, { after: 'alice', offset }, outcome)
     expect(over?.code ?? null).toBe(code)
   })
 
   it('is never over before its walk has begun', async () => {
     const outcome = outcomes['insufficient'] as Outcome
-    expect(await whyOver(replica, null, outcome)).toBeNull()
+    expect(await expiredPageWalk(replica, null, outcome)).toBeNull()
   })
 })
 

@@ -2,7 +2,7 @@
 import { isScanError, type ScanError } from '@quorumscan/errors'
 import type { Offset, PagePosition } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import { walkOver } from './outcome.ts'
+import { pageWalkExpired } from './outcome.ts'
 
 type History = Pick<Replica, 'head' | 'pin'>
 
@@ -35,7 +35,7 @@ export function localHistoryHash(replica: History): (offset: Offset) => Promise<
  *
  * @param position - Of the walk; null: its first page, or no walk.
  */
-export async function whyOver(
+export async function expiredPageWalk(
   replica: History,
   position: PagePosition | null,
   outcome: { readonly kind: string },
@@ -47,6 +47,6 @@ export async function whyOver(
     return null
   } catch (error) {
     if (!isScanError(error, 'OFFSET_PRUNED')) throw error
-    return walkOver(`offset ${position.offset} lies below the history horizon`)
+    return pageWalkExpired(`offset ${position.offset} lies below the history horizon`)
   }
 }

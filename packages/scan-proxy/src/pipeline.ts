@@ -17,7 +17,7 @@ import { createCertifiedReads, type Proven, type Unproven } from './certified.ts
 import type { ScanProxyDeps } from './dependencies.ts'
 import { OPERATIONS, type Operation, type ProxyRead } from './operations.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
-import { whyOver } from './own-history.ts'
+import { expiredPageWalk } from './own-history.ts'
 import {
   maxAgeOf,
   minOffsetOf,
@@ -88,7 +88,7 @@ function createPipeline(deps: ScanProxyDeps) {
     const headers = quorumHeaders(found)
     if (!('answer' in found)) {
       const position = 'position' in asked ? asked.position : null
-      const over = await whyOver(ledger, position, found)
+      const over = await expiredPageWalk(ledger, position, found)
       return { headers, error: over ?? outcomeError(found) }
     }
     if ('document' in found && wantsDocument(request))

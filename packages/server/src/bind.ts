@@ -16,7 +16,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import { requireWellFormedQuery } from './query-parser.ts'
+import { assertWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './respond.ts'
 
 /** The buffer of a stream, beyond the last piece of its source. */
@@ -61,7 +61,7 @@ export function createBind(server: {
 }): Bind {
   const { shedder, deadlines, responder } = server
   return (operation) => async (request, reply) => {
-    requireWellFormedQuery(request.query)
+    assertWellFormedQuery(request.query)
     // Not always awaited: in its turn of the load shedder, a handler starts at once.
     const decoded = operation.decode(request)
     const input = decoded instanceof Promise ? await decoded : decoded

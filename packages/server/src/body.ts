@@ -82,7 +82,7 @@ const SCATTERED: Reason = ['MALFORMED_BODY', 'the body comes in too many small p
 export function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { route } = request.routeOptions.config
   if (route?.body === undefined || bytes.byteLength === 0) return undefined
-  requireKnownEncoding(request, route)
+  assertKnownEncoding(request, route)
   if (route.body === 'bytes') return new Uint8Array(bytes)
   chargeForJson(request.client, bytes)
   return parseJson(bytes)
@@ -94,7 +94,7 @@ export function chargeForJson(client: Client, { byteLength }: Uint8Array): void 
   if (units > 0) client.charge(units)
 }
 
-function requireKnownEncoding(request: FastifyRequest, route: RouteDef): void {
+function assertKnownEncoding(request: FastifyRequest, route: RouteDef): void {
   const type = request.headers['content-type'] ?? ''
   const essence = type.replace(/;.*$/s, '').trim().toLowerCase()
   const accepted =

@@ -7,7 +7,7 @@ import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { isPeerToken, PEER_TOKEN_HEADER } from '@quorumscan/runtime'
 import ipaddr from 'ipaddr.js'
 import type { Origins } from './origins.ts'
-import { type RateBudget, createBudget, unlimitedBudget } from './token-buckets.ts'
+import { createRateBudget, type RateBudget, unlimitedRateBudget } from './token-buckets.ts'
 
 /** D-33: the rate of a peer. */
 const PEER_UNITS_PER_SECOND = 100_000
@@ -68,7 +68,7 @@ export function createClients(options: {
 }) {
   const { rateLimit, origins, clock } = options
   const budgetOf = (unitsPerSecond: number) =>
-    rateLimit === null ? unlimitedBudget : createBudget({ unitsPerSecond, clock })
+    rateLimit === null ? unlimitedRateBudget : createRateBudget({ unitsPerSecond, clock })
   const { unitsPerSecond = 0, peerTokens = [] } = rateLimit ?? {}
   const addresses = budgetOf(unitsPerSecond)
   const networks = budgetOf(NETWORK_FACTOR * unitsPerSecond)

@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { ConnectionLimiter, type ConnectionLimits } from './connection-limiter.ts'
 
-const roomy: ConnectionLimits = { max: 100, perClientMax: 100, perNetworkMax: 100, areInUse: false }
+const roomy: ConnectionLimits = {
+  max: 100,
+  perClientMax: 100,
+  perNetworkMax: 100,
+  evictsOnlyFromLargerClients: false,
+}
 
 /** A limiter, and the names of the members that it evicted. */
 function create(limits: Partial<ConnectionLimits>) {
@@ -59,7 +64,7 @@ it('clients of one IPv6 network share its limit', () => {
 })
 
 it('a member that is in use is evicted only for a client that has fewer', () => {
-  const { take, gone } = create({ max: 5, perClientMax: 3, areInUse: true })
+  const { take, gone } = create({ max: 5, perClientMax: 3, evictsOnlyFromLargerClients: true })
   for (const name of ['a1', 'a2', 'a3']) take(name, '10.0.0.1')
   expect(take('a4', '10.0.0.1')).toBeNull()
   take('b1', '10.0.0.2')

@@ -11,7 +11,7 @@ export type ConnectionLimits = {
   /** The limit of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
   /** A user needs its slot while it exists: it is evicted only for a client that has fewer. */
-  readonly areInUse: boolean
+  readonly evictsOnlyFromLargerClients: boolean
 }
 
 /** What occupies a slot. */
@@ -90,7 +90,7 @@ export class ConnectionLimiter {
 
   /** Evicts the longest idle user of the largest of these clients that has one. */
   #evictFor(ownSize: number, isCandidate: (slots: ClientSlots) => boolean): boolean {
-    const sizeMin = this.#limits.areInUse ? ownSize + 2 : 1
+    const sizeMin = this.#limits.evictsOnlyFromLargerClients ? ownSize + 2 : 1
     let size = 0
     let evict: (() => void) | null = null
     for (const slots of this.#clients.values()) {

@@ -83,7 +83,7 @@ export function createListener(
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
-    areInUse: false,
+    evictsOnlyFromLargerClients: false,
   })
   const nextBackOff = createBackOff(clock)
   const open = new Set<Connection>()
@@ -149,25 +149,25 @@ export function createListener(
 
 /** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
 function followHandshakes(server: SecureServer) {
-  const connectionByEnds = new Map<string, Connection>()
+  const connectionByAddressPair = new Map<string, Connection>()
   server.on('secureConnection', (socket: TLSSocket) => {
-    const connection = connectionByEnds.get(endsOf(socket))
+    const connection = connectionByAddressPair.get(addressPairOf(socket))
     if (connection === undefined) return socket.destroy()
-    connection.speakBy(socket)
+    connection.attachSocket(socket)
     connectionOf.set(socket, connection)
   })
   // A client that fails at TLS cannot read an HTTP answer.
   server.prependListener('tlsClientError', (_, socket) => socket.destroy())
   return (socket: Socket, connection: Connection): void => {
-    const pair = endsOf(socket)
-    connectionByEnds.set(pair, connection)
+    const pair = addressPairOf(socket)
+    connectionByAddressPair.set(pair, connection)
     socket.once('close', () => {
-      if (connectionByEnds.get(pair) === connection) connectionByEnds.delete(pair)
+      if (connectionByAddressPair.get(pair) === connection) connectionByAddressPair.delete(pair)
     })
   }
 }
 
-function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+function addressPairOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ')
 }
 
@@ -208,11 +208,11 @@ class Connection implements SlotUser {
   constructor(socket: Socket, shared: Shared) {
     this.#socket = socket
     this.#shared = shared
-    this.speakBy(socket)
+    this.attachSocket(socket)
   }
 
   /** From now on requests arrive on this socket. */
-  speakBy(socket: Socket): void {
+  attachSocket(socket: Socket): void {
     this.#socket = socket
     const destroySoon = socket.destroySoon.bind(socket)
     // After the last answer, even while the client still sends.

@@ -17,7 +17,7 @@ export function createLongPolls() {
     max: POLLS_MAX,
     perClientMax: POLLS_PER_CLIENT_MAX,
     perNetworkMax: POLLS_PER_NETWORK_MAX,
-    areInUse: false,
+    evictsOnlyFromLargerClients: false,
   })
   return {
     /** The result of the poll; null if a newer poll ended it. */

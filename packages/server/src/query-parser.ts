@@ -31,7 +31,7 @@ export function parseQuery(text: string): Query {
 }
 
 /** @throws {ScanError} MALFORMED_REQUEST if `parseQuery` could not read it. */
-export function requireWellFormedQuery(query: unknown): void {
+export function assertWellFormedQuery(query: unknown): void {
   if (query === malformed)
     throw new ScanError('MALFORMED_REQUEST', 'the query is not percent-encoded UTF-8')
 }

@@ -1,7 +1,7 @@
 import { createManualClock } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createBudget } from './token-buckets.ts'
+import { createRateBudget } from './token-buckets.ts'
 
 it('a client gets at most the units of one second at once, and then the rate, in any pattern', async () => {
   await fc.assert(
@@ -9,7 +9,7 @@ it('a client gets at most the units of one second at once, and then the rate, in
       fc.array(fc.record({ waitMs: fc.nat(500), units: fc.integer({ min: 1, max: 5 }) })),
       async (steps) => {
         const clock = createManualClock()
-        const budget = createBudget({ unitsPerSecond: 10, clock })
+        const budget = createRateBudget({ unitsPerSecond: 10, clock })
         let spent = 0
         for (const step of steps) {
           await clock.advance(step.waitMs)
@@ -28,14 +28,14 @@ it('a client gets at most the units of one second at once, and then the rate, in
 })
 
 it('clients do not spend each other’s units', () => {
-  const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock() })
+  const budget = createRateBudget({ unitsPerSecond: 1, clock: createManualClock() })
   budget.admit('a', 1)
   expect(() => budget.admit('a', 1)).toThrow()
   expect(() => budget.admit('b', 1)).not.toThrow()
 })
 
 it('the client that was quiet longest is forgotten when there are too many', () => {
-  const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
+  const budget = createRateBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
   budget.admit('a', 1)
   budget.admit('b', 1)
   expect(() => budget.admit('b', 1)).toThrow() // A known client evicts no bucket.
@@ -46,7 +46,7 @@ it('the client that was quiet longest is forgotten when there are too many', () 
 })
 
 it('of requests admitted at the same time, one is served on credit, not all', () => {
-  const budget = createBudget({ unitsPerSecond: 10, clock: createManualClock() })
+  const budget = createRateBudget({ unitsPerSecond: 10, clock: createManualClock() })
   budget.admit('a', 1)
   budget.admit('a', 1)
   budget.charge('a', 255)

@@ -21,9 +21,9 @@ export type RateBudget = {
   charge(client: string, units: number): void
 }
 
-export const unlimitedBudget: RateBudget = { admit: () => {}, charge: () => {} }
+export const unlimitedRateBudget: RateBudget = { admit: () => {}, charge: () => {} }
 
-export function createBudget(options: {
+export function createRateBudget(options: {
   /** The rate of each client; a function if it changes. */
   readonly unitsPerSecond: number | (() => number)
   readonly clock: Clock

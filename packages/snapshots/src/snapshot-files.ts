@@ -18,12 +18,12 @@ import {
   toWireOffer,
 } from './snapshot-offer.ts'
 
-export type HeldSnapshot = SnapshotOffer & { readonly manifest: Manifest }
+export type StoredSnapshot = SnapshotOffer & { readonly manifest: Manifest }
 
 export type SnapshotFiles = Awaited<ReturnType<typeof openSnapshotFiles>>
 
 /** A snapshot that no other member has signed yet, and the previous one. */
-const NEWEST_KEPT = 2
+const NEWEST_STORED = 2
 /** Reserved for other uses of the disk: a snapshot is skipped if less would be left. */
 const FREE_BYTES_MIN = 1024 ** 3
 const CONTENT = '.snapshot'
@@ -40,7 +40,7 @@ const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft|\.json\.[0-9a-
  */
 export async function openSnapshotFiles(directory: string, network: Network) {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const heldByOffset = new Map<number, HeldSnapshot>()
+  const heldByOffset = new Map<number, StoredSnapshot>()
   const fileOf = (offset: number, end: string) => join(directory, `${offset}${end}`)
   const own = await ownFilesOf(directory)
   for (const { name, offset, end } of own) {
@@ -53,7 +53,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
       await rm(join(directory, name), { force: true })
 
   /** Newest first. */
-  const held = (): readonly HeldSnapshot[] =>
+  const held = (): readonly StoredSnapshot[] =>
     [...heldByOffset.values()].sort((a, b) => b.offset - a.offset)
   const drop = async (offset: number): Promise<void> => {
     heldByOffset.delete(offset)
@@ -76,7 +76,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     held,
     drop,
     /** Writes the content of a snapshot, which has no signatures yet. If the content throws, the file is deleted. */
-    async write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<HeldSnapshot> {
+    async write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<StoredSnapshot> {
       const largest = Math.max(0, ...held().map(({ manifest }) => manifest.contentBytes))
       const { bavail, bsize } = await statfs(directory)
       if (bavail * bsize < FREE_BYTES_MIN + 2 * largest)
@@ -91,19 +91,19 @@ export async function openSnapshotFiles(directory: string, network: Network) {
       }
     },
     /** Stores the description of a written snapshot, or its new signatures, and deletes snapshots that are not needed. */
-    async store(snapshot: HeldSnapshot): Promise<void> {
+    async store(snapshot: StoredSnapshot): Promise<void> {
       const { manifest, offset } = snapshot
       heldByOffset.set(offset, snapshot)
       const description = { snapshots: [toWireOffer(snapshot)], manifest }
       writeFileAtomic(fileOf(offset, DESCRIPTION), JSON.stringify(description))
       const [newest, ...older] = held()
       const confirmed = held().find((one) => isConfirmed(one, network))
-      const kept = new Set([newest, ...older.slice(0, NEWEST_KEPT - 1), confirmed])
+      const kept = new Set([newest, ...older.slice(0, NEWEST_STORED - 1), confirmed])
       for (const one of older) if (!kept.has(one)) await drop(one.offset)
     },
     piece,
     /** The content of a snapshot. @throws {Error} If a piece is damaged. */
-    async *content({ offset, manifest }: HeldSnapshot): AsyncGenerator<Uint8Array> {
+    async *content({ offset, manifest }: StoredSnapshot): AsyncGenerator<Uint8Array> {
       for (const index of manifest.pieceHashes.keys()) {
         const bytes = await piece(offset, index)
         if (bytes === null) throw new Error(`this node's snapshot of offset ${offset} is damaged`)
@@ -153,7 +153,7 @@ async function readPart(path: string, start: number, length: number): Promise<Ui
 }
 
 /** Null unless it is a description whose manifest is the signed one. */
-function readDescription(bytes: Uint8Array, network: Network): HeldSnapshot | null {
+function readDescription(bytes: Uint8Array, network: Network): StoredSnapshot | null {
   try {
     const [offer] = readOffers(bytes, network)
     const { manifest } = JSON.parse(Buffer.from(bytes).toString('utf8'))

@@ -7,7 +7,7 @@ import { anySignal, type Clock, toHex } from '@quorumscan/base'
 import type { PeerSnapshot, Snapshots } from '@quorumscan/ledger'
 import { type Logger, type Metrics, type Peer, type PeerClient, repeat } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
-import { type HeldSnapshot, openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
+import { openSnapshotFiles, type SnapshotFiles, type StoredSnapshot } from './snapshot-files.ts'
 import {
   isConfirmed,
   keyOfOffer,
@@ -47,7 +47,7 @@ export async function createSnapshotStore(
     onProblem: (err, { name }) => logger.debug({ err, node: name }, 'a snapshot cannot be read'),
   })
   const files = own && (await openSnapshotFiles(own.directory, network))
-  const held = (): readonly HeldSnapshot[] => files?.held() ?? []
+  const held = (): readonly StoredSnapshot[] => files?.held() ?? []
 
   options.metrics.sampled('gauge', {
     name: 'snapshot_offset',

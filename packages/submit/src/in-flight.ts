@@ -8,11 +8,11 @@ import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
 
 /** One attempt: the synchronizer answers within a few fsyncs, or is down. */
-const OFFER_MS_MAX = 5000
+const ATTEMPT_MS_MAX = 5000
 const PAUSE = { minMs: 50, maxMs: 2000 }
 
 /** The state of the attempts to submit an entry. */
-export type OfferAttempt = {
+export type SubmitAttempt = {
   /** An attempt was accepted, or its answer was lost. */
   mayBeInLog: boolean
   /** The last refusal before anything was written. */
@@ -45,14 +45,14 @@ export function createInFlight(deps: {
   readonly waitsForRoom: boolean
 }) {
   const { ordering, clock, random } = deps
-  type Item = InFlightEntry & { readonly attempt: OfferAttempt; isStarted: boolean }
+  type Item = InFlightEntry & { readonly attempt: SubmitAttempt; isStarted: boolean }
   const items = new Map<string, Item>()
   const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
   const submitOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
     within(
-      { clock, timeoutMs: OFFER_MS_MAX, signal },
+      { clock, timeoutMs: ATTEMPT_MS_MAX, signal },
       (either) => ordering.submit(bytes, either),
       () => {
         throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
@@ -98,7 +98,7 @@ export function createInFlight(deps: {
 
   return {
     /** @param recordTime - Of the head. @returns The state of the attempts, which changes. */
-    add(entry: InFlightEntry, recordTime: Micros): OfferAttempt {
+    add(entry: InFlightEntry, recordTime: Micros): SubmitAttempt {
       const attempt = { mayBeInLog: false, refusal: null }
       const item = { ...entry, attempt, isStarted: false }
       items.set(entry.entryHash, item)

@@ -8,7 +8,7 @@ import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type { Deduplication, LogPosition, Micros, Update } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
-import { createInFlight, type OfferAttempt } from './in-flight.ts'
+import { createInFlight, type SubmitAttempt } from './in-flight.ts'
 import {
   type Participant,
   rehearse,
@@ -124,7 +124,7 @@ function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
   }
 }
 
-function unseen(attempt: OfferAttempt, cause: unknown): ScanError {
+function unseen(attempt: SubmitAttempt, cause: unknown): ScanError {
   if (!attempt.mayBeInLog && attempt.refusal !== null) return attempt.refusal
   return unknown('the outcome of the submission was not seen in time', cause)
 }

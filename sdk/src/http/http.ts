@@ -44,7 +44,7 @@ export function createHttp(options: {
   readonly onOffset?: (offset: number) => Promise<void>
 }) {
   const { clock, random } = options
-  const token = createTokenKeeper(options.token)
+  const token = createTokenCache(options.token)
   let newest = 0
   const note = (reply: HttpReply): void => {
     const offset = Number(reply.header('x-ledger-offset'))
@@ -177,7 +177,7 @@ export type TokenSource =
     }) => string | Promise<string>)
 
 /** Calls the source once for concurrent calls. */
-function createTokenKeeper(source: TokenSource | null) {
+function createTokenCache(source: TokenSource | null) {
   let current: string | null = typeof source === 'string' ? source : null
   let asking: { readonly signal: AbortSignal; readonly token: Promise<string> } | undefined
   return {

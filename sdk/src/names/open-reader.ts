@@ -13,7 +13,7 @@ import type { checkGenesis } from '../checked-genesis.ts'
 import { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
-import { platformSha256, requireEd25519 } from '../platform/platform-crypto.ts'
+import { assertEd25519, platformSha256 } from '../platform/platform-crypto.ts'
 import { type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
 import type { ReadsOptions } from './bounded.ts'
@@ -71,7 +71,7 @@ export async function openReader(parts: ReaderParts) {
   } else {
     ;({ genesis, genesisHash } = await parts.checkGenesis(pinned, crypto))
   }
-  if (!proxy?.isTrusted) await requireEd25519(crypto, genesis)
+  if (!proxy?.isTrusted) await assertEd25519(crypto, genesis)
 
   const keyOf = (what: string) => storeKey(genesisHash, what)
   const options: CertifiedReaderOptions = {

@@ -22,7 +22,7 @@ export function platformCrypto(): CryptoPort {
  *
  * @throws {QuorumscanError} CRYPTO_UNAVAILABLE.
  */
-export async function requireEd25519(crypto: CryptoPort, genesis: Genesis): Promise<void> {
+export async function assertEd25519(crypto: CryptoPort, genesis: Genesis): Promise<void> {
   const publicKey = fromHex(genesis.nodes[0]?.scanKey ?? '')
   const wrong = { publicKey, signature: new Uint8Array(64), message: new Uint8Array() }
   const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {

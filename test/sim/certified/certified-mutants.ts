@@ -38,7 +38,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
     lies: ['freeze'],
     troubles: [],
     rule: 'held',
-    decisions: { ...CERTIFIED_DECISIONS, heardMin: () => 1 },
+    decisions: { ...CERTIFIED_DECISIONS, consultedMin: () => 1 },
   },
   {
     mistake: 'suspecting nothing',

@@ -45,7 +45,11 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
         <ol className="walks">
           {registrations.slice(0, 3).map((registration, index) => (
             <li key={registration.id}>
-              <RegistrationSteps registration={registration} nodes={props.nodes} isOpen={index === 0} />
+              <RegistrationSteps
+                registration={registration}
+                nodes={props.nodes}
+                isOpen={index === 0}
+              />
             </li>
           ))}
         </ol>

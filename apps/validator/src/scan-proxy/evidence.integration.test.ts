@@ -6,7 +6,7 @@ import { createSystemClock, type KeyPair, toHex, utf8 } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
-import { createEvidenceKeeper } from '@quorumscan/scan-proxy'
+import { createEvidenceStore } from '@quorumscan/scan-proxy'
 import { buildServer } from '@quorumscan/server'
 import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { openValidatorStore, type StoredText } from '@quorumscan/users'
@@ -40,7 +40,7 @@ const signs = (offset: number, word: string, other: string): Evidence => ({
 
 function keeper(store: StoredText) {
   const alarms: string[] = []
-  const created = createEvidenceKeeper({
+  const created = createEvidenceStore({
     store,
     onFound: (evidence) => alarms.push(evidence.signer),
     onUnsaved: () => alarms.push('unsaved'),

@@ -17,7 +17,7 @@ import {
 import type { AnchorReport, SyncAnchor } from './sync-anchors.ts'
 
 /** Each costs the engine a millisecond; a light client asks one after the other. */
-const UNDER_WAY_MAX = 16
+const CONCURRENT_READS_MAX = 16
 
 export function createReadAnswers(
   options: Omit<Parameters<typeof openRequest>[1], 'nowMicros'> & {
@@ -47,8 +47,8 @@ export function createReadAnswers(
   }
   return async (bytes) => {
     const { text, read } = openRequest(bytes, { ...options, nowMicros: clock.nowMicros() })
-    if (readsInProgress >= UNDER_WAY_MAX)
-      throw new ScanError('OVERLOADED', `the engine already answers ${UNDER_WAY_MAX} reads`)
+    if (readsInProgress >= CONCURRENT_READS_MAX)
+      throw new ScanError('OVERLOADED', `the engine already answers ${CONCURRENT_READS_MAX} reads`)
     readsInProgress++
     try {
       return signAnswer(await answer(read), { ...options, request: text })

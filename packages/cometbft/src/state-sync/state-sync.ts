@@ -19,7 +19,7 @@ import {
 } from './sync-anchors.ts'
 
 /** The file, below the engine's home, with the block from which the engine starts while it has none. */
-const BEGINNING_FILE = 'beginning.json'
+const SYNC_ANCHOR_FILE = 'beginning.json'
 /** The directory, below the engine's home, with what it stores. */
 const DATA_DIRECTORY = 'data'
 /** A member that can get the next block has it by then. */
@@ -51,7 +51,7 @@ export async function createStateSync(options: {
   readonly onProblem: (error: unknown, member: OtherMember) => void
 }) {
   const { home, members, reads, signal, clock } = options
-  const file = join(home, BEGINNING_FILE)
+  const file = join(home, SYNC_ANCHOR_FILE)
   let block: ChosenAnchor | null = existsSync(file) ? await readParsed(file, JSON.parse) : null
   /** Whether what the engine has is to be deleted first. */
   let isNew = false

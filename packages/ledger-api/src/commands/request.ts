@@ -179,7 +179,8 @@ function readDisclosed({ disclosedContracts }: JsCommands): readonly DisclosedCo
     const { createdEventBlob: blob, contractId = '', templateId = '' } = disclosed
     if (blob === '') throw missingField('DisclosedContract.createdEventBlob')
     const read = readBlob(blob)
-    if (read === undefined) throw invalidArgument('a disclosed blob is not a contract of this ledger')
+    if (read === undefined)
+      throw invalidArgument('a disclosed blob is not a contract of this ledger')
     if (contractId !== '' && contractId !== read.contractId)
       throw invalidArgument(`the blob disclosed for ${shown(contractId)} is of another contract`)
     if (templateId !== '' && !isOfTemplate(read.templateId, templateId))

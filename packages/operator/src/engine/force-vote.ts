@@ -18,7 +18,7 @@ const RECORD_WRITTEN_MS = 3000
  * @param home - The directory of its engine.
  * @throws {CommandError} If it has its record, does not run, or is not needed: nothing was changed then.
  */
-export async function letVote(home: string, clock: Clock): Promise<void> {
+export async function forceVote(home: string, clock: Clock): Promise<void> {
   const voteState = join(home, VOTE_STATE_FILE)
   const requestFile = join(home, VOTE_ANYWAY_FILE)
   if (existsSync(voteState))

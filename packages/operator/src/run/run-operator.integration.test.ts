@@ -59,6 +59,8 @@ it('stops everything, and starts nothing again, where a process finds its config
   })
   const failed = expect(running.failed).rejects
   await failed.toBeInstanceOf(UsageError)
-  await failed.toThrow('the configuration is wrong: orderer exited; its last log line has the reason')
+  await failed.toThrow(
+    'the configuration is wrong: orderer exited; its last log line has the reason',
+  )
   expect(said.join()).not.toContain('started again')
 })

@@ -11,13 +11,13 @@ import type { Ending, Proven, Read, ReaderState, RequestInFlight } from './certi
 const SILENT_MS = 2000
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
-export function doubtedCount(state: ReaderState, read: Read, best: Proven): number {
+export function requestsWhileSuspicious(state: ReaderState, read: Read, best: Proven): number {
   const { decisions, faultyMax, floor } = state
   if (decisions.isBelowOffset(best.point.offset, floor)) return 1
   const names = consulted(state, read, true)
   const open = flightsOf(state, read).filter(({ isLate }) => !isLate)
   // Nodes that were asked already are among the names.
-  return decisions.heardMin(faultyMax) - names.size + open.length
+  return decisions.consultedMin(faultyMax) - names.size + open.length
 }
 
 /** Whether the reader may believe that no newer state exists. */
@@ -26,7 +26,7 @@ export function isCredible(state: ReaderState, read: Read, best: Proven): boolea
   if (!decisions.isSuspicious(ageOf(best, state))) return true
   if (decisions.isBelowOffset(best.point.offset, floor)) return false
   // With f = 0 each node is believed.
-  return faultyMax === 0 || consulted(state, read, false).size >= decisions.heardMin(faultyMax)
+  return faultyMax === 0 || consulted(state, read, false).size >= decisions.consultedMin(faultyMax)
 }
 
 /**
@@ -45,7 +45,8 @@ function consulted(
   for (const source of sources) {
     const name = decisions.identityOf(source)
     if (name === null) continue
-    if (source.heardSentAtMs >= beganAtMs || [...source.flights].some(isConsulted)) names.add(name)
+    if (source.newestEndedSentAtMs >= beganAtMs || [...source.flights].some(isConsulted))
+      names.add(name)
   }
   return names
 }

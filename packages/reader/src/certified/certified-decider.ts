@@ -22,7 +22,7 @@ import {
   rankSources,
   type Source,
 } from '../source/source.ts'
-import { doubtedCount, flightsOf, isCredible, silentMs, undecided } from './belief.ts'
+import { flightsOf, isCredible, requestsWhileSuspicious, silentMs, undecided } from './belief.ts'
 import type {
   Call,
   Ending,
@@ -165,7 +165,7 @@ function onReply(state: ReaderState, flight: RequestInFlight, reply: Reply): voi
   const { kind } = reply
   read?.reached.add(source)
   if (kind === 'proven') onProof(state, flight, reply)
-  else if (kind === 'lied') disbelieve(state, flight, reply.reason)
+  else if (kind === 'lied') rejectProof(state, flight, reply.reason)
   else if (kind === 'unable' || kind === 'limit') {
     noteRefusal(source, reply, nowMs)
     if (kind === 'limit') source.refusesUntilMs = source.awayUntilMs
@@ -189,7 +189,7 @@ function noteLate({ nowMs }: ReaderState, flight: RequestInFlight): void {
 }
 
 /** No honest node sends this. */
-function disbelieve({ nowMs }: ReaderState, flight: RequestInFlight, reason: string): void {
+function rejectProof({ nowMs }: ReaderState, flight: RequestInFlight, reason: string): void {
   noteLie(flight.source, reason, nowMs)
   if (flight.read !== null) flight.read.unproven = reason
 }
@@ -215,7 +215,7 @@ function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }:
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
     // A node may know fewer signatures of an older state than the node that the walk began at.
     if (read?.isPageWalk) read.sawPruned = true
-    else disbelieve(state, flight, 'too few signers')
+    else rejectProof(state, flight, 'too few signers')
     return
   }
   for (const known of points.values()) {
@@ -232,7 +232,7 @@ function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }:
     noteAnswer(source, tookMs)
     if (read !== null) read.best = { point, answer }
   } else if (decisions.isBelowOffset(point.offset, minOffset))
-    disbelieve(state, flight, 'an older answer')
+    rejectProof(state, flight, 'an older answer')
   else if (decisions.isBelowOffset(point.offset, Math.max(read.wanted.minOffset, read.floor)))
     // Out of a cache, or of a node that lags a moment: this counts against no node.
     ask(state, source, read, read.floor, beganAtMs)
@@ -264,7 +264,7 @@ function askFurther(state: ReaderState, read: Read, doubtful: Proven | null): vo
   const { minOffset } = read.wanted
   // Nodes wait for an offset that they have not reached, so all of them are asked at a time.
   const oneOrAll = read.sawLaggingNode && minOffset > 0 ? others.length + openCount : 1
-  const wantedCount = doubtful === null ? oneOrAll : doubtedCount(state, read, doubtful)
+  const wantedCount = doubtful === null ? oneOrAll : requestsWhileSuspicious(state, read, doubtful)
   // If other nodes have proven a newer offset, that is asked for.
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
     ask(state, source, read, doubtful === null ? minOffset : floor)

@@ -14,7 +14,7 @@ const HEDGE_MS_MAX = 2500
 
 export const CERTIFIED_DECISIONS = {
   /** Distinct nodes to consult before a suspiciously old answer is believed: one of them is honest. */
-  heardMin: (faultyMax: number): number => faultyMax + 1,
+  consultedMin: (faultyMax: number): number => faultyMax + 1,
   isSuspicious: (ageMs: number): boolean => ageMs > SUSPICIOUS_AGE_MS,
   isStale,
   isBelowOffset,

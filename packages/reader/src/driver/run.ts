@@ -105,7 +105,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   const completed = (event: Event<F, R, I> & { readonly flight: F }): void => {
     const { source, sentAtMs } = event.flight
     source.flights.delete(event.flight)
-    source.heardSentAtMs = Math.max(source.heardSentAtMs, sentAtMs)
+    source.newestEndedSentAtMs = Math.max(source.newestEndedSentAtMs, sentAtMs)
     report(event)
   }
 

@@ -33,7 +33,7 @@ export type NodeObservations = {
   /** Until when it accepts no requests, by its `retry-after`. */
   refusesUntilMs: number
   /** When the newest of its requests that have ended was sent. */
-  heardSentAtMs: number
+  newestEndedSentAtMs: number
   /** When it was last asked for its newest certificate. */
   polledAtMs: number
   /** Newest offset that it proved. */
@@ -69,7 +69,7 @@ export function createSource<F>(url: string | null, isSeed: boolean): Source<F> 
     awayUntilMs: never,
     badUntilMs: never,
     refusesUntilMs: never,
-    heardSentAtMs: never,
+    newestEndedSentAtMs: never,
     polledAtMs: never,
     head: null,
     counters: { requests: 0, errors: 0, lastError: null },
@@ -82,11 +82,11 @@ export function expectedMs({ latencyMs }: NodeObservations): number {
 
 /** The nodes that accept requests: the fastest first, failing ones last. */
 export function rankSources<S extends NodeObservations>(sources: readonly S[], nowMs: number): S[] {
-  const shunned = ({ badUntilMs, awayUntilMs }: NodeObservations) =>
+  const failurePenalty = ({ badUntilMs, awayUntilMs }: NodeObservations) =>
     badUntilMs > nowMs ? 2 : Number(awayUntilMs > nowMs)
   return sources
     .filter(({ refusesUntilMs }) => refusesUntilMs <= nowMs)
-    .sort((a, b) => shunned(a) - shunned(b) || expectedMs(a) - expectedMs(b))
+    .sort((a, b) => failurePenalty(a) - failurePenalty(b) || expectedMs(a) - expectedMs(b))
 }
 
 /** It answered. @param tookMs - null: it waited for an offset, so that the time is not its latency. */

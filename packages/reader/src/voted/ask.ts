@@ -30,10 +30,14 @@ export type RequestSpec = {
   }[]
 }
 
-export const PROBE: RequestSpec = createAsk('probe', { items: [], pin: null, atOffset: null })
+export const PROBE: RequestSpec = createRequestSpec('probe', {
+  items: [],
+  pin: null,
+  atOffset: null,
+})
 
 /** Batches are of lookups, reads of one item. */
-export function createAsk(
+export function createRequestSpec(
   kind: RequestSpec['kind'],
   options: Pick<RequestSpec, 'items' | 'pin' | 'atOffset'>,
 ): RequestSpec {

@@ -10,9 +10,9 @@ import { claimedByMany } from '../votes/pins.ts'
 import type { Decided } from '../votes/read-outcome.ts'
 import {
   createBallot,
+  discardGroup,
   type Group,
   largestGroup,
-  strikeGroup,
   tallyVerdict,
   type Verdict,
   type Vote,
@@ -120,7 +120,7 @@ function judgeRound(state: State, item: Item, round: Round): Verdict {
   })
   // Parsed only after enough nodes sent the same, so that one node cannot cause the cost.
   if (verdict.kind !== 'decided' || isAnswer(item.asked, verdict.group.vote)) return verdict
-  strikeGroup(round.ballot, verdict.group)
+  discardGroup(round.ballot, verdict.group)
   for (const voter of verdict.group.voters) {
     round.voteStates[voter] = 'failed'
     round.reasons.set(voter, MALFORMED)

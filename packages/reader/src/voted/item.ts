@@ -23,8 +23,8 @@ export type CallInput = {
 export type Undecided =
   | Insufficient
   | Lagging
-  | (Omit<Disputed, 'groups'> & { readonly groups: readonly Undigested[] })
-export type Undigested = Omit<VoteGroup, 'answerDigest'> & Pick<Vote, 'answer'>
+  | (Omit<Disputed, 'groups'> & { readonly groups: readonly VoteGroupWithAnswer[] })
+export type VoteGroupWithAnswer = Omit<VoteGroup, 'answerDigest'> & Pick<Vote, 'answer'>
 
 /** An outcome for each request, or an error if there is no room for the call. */
 export type CallOutcome = (Decided | Undecided)[] | ReaderError

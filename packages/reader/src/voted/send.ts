@@ -1,7 +1,7 @@
 /** Sends items once they have a pin and enough nodes have room, in batches of at most 256 (D-14). */
 import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { overloaded } from '../reader-base.ts'
-import { createAsk } from './ask.ts'
+import { createRequestSpec } from './ask.ts'
 import { decide, startRound } from './decide.ts'
 import { firstPin } from './heads.ts'
 import { type Call, type Item, isSelfPinned, roundAt } from './item.ts'
@@ -113,7 +113,7 @@ function dispatch(
     item.nextPin = null
     if (roundAt(item, pin) === undefined) startRound(state, item, pin)
   }
-  const ask = createAsk(kind, { items, pin, atOffset })
+  const ask = createRequestSpec(kind, { items, pin, atOffset })
   for (const node of state.nodes) enqueue(state, node, ask)
   for (const item of items) decide(state, item)
 }

@@ -10,7 +10,7 @@ import type {
   VoteGroup,
 } from '../votes/read-outcome.ts'
 import type { Group } from '../votes/tally.ts'
-import type { Item, Round, Undecided, Undigested } from './item.ts'
+import type { Item, Round, Undecided, VoteGroupWithAnswer } from './item.ts'
 import type { Node } from './node.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
 import type { State } from './voted-state.ts'
@@ -71,7 +71,7 @@ function refusedMs({ nodes, nowMs }: State, missingCount: number): number | null
   return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
 }
 
-function voteGroups({ nodes }: State, { item, round }: EndedItem): Undigested[] {
+function voteGroups({ nodes }: State, { item, round }: EndedItem): VoteGroupWithAnswer[] {
   const largestFirst = [...(round?.ballot.groups ?? [])].sort(
     (a, b) => b.voters.length - a.voters.length,
   )

@@ -21,7 +21,7 @@ import type { Fork } from '../votes/histories.ts'
 import type { Decided, Outcome, ReadOptions } from '../votes/read-outcome.ts'
 import { DECISIONS, type Decisions } from '../votes/voted-decisions.ts'
 import { requestOf } from './ask.ts'
-import type { CallOutcome, ReadTarget, Undecided, Undigested } from './item.ts'
+import type { CallOutcome, ReadTarget, Undecided, VoteGroupWithAnswer } from './item.ts'
 import { createNode, nodeStatus } from './node.ts'
 import { step } from './voted-decider.ts'
 import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
@@ -174,7 +174,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
 /** Replaces the answers of a dispute by their digests. */
 async function digested(outcome: Decided | Undecided, crypto: CryptoPort): Promise<Outcome> {
   if (outcome.kind !== 'disputed') return outcome
-  const digest = async ({ answer, ...group }: Undigested) => ({
+  const digest = async ({ answer, ...group }: VoteGroupWithAnswer) => ({
     ...group,
     answerDigest: toHex(await crypto.sha256(answer)).slice(0, DIGEST_DIGITS),
   })

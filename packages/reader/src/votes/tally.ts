@@ -13,7 +13,7 @@ export type Vote = HistoryPoint & { readonly answer: Uint8Array<ArrayBuffer> }
 /** Equal votes and the voters (indices) that cast them, in order of arrival. */
 export type Group = { readonly vote: Vote; readonly voters: number[] }
 
-/** The votes on one request at one offset. `castVote` and `strikeGroup` change it. */
+/** The votes on one request at one offset. `castVote` and `discardGroup` change it. */
 export type Ballot = { readonly groups: Group[]; votedCount: number }
 
 export function createBallot(): Ballot {
@@ -55,7 +55,7 @@ export function castVote(
 }
 
 /** Removes the votes of a group, which are not an answer. */
-export function strikeGroup(ballot: Ballot, group: Group): void {
+export function discardGroup(ballot: Ballot, group: Group): void {
   ballot.groups.splice(ballot.groups.indexOf(group), 1)
   ballot.votedCount -= group.voters.length
 }

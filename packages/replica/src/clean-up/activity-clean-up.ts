@@ -69,6 +69,7 @@ export async function cleanUpActivities(
   const [first, last] = [rows[0], rows.at(-1)].map((row) => row && decodeActivity(row).index)
   if (first != null && last != null) dropTiles(commands, { from: first, before: last })
   const { head } = headState
-  if ((await writeFenced(redis, headState, { head, commands, signal })) === 'fenced') return 'fenced'
+  if ((await writeFenced(redis, headState, { head, commands, signal })) === 'fenced')
+    return 'fenced'
   return isWhole ? 'done' : 'more'
 }

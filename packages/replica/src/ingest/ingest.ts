@@ -54,7 +54,7 @@ export type IngestContext = GenesisContext & {
 }
 
 /** Errors that waiting does not resolve: an operator must act. */
-const STANDSTILLS = ['LOG_REGRESSED', 'SOFTWARE_OUTDATED'] as const
+const HALT_CODES = ['LOG_REGRESSED', 'SOFTWARE_OUTDATED'] as const
 
 /**
  * Runs until the signal aborts, and returns null; or until ingest must stop, and returns the reason.
@@ -76,7 +76,7 @@ export async function ingest(
     } catch (error) {
       context.maker?.abandon()
       if (signal.aborted) break
-      if (isScanError(error) && STANDSTILLS.some((code) => code === error.code)) {
+      if (isScanError(error) && HALT_CODES.some((code) => code === error.code)) {
         context.onProblem(error)
         return error
       }
@@ -115,7 +115,10 @@ async function followFromHead(
   if (isWanted && (await startFromSnapshot(redis, headState, context))) return
   if (!(await context.state.follow(redis, headState))) return
   context.onHeadState(headState, [])
-  if (context.participant !== undefined && (await beginHistory(redis, headState, signal)) === 'fenced')
+  if (
+    context.participant !== undefined &&
+    (await beginHistory(redis, headState, signal)) === 'fenced'
+  )
     return
   const working = new WorkingState()
   const { offset, recordTime, entryHash } = headState.head

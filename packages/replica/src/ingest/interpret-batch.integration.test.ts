@@ -29,7 +29,11 @@ class CountingState extends WorkingState {
   }
 }
 
-async function interpretCounted(headState: HeadState, entries: readonly LogEntry[], scenario: Scenario) {
+async function interpretCounted(
+  headState: HeadState,
+  entries: readonly LogEntry[],
+  scenario: Scenario,
+) {
   const state = new CountingState()
   let fetches = 0
   const steps = await interpretBatch(entries, headState.head, {

@@ -58,7 +58,7 @@ export async function interpretBatch(
   head: Head,
   context: BatchContext,
 ): Promise<InterpretedEntry[]> {
-  const rest = createRests()
+  const rest = createYieldPoint()
   const batch: Decoded[] = []
   for (const entry of entries) {
     await rest(entry)
@@ -126,7 +126,7 @@ function updateOf(
 }
 
 /** Gives way after each stretch; called before each entry. */
-function createRests(): (entry: LogEntry) => Promise<void> {
+function createYieldPoint(): (entry: LogEntry) => Promise<void> {
   let bytes = 0
   return async (entry) => {
     bytes += entry.bytes.byteLength

@@ -29,8 +29,8 @@ const PORTION = 1_000
 /** Rows have 1 kB each. */
 const ROWS = 200
 /** The stored state does not contain the state at the offset, or no longer. */
-export class StateMovedOn extends Error {
-  override readonly name = 'StateMovedOn'
+export class StateNotStored extends Error {
+  override readonly name = 'StateNotStored'
 }
 
 type Context = {
@@ -45,7 +45,7 @@ type Context = {
 /**
  * The bytes of the snapshot, in portions.
  *
- * @throws {StateMovedOn} If Redis lost the offset, or is empty.
+ * @throws {StateNotStored} If Redis lost the offset, or is empty.
  */
 export function describeState(context: Context): AsyncGenerator<Uint8Array> {
   // Read now: the clean-up deletes documents that the horizon passes before the rest is read.
@@ -85,13 +85,13 @@ async function assertThere({ store, head, signal }: Context): Promise<void> {
   signal.throwIfAborted()
   const stored = await readHeadBytes(store.redis)
   if (stored === null || decodeSpan(stored).offset < head.offset)
-    throw new StateMovedOn('the state of the offset is not stored any more')
+    throw new StateNotStored('the state of the offset is not stored any more')
 }
 
 async function readDocuments({ store, head }: Context): Promise<readonly SnapshotRecord[]> {
   const { head: stored, documents } = await readAllDocuments(store.redis)
   if (stored === null || decodeSpan(stored).horizon > head.offset)
-    throw new StateMovedOn('the horizon has passed the offset')
+    throw new StateNotStored('the horizon has passed the offset')
   return Object.entries(documents)
     .map(([entity, value]) => ({
       kind: 'documents' as const,

@@ -16,7 +16,7 @@ import { createSince, describeState, type Since } from './describe-state.ts'
 /** A replica that lags more takes no snapshot: while it catches up, other members take them. */
 const LAG_MICROS_MAX = 600_000_000
 
-type Taking = {
+type SnapshotInProgress = {
   readonly step: Step
   readonly since: Since
   readonly abandoned: AbortController
@@ -35,14 +35,14 @@ export function createSnapshotMaker(context: {
   readonly onProblem: (error: Error) => void
 }) {
   const { store, genesis, genesisHash, take, clock, isDue = isSnapshotOffset } = context
-  let inProgress: Taking | null = null
+  let inProgress: SnapshotInProgress | null = null
 
   const abandon = (reason: string): void => {
     inProgress?.abandoned.abort(new Error(`the snapshot is abandoned: ${reason}`))
     inProgress = null
   }
 
-  const begin = (own: Taking, headState: HeadState, history: StateHistory): void => {
+  const begin = (own: SnapshotInProgress, headState: HeadState, history: StateHistory): void => {
     const { step, since, abandoned } = own
     const { offset, recordTime, historyHash, entryHash } = step
     const recent = history.recent().findLast(({ point }) => point.offset === offset)

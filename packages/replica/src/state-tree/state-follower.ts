@@ -108,7 +108,10 @@ export function createStateFollower(context: {
      * Applies the entries that are about to be written, and returns the mark to write with them. Null if the tree has another
      * history: the stored state must be loaded again.
      */
-    async apply(entries: readonly InterpretedEntry[], { head }: HeadState): Promise<StateMark | null> {
+    async apply(
+      entries: readonly InterpretedEntry[],
+      { head }: HeadState,
+    ): Promise<StateMark | null> {
       try {
         let contracts = 0
         for (const entry of entries) {

@@ -38,7 +38,7 @@ export type SocketDialect = {
   /** The sub-protocol; null for none. */
   readonly protocol: string | null
   /** The limits of open sockets. */
-  readonly limits: Omit<ConnectionLimits, 'areInUse'>
+  readonly limits: Omit<ConnectionLimits, 'evictsOnlyFromLargerClients'>
 }
 
 /** The time between pings. A client that has not answered one before the next is disconnected. */
@@ -138,7 +138,7 @@ function createFamily(dialect: SocketDialect) {
       // Other protocols that the client named, such as a token, are never echoed.
       handleProtocols: () => protocol ?? false,
     }),
-    limiter: new ConnectionLimiter({ ...dialect.limits, areInUse: true }),
+    limiter: new ConnectionLimiter({ ...dialect.limits, evictsOnlyFromLargerClients: true }),
   }
 }
 

@@ -37,7 +37,7 @@ export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(option
     const { source } = flight
     open.delete(flight)
     source.flights.delete(flight)
-    source.heardSentAtMs = Math.max(source.heardSentAtMs, flight.sentAtMs)
+    source.newestEndedSentAtMs = Math.max(source.newestEndedSentAtMs, flight.sentAtMs)
     report(event)
   }
 
