@@ -500,7 +500,7 @@ describe('the synchronizer', () => {
     expect(await post(second.url, sign())).toMatchObject({ status: 200 })
     await redis.xdel('log', newest)
     redis.disconnect()
-    await untilTrue('the loss to be found', async () => /one other part/.test(await detailOf()))
+    await untilTrue('the loss to be found', async () => /1 other part/.test(await detailOf()))
     expect(await metric()).toMatch(/^quorumscan_log_damaged_parts 2$/m)
     expect(lines).toEqual([
       expect.stringMatching(/^The log is damaged at offset/),

@@ -213,7 +213,7 @@ it('the log that a super-validator keeps goes to others without its keys, and re
     .map((line) => JSON.parse(line))
   expect(lines.map(({ kind }) => kind)).toEqual([undefined, 'head', 'end'])
   expect(lines[0].variables).toEqual({})
-  await expect(restored(file, 'of-the-log')).rejects.toThrow('the log alone, without keys')
+  await expect(restored(file, 'of-the-log')).rejects.toThrow('only log entries and no keys')
   expect(existsSync(join(root, 'of-the-log'))).toBe(false)
 })
 
@@ -244,7 +244,7 @@ it('fills an existing directory in its place, and leaves it empty where that fai
   writeFileSync(damaged, readFileSync(file, 'utf8').replace('sv-1.example', 'sv-2.example'))
   await expect(restored(damaged, 'mounted')).rejects.toThrow('is damaged')
   const alone = await backedUp(configOf('sv', 'sv-1'), true)
-  await expect(restored(alone, 'mounted')).rejects.toThrow('the log alone')
+  await expect(restored(alone, 'mounted')).rejects.toThrow('only log entries')
   expect(readdirSync(target)).toEqual(['lost+found'])
 
   const { configFile } = await restored(file, 'mounted')
