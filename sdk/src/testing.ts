@@ -74,7 +74,10 @@ export type TestCluster = AsyncDisposable & {
   readonly validatorUrl: string
   /** A verified reader of this cluster; close it. */
   scan(options?: Partial<ScanOptions>): Scan
-  /** A client of the validator as this user, who has no party before `wallet.register()`. */
+  /**
+   * A client of the validator as this user, who has no party before `wallet.register()`. Its calls may take 30 s unless
+   * `timeoutMs` is given, since the cluster shares the machine with the test.
+   */
   validator(user: string, options?: Partial<ValidatorOptions>): Validator
   /** A bearer token of the user; without a user, of the administrator. */
   token(user?: string): Promise<string>
@@ -154,7 +157,12 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
       validatorUrl: validator.url,
       scan: (more) => createScan({ seeds, genesis, ...more }),
       validator: (user, more) =>
-        createValidator({ url: validator.url, token: () => token(user), ...more }),
+        createValidator({
+          url: validator.url,
+          token: () => token(user),
+          timeoutMs: WAIT_MS,
+          ...more,
+        }),
       token,
       kill: act('kill'),
       pause: act('pause'),

@@ -29,7 +29,7 @@ import { createFileStore } from '@quorumscan/sdk/node'
 import { createScanClient } from '@quorumscan/sdk/raw'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
-import { required, slowness, until } from '@quorumscan/testkit'
+import { required, until } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant } from '@quorumscan/verifier'
 import { build } from 'esbuild'
@@ -56,9 +56,7 @@ const partyOf = (outcome: LookupOutcome | Invalid) =>
   'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
 const seeds = () => cluster.seeds
-/** The default timeout of a call, longer on a slow machine. */
-const CALL_MS = 10_000 * slowness()
-const userOf = (user: string): Validator => cluster.validator(user, { timeoutMs: CALL_MS })
+const userOf = (user: string): Validator => cluster.validator(user)
 
 async function withCoin(user: string): Promise<Validator> {
   const validator = userOf(user)
