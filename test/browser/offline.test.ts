@@ -12,7 +12,7 @@ const IN_TEN_YEARS = '2036-11-22T00:00:00Z'
 describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () => {
   it('a stored document is verified ten years later, and a forged one is not', async () => {
     const browser = await launchChromium()
-    // Signatures are checked only in pages that came from somewhere safe, such as the own machine.
+    // Signatures are checked only in pages that came from somewhere safe, such as the same machine.
     const server = createServer((_, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>archive</title>')
     })

@@ -19,6 +19,7 @@ const REFUSED: readonly (readonly [word: string, replacement: string])[] = [
   ['(?:is|are|was|were|be|been|being) told', 'receives, reports, logs'],
   ['can (?:still )?be lost', 'failures tolerated'],
   ['vouch|vouches|vouched', 'confirms'],
+  ['(?:the|an|and|by) own', 'the local replica, its own key, the key of the node'],
 ]
 const pattern = new RegExp(`\\b(?:${REFUSED.map(([word]) => word).join('|')})\\b`, 'i')
 
@@ -42,6 +43,7 @@ describe('plain language', () => {
     expect(pattern.test('Nobody is asked.')).toBe(true)
     expect(pattern.test('The stream goes on.')).toBe(true)
     expect(pattern.test('There is none.')).toBe(true)
+    expect(pattern.test('It reads the own replica.')).toBe(true)
     expect(pattern.test('besides, a renewed entry')).toBe(false)
   })
 

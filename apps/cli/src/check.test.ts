@@ -1,10 +1,10 @@
-import { EQUIVOCATED, newestSigned, type SignedState } from '@quorumscan/operator'
+import { EQUIVOCATED, newestSigned, type NodeSignedState } from '@quorumscan/operator'
 import { expect, it } from 'vitest'
 import { judgeStates } from './check.ts'
 
 const root = 'ab'.repeat(32)
 
-function state(node: string, more: Partial<SignedState> = {}): SignedState {
+function state(node: string, more: Partial<NodeSignedState> = {}): NodeSignedState {
   const newest = { offset: 252, recordTime: 1_700_000_000_000_000 }
   return { node, state: { historyHash: root, stateRoot: root }, newest, reason: null, ...more }
 }

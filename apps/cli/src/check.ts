@@ -3,7 +3,7 @@
 import {
   askSignedStates,
   EQUIVOCATED,
-  type SignedState,
+  type NodeSignedState,
   type SignedStates,
 } from '@quorumscan/operator'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
@@ -85,7 +85,7 @@ export function judgeStates({ offset, states }: SignedStates) {
   }
 }
 
-function describe({ state, newest, reason }: SignedState, offset: number | null): string {
+function describe({ state, newest, reason }: NodeSignedState, offset: number | null): string {
   if (state !== null) return state.stateRoot
   if (reason !== null) return reason
   if (newest === null) return 'lags: it has signed nothing recently'
@@ -93,6 +93,6 @@ function describe({ state, newest, reason }: SignedState, offset: number | null)
   return `lags by ${count}: at offset ${newest.offset} since ${formatTime(newest.recordTime)}`
 }
 
-function namesOf(states: readonly SignedState[]): string {
+function namesOf(states: readonly NodeSignedState[]): string {
   return states.map(({ node }) => node).join(', ')
 }

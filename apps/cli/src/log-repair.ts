@@ -1,6 +1,6 @@
 /** `log repair`: the report of a repair, or of why it was refused and what to do instead. */
 
-import type { OffsetRange, Refusal } from '@quorumscan/log'
+import type { OffsetRange, RepairRefusal } from '@quorumscan/log'
 import type { RepairOutcome } from '@quorumscan/operator'
 import { repairOperatorLog } from '@quorumscan/operator/log'
 import { describeClockSkew } from '@quorumscan/runtime'
@@ -55,7 +55,7 @@ function describe(outcome: RepairOutcome, words: RepairWords): string[] {
     ...(ranges === '' ? [] : [`Refilled ${ranges} from the groups that the nodes stored.`]),
     ...(cut === null ? [] : [`Cut off ${offsets(cut)}, which no node that answered had applied.`]),
     `The log is whole up to offset ${end}. The damaged log is in`,
-    outcome.keptDirectory,
+    outcome.backupDirectory,
     'Delete it once the network works.',
     ...words.next,
   ]
@@ -83,7 +83,7 @@ function whatIsGivenUp(
 
 /** Why entries cannot be refilled: too few nodes stored them. */
 export function whyNotStored(
-  { by, needed, from, storedFrom }: Refusal & { readonly kind: 'not-kept' },
+  { by, needed, from, storedFrom }: RepairRefusal & { readonly kind: 'not-stored' },
   kind: 'node' | 'super-validator',
 ): string {
   const begin =
@@ -95,7 +95,7 @@ export function whyNotStored(
 }
 
 /** Each version with the members that hold it. */
-export function whatForked({ at, holders }: Refusal & { readonly kind: 'forked' }): string {
+export function whatForked({ at, holders }: RepairRefusal & { readonly kind: 'forked' }): string {
   const versions = holders.map(
     (names, index) => `${namesOf(names)} hold ${index === 0 ? 'one' : 'another'}`,
   )
@@ -103,7 +103,7 @@ export function whatForked({ at, holders }: Refusal & { readonly kind: 'forked' 
 }
 
 /** Why the log was not repaired, and what an operator who has nothing but the log can do. */
-function reasonForOperator(refusal: Refusal): string {
+function reasonForOperator(refusal: RepairRefusal): string {
   const restore = 'Restore a backup of the synchronizer.'
   switch (refusal.kind) {
     case 'too-few':
@@ -113,7 +113,7 @@ function reasonForOperator(refusal: Refusal): string {
       )
     case 'another-log':
       return `${namesOf(refusal.nodes)} followed another log than this one. ${restore}`
-    case 'not-kept':
+    case 'not-stored':
       return `${offsets(refusal)} cannot be refilled: ${whyNotStored(refusal, 'super-validator')}. ${restore}`
     case 'applied':
       return (

@@ -32,11 +32,11 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
       const interrupted = untilInterrupted()
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
-      const { judgeProcesses, readOperatorConfig, runOperator } = await import(
+      const { validateProcesses, readOperatorConfig, runOperator } = await import(
         '@quorumscan/operator/run'
       )
       await using running = await runOperator({
-        config: readOperatorConfig(role, options.config, judgeProcesses),
+        config: readOperatorConfig(role, options.config, validateProcesses),
         redisServer,
         mains,
         env: process.env,

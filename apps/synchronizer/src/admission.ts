@@ -38,7 +38,7 @@ export function createAdmission(options: {
         throw new ScanError('BODY_TOO_LARGE', `an entry has at most ${ENTRY_BYTES_MAX} bytes`)
       const bytesUnits = unitsOfBytes(bytes.byteLength)
       // Before it is hashed and decoded, which takes as long as what a replica does with refused bytes.
-      budgets.admit(submitter, bytesUnits)
+      budgets.spend(submitter, bytesUnits)
       const entryHash = sha256Hex(bytes)
       if (appended.has(entryHash)) return
       const checked = checkEntry(bytes)
@@ -50,7 +50,7 @@ export function createAdmission(options: {
       if (refusal !== null) throw toScanError(refusal)
       disk.assertRoom()
       budgets.charge(submitter, checked.contractsUnits)
-      budgets.admitKey(checked.participant, bytesUnits + checked.contractsUnits)
+      budgets.spendOfKey(checked.participant, bytesUnits + checked.contractsUnits)
       disk.note(bytes.byteLength)
       await log.append(bytes)
       appended.set(entryHash, true)

@@ -2,7 +2,7 @@ import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRateBudgets } from './budgets.ts'
 
-const rates = { stranger: 50, peer: 1000, superValidator: 50 }
+const rates = { anonymous: 50, peer: 1000, superValidator: 50 }
 const TURN_MS = 50
 
 function setUp() {
@@ -11,7 +11,7 @@ function setUp() {
   /** Whether it gets an entry of this price in. */
   const submit = (client: string, units: number, isPeer = false): boolean => {
     try {
-      budgets.admit({ client, isPeer }, units)
+      budgets.spend({ client, isPeer }, units)
       return true
     } catch {
       return false
@@ -31,8 +31,8 @@ describe('the budgets of anonymous clients', () => {
       await clock.advance(TURN_MS)
     }
     expect(taken.honest).toBeGreaterThanOrEqual(14) // Of fifteen.
-    expect(taken.hostile).toBeGreaterThan(0.8 * 20 * 4 * rates.stranger)
-    expect(taken.hostile).toBeLessThan(21 * 4 * rates.stranger)
+    expect(taken.hostile).toBeGreaterThan(0.8 * 20 * 4 * rates.anonymous)
+    expect(taken.hostile).toBeLessThan(21 * 4 * rates.anonymous)
   })
 
   it('belong to one address again when the others have stopped', async () => {
@@ -41,7 +41,7 @@ describe('the budgets of anonymous clients', () => {
     expect(submit('alice', 5)).toBe(true)
     expect(submit('alice', 5)).toBe(false)
     await clock.advance(3_000)
-    for (let count = 0; count < rates.stranger; count++) expect(submit('alice', 1)).toBe(true)
+    for (let count = 0; count < rates.anonymous; count++) expect(submit('alice', 1)).toBe(true)
     expect(submit('alice', 1)).toBe(false)
   })
 
@@ -62,7 +62,7 @@ describe('the budgets of anonymous clients', () => {
     }
     takeAll('sv-2', rates.peer)
     expect([submit('alice', 5), submit('sv-2', 5, true)]).toEqual([true, true])
-    takeAll(null, 4 * rates.stranger)
+    takeAll(null, 4 * rates.anonymous)
     expect([submit('bob', 5), submit('sv-2', 5, true)]).toEqual([false, true])
   })
 })
@@ -70,8 +70,8 @@ describe('the budgets of anonymous clients', () => {
 describe('the budget of operators', () => {
   it('belongs to each operator key, whichever client submits; other keys have none', () => {
     const { budgets } = setUp()
-    budgets.admitKey('operator', rates.superValidator)
-    expect(() => budgets.admitKey('operator', 1)).toThrow('too much work')
-    for (let count = 0; count < 100; count++) budgets.admitKey('key', rates.superValidator)
+    budgets.spendOfKey('operator', rates.superValidator)
+    expect(() => budgets.spendOfKey('operator', 1)).toThrow('too much work')
+    for (let count = 0; count < 100; count++) budgets.spendOfKey('key', rates.superValidator)
   })
 })

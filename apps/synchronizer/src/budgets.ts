@@ -40,18 +40,18 @@ export function createRateBudgets(options: {
   const { rates, operatorKeys, clock } = options
   const operators = createRateBudget({ unitsPerSecond: rates.superValidator, clock })
   const peers = createRateBudget({ unitsPerSecond: rates.peer, clock })
-  const anonymous = createSharedRateBudget(rates.stranger, clock)
+  const anonymous = createSharedRateBudget(rates.anonymous, clock)
   const bucketOf = ({ isPeer }: Submitter): RateBudget => (isPeer ? peers : anonymous)
   return {
     /** Takes units from the submitter, before the entry is read. */
-    admit: (submitter: Submitter, units: number) =>
-      bucketOf(submitter).admit(submitter.client, units),
+    spend: (submitter: Submitter, units: number) =>
+      bucketOf(submitter).spend(submitter.client, units),
     /** Takes from the submitter what the entry costs beyond that. */
     charge: (submitter: Submitter, units: number) =>
       bucketOf(submitter).charge(submitter.client, units),
     /** Takes units from the key that signed the entry, if it is the operator key of a super-validator. */
-    admitKey(publicKey: string, units: number): void {
-      if (operatorKeys.has(publicKey)) operators.admit(publicKey, units)
+    spendOfKey(publicKey: string, units: number): void {
+      if (operatorKeys.has(publicKey)) operators.spend(publicKey, units)
     },
     /**
      * Takes units from the engine of another member, which sent a bundle. As `charge`.
@@ -95,7 +95,7 @@ function createSharedRateBudget(unitsPerSecond: number, clock: Clock) {
     all[how](ALL, units)
   }
   return {
-    admit: debit('admit'),
+    spend: debit('spend'),
     charge: debit('charge'),
     chargeAll: (units: number) => all.charge(ALL, units),
   }

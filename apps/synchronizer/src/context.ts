@@ -77,14 +77,14 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       if (genesis.ordering.driver !== 'cometbft')
         throw new EnvError('QS_ENGINE_HOME is set, and the genesis knows no engines')
       /** The rate budgets of entries that arrive at the mempool. */
-      const { admitKey, chargeSender } = createEntryBudgets()
+      const { spendOfKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
         ...ordering,
         ordering: genesis.ordering,
         checkEntry,
         nodes,
         redis,
-        charge: admitKey,
+        charge: spendOfKey,
         chargeSender,
         assertRoom: disk.assertRoom,
         onGroup: feed.publish,

@@ -117,7 +117,7 @@ async function setUp(
     logKeepSeconds: 86_400,
     nodes,
     rateLimit: 100_000,
-    entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
+    entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
     peerTokensFile: await file('peers', `${TOKEN}\n`),
   }
   const start = async (overrides: Parameters<typeof startSynchronizer>[1] = {}) => {
@@ -277,7 +277,7 @@ describe('the synchronizer', () => {
   })
 
   it('answers 429 to an address that submits too much, whatever its keys, and serves peers on', async () => {
-    await using own = await setUp({ rates: { stranger: 2 } })
+    await using own = await setUp({ rates: { anonymous: 2 } })
     await using synchronizer = await own.startFrozen()
     const answers = []
     for (const label of ['a', 'b', 'c'])
@@ -290,7 +290,7 @@ describe('the synchronizer', () => {
   })
 
   it('charges bytes before an entry is decoded, also where it is refused', async () => {
-    await using own = await setUp({ rates: { stranger: 100 } })
+    await using own = await setUp({ rates: { anonymous: 100 } })
     await using synchronizer = await own.startFrozen()
     const garbage = new Uint8Array(200 * 1024)
     expect(await post(synchronizer.url, garbage)).toMatchObject({ status: 400 })
@@ -310,8 +310,8 @@ describe('the synchronizer', () => {
     const operatorKey = () => network.operators[0]
     // 7 units of bytes and 6 of contracts.
     for (const [rates, keyOf, statuses] of [
-      [{ stranger: 14 }, freshKey, [200, 429]],
-      [{ stranger: 14, peer: 26 }, freshKey, [200, 200, 429]],
+      [{ anonymous: 14 }, freshKey, [200, 429]],
+      [{ anonymous: 14, peer: 26 }, freshKey, [200, 200, 429]],
       [{ superValidator: 14 }, operatorKey, [200, 429]],
     ] as const) {
       await using own = await setUp({ rates })

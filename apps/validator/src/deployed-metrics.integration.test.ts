@@ -83,7 +83,7 @@ async function startLoneSynchronizer(): Promise<string> {
     },
     ...{ logDirectory: directory, diskFreeMibMin: 0, logKeepSeconds: 0, peerTokensFile: null },
     nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
-    entryRates: { stranger: 1, peer: 1, superValidator: 1 },
+    entryRates: { anonymous: 1, peer: 1, superValidator: 1 },
   }
   const { url } = keep(await startSynchronizer(config, { logger }))
   expect(url).toMatch(/^https:/)

@@ -39,7 +39,7 @@ export function watchSecondMachine(
     const { notAfter } = entry.submission
     // What this key signed before a restart can still arrive, but is valid for less than 10 min from then on.
     const isSignedSince = notAfter > liveSince + NOT_AFTER_MICROS_MAX
-    // A late repetition of an own entry, whose hash may be evicted.
+    // A late repetition of an entry of this validator, whose hash may be evicted.
     const isOver = notAfter < recordTime
     return isSignedSince && !isOver
   }

@@ -1,6 +1,6 @@
 /** The rate of readers, and the outcomes of reads through the scan proxy. */
 
-import type { SignedState } from '@quorumscan/operator'
+import type { NodeSignedState } from '@quorumscan/operator'
 import type { HttpReply } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
@@ -74,7 +74,7 @@ it.each<[string, HttpReply, object]>([
 })
 
 it('reports a node without signed statements where others have some', () => {
-  const state = (node: string, more: Partial<SignedState>): SignedState => ({
+  const state = (node: string, more: Partial<NodeSignedState>): NodeSignedState => ({
     ...{ node, state: null, newest: null, reason: null, ...more },
   })
   const signed = state('sv-1', { newest: { offset: 7, recordTime: 1 } })

@@ -23,7 +23,7 @@ const LIE_HELP = LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${LIES[kind][1]}`)
 export function addFaultCommands({ command, clock }: CommandContext): void {
   const faultCommand = (name: string, description: string) =>
     command(name, description)
-      .argument('<node>', 'sv-1 …, validator or synchronizer')
+      .argument('<target>', 'sv-1 …, validator or synchronizer')
       .option('--for <time>', 'heal it after this time, e.g. 500ms, 30s, 5m', milliseconds)
   const inject = async (fault: FaultInput, options: Timed) => {
     const durationMs = options.for ?? null

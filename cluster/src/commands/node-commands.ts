@@ -22,7 +22,7 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     const [description, done] = SIGNALS[name]
     command(name, description)
-      .argument('<node...>', 'sv-1 …, validator or synchronizer; after each, one of its processes')
+      .argument('<target...>', 'sv-1 …, validator or synchronizer; after each, one of its processes')
       .addHelpText('after', `\nProcesses of a node: ${PARTS.join(', ')}.`)
       .action(async (words: string[], options: Common) => {
         for (const target of targetsOf(words, await statusOf(options))) {
@@ -40,7 +40,7 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
   }
 
   command('wipe', 'delete a replica; its process rebuilds it from the log')
-    .argument('<node>', 'sv-1 … or validator')
+    .argument('<target>', 'sv-1 … or validator')
     .option('--disk', 'of a member: all data on its disk except its keys')
     .action(async (node: string, options: Common & { disk?: boolean }) => {
       const { disk = false } = options

@@ -11,7 +11,7 @@ import {
   whatForked,
   whyNotStored,
 } from '@quorumscan/cli'
-import type { Refusal } from '@quorumscan/log'
+import type { RepairRefusal } from '@quorumscan/log'
 import type { DataDirectory } from '@quorumscan/operator'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
@@ -44,7 +44,7 @@ export async function repairLogOf(
 
 /** Why the log was not repaired, and what to do next. */
 function reasonOf(
-  refusal: Refusal,
+  refusal: RepairRefusal,
   { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
 ): string {
   const directoryOf = (name: string) => join(dirname(logDirectory), name)
@@ -65,7 +65,7 @@ function reasonOf(
         `${capitalized(stopThen('restore the right directory'))}. If it is lost, move this one away, and try ` +
         'again: the log is then rebuilt if the nodes keep all of it.'
       )
-    case 'not-kept':
+    case 'not-stored':
       return `${offsets(refusal)} cannot be refilled: ${whyNotStored(refusal, 'node')}. ${restore}`
     case 'applied': {
       const { by, needed } = refusal

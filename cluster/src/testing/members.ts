@@ -166,7 +166,7 @@ async function createMember(options: {
           // No node confirms a clock here: block time is the members'.
           nodes: genesis.nodes.map(({ name }) => ({ name, url: NOWHERE })),
           rateLimit: 100_000,
-          entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000 },
+          entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000 },
           peerTokensFile: join(directory, 'peers'),
         },
         {

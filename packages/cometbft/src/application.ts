@@ -16,7 +16,7 @@ import {
   ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
-import { type AnchorBlock, isGroupOf, judgeOffer, listedSnapshots } from './block-snapshots.ts'
+import { type AnchorBlock, isGroupOf, answerOffer, listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
 import { VOTING_POWER } from './engine-files.ts'
 import type { MempoolPolicy } from './mempool-policy.ts'
@@ -153,7 +153,7 @@ export function createApplication(options: ApplicationOptions) {
     },
     offerSnapshot(request) {
       const height = options.wantedHeight()
-      const result = judgeOffer(request, height === null ? null : { height })
+      const result = answerOffer(request, height === null ? null : { height })
       if (result === ResponseOfferSnapshot_Result.ACCEPT && height !== null)
         accepted = { height, appHash: toHex(request.appHash) }
       return respond({ offerSnapshot: { result } })

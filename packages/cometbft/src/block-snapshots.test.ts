@@ -5,7 +5,7 @@ import {
   Snapshot,
 } from 'cosmjs-types/tendermint/abci/types'
 import { expect, it } from 'vitest'
-import { isGroupOf, judgeOffer, listedSnapshots } from './block-snapshots.ts'
+import { isGroupOf, answerOffer, listedSnapshots } from './block-snapshots.ts'
 import { genesisTip, orderBlock } from './blocks.ts'
 
 const appHash = 'cd'.repeat(32)
@@ -27,7 +27,7 @@ it.each<[string, Partial<Snapshot>, number | null, Offered]>([
   ['in more pieces', { chunks: 2 }, 7, Offered.REJECT],
   ['in another form', { format: 2 }, 7, Offered.REJECT_FORMAT],
 ])('of a snapshot %s it is said so', (_, changes, height, expected) => {
-  expect(judgeOffer(offer(changes), height === null ? null : { height })).toBe(expected)
+  expect(answerOffer(offer(changes), height === null ? null : { height })).toBe(expected)
 })
 
 it('only the group of the block has its app hash', () => {

@@ -38,7 +38,7 @@ export function listedSnapshots(anchors: readonly AnchorBlock[]): ResponseListSn
  *
  * @param wanted - Null: the member needs no snapshot.
  */
-export function judgeOffer(
+export function answerOffer(
   { snapshot, appHash }: RequestOfferSnapshot,
   wanted: Pick<AnchorBlock, 'height'> | null,
 ): Offered {

@@ -187,7 +187,7 @@ async function runEngine(context: Context, parts: MemberParts) {
       program,
       prepare,
       inheritsOutput: logger.isLevelEnabled('error'),
-      onEnd: (how) => logger.error({ how }, 'the engine exited; restarting it'),
+      onExit: (how) => logger.error({ how }, 'the engine exited; restarting it'),
     }),
   )
   const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')

@@ -25,7 +25,7 @@ export function superviseEngine(options: {
   readonly prepare: () => Promise<void>
   readonly spawnEngine?: SpawnEngine | undefined
   readonly clock: Clock
-  readonly onEnd: (how: string) => void
+  readonly onExit: (how: string) => void
 }) {
   const { clock, spawnEngine = async (start) => start() } = options
   const closing = new AbortController()
@@ -57,11 +57,11 @@ export function superviseEngine(options: {
       .then(([code, signal]) => String(signal ?? code), String)
       .then((how) => {
         engine = null
-        restarts.noteEnd(ENGINE, how)
+        restarts.recordExit(ENGINE, how)
       })
   }
-  const onEnd = (_: string, how: string) => options.onEnd(how)
-  const restarts = keepRunning({ clock, policy: RESTART, start, onEnd })
+  const onExit = (_: string, how: string) => options.onExit(how)
+  const restarts = keepRunning({ clock, policy: RESTART, start, onExit })
   restarts.begin(ENGINE)
 
   return {

@@ -36,7 +36,7 @@ it('reads what the cluster sets', () => {
       { name: 'sv-2', url: 'https://scan.example' },
     ],
     rateLimit: 2000,
-    entryRates: { stranger: 50, peer: 500, superValidator: 25 },
+    entryRates: { anonymous: 50, peer: 500, superValidator: 25 },
     peerTokensFile: null,
   })
 })

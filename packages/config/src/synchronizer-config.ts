@@ -75,7 +75,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         /** Units of entries per second (`budgets.ts`). */
         entryRates: {
           /** The rate of an anonymous client's address. All of them together have four times as much. */
-          stranger: rate(
+          anonymous: rate(
             'QS_STRANGER_ENTRY_RATE',
             'each address without a token, and four times as much from all of them together',
             STRANGER_RATE_DEFAULT,

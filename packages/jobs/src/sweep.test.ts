@@ -83,7 +83,7 @@ describe('a sweep', () => {
     expect(pagesRead()).toBe(before + 1)
   })
 
-  it('no backlog of another job delays a job, neither of an own one nor of one without a queue', async () => {
+  it('a job is not delayed by the backlog of another job, whether that has a queue here or not', async () => {
     const foreign = dueOfJob('renew-subscription', 200_000)
     const backlog = dueOfJob('expire-entry', 200_000)
     const ours: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }

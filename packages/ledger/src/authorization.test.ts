@@ -162,7 +162,7 @@ it('createAndExercise of a forged DsoRules does not lend its authority', () => {
   expectRefused(story, () => outcomeOf(story.submit(mallory, command)), 'PERMISSION_DENIED')
 })
 
-it('actAs and readAs with the operator are ignored, also next to an own party', () => {
+it('actAs and readAs with the operator are ignored, also next to a party of the caller', () => {
   const { story, mallory } = begin()
   const { dso } = story.network.genesis
   const tap = tapCommand({

@@ -28,7 +28,7 @@ export {
   type StoredGroup,
 } from './recent-groups.ts'
 export { type GroupHolder, prepareRepair } from './repair.ts'
-export type { Cut, OffsetRange, Refusal } from './repair-plan.ts'
+export type { Cut, OffsetRange, RepairRefusal } from './repair-plan.ts'
 export { trimLog } from './trim.ts'
 export {
   DAMAGE_ADVICE,

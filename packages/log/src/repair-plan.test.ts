@@ -94,7 +94,7 @@ describe('planning the repair of a log', () => {
     const nodes = [follower('sv-1', END), ...[2, 3, 4].map((n) => follower(`sv-${n}`, END, 11))]
     expect(planOf({ kinds: withKind('damaged', 3), nodes })).toEqual({
       kind: 'refused',
-      refusal: { kind: 'not-kept', from: 7, to: 8, needed: 2, by: ['sv-1'], storedFrom: 1 },
+      refusal: { kind: 'not-stored', from: 7, to: 8, needed: 2, by: ['sv-1'], storedFrom: 1 },
     })
   })
 
@@ -121,7 +121,7 @@ describe('planning the repair of a log', () => {
   it('refuses to join stored groups to another group than they name', () => {
     const [first, ...rest] = partsOf(withKind('damaged', 3))
     const parts = [{ ...first, hash: 'other' } as LogPart, ...rest]
-    expect(planOf({ parts })).toMatchObject({ refusal: { kind: 'not-kept', from: 7, to: 8 } })
+    expect(planOf({ parts })).toMatchObject({ refusal: { kind: 'not-stored', from: 7, to: 8 } })
   })
 
   it('cuts off a damaged end that no node applied, and no more', () => {

@@ -45,7 +45,7 @@ export type RepairStep =
   | (OffsetRange & { readonly kind: 'copy' })
   | { readonly kind: 'refill'; readonly group: GroupLink }
 
-export type Refusal =
+export type RepairRefusal =
   | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
   /** More than f followers applied groups that differ from the log. */
   | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
@@ -54,7 +54,7 @@ export type Refusal =
    * `storedFrom`: the oldest offset that a node stored.
    */
   | (OffsetRange & {
-      readonly kind: 'not-kept'
+      readonly kind: 'not-stored'
       readonly needed: number
       readonly by: readonly string[]
       readonly storedFrom: Offset | null
@@ -78,7 +78,7 @@ export type Refusal =
 export type Cut = OffsetRange & { readonly recordTime: Micros | null }
 
 export type RepairPlan =
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'refused'; readonly refusal: RepairRefusal }
   | {
       /** `whole`: everything is only copied. */
       readonly kind: 'whole' | 'repair'
@@ -229,13 +229,13 @@ function cutOf(tail: readonly LogPart[], end: Offset): Cut | null {
   return { from: end + 1, to: last.to, recordTime }
 }
 
-function notStored({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal {
+function notStored({ from, to }: OffsetRange, { nodes, f }: RepairInput): RepairRefusal {
   const by = namesOf(nodes, ({ groups }) =>
     groups.some(({ firstOffset, lastOffset }) => firstOffset <= to && lastOffset >= from),
   )
   const begins = nodes.flatMap(({ groups }) => groups.map(({ firstOffset }) => firstOffset))
   const storedFrom = begins.reduce((least: Offset | null, one) => Math.min(least ?? one, one), null)
-  return { kind: 'not-kept', from, to, needed: f + 1, by, storedFrom }
+  return { kind: 'not-stored', from, to, needed: f + 1, by, storedFrom }
 }
 
 function namesOf(
@@ -245,6 +245,6 @@ function namesOf(
   return followers.filter(is).map(({ name }) => name)
 }
 
-function refused(refusal: Refusal): RepairPlan {
+function refused(refusal: RepairRefusal): RepairPlan {
   return { kind: 'refused', refusal }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SignedGroup } from './group.ts'
 import { appendAll, startLogRedis } from './testing/log-redis.ts'
 import { chainOf, genesis, never, START_MICROS } from './testing/signed-groups.ts'
-import { describeDamage, stepOver, verifyLog } from './verify.ts'
+import { describeDamage, advanceCursor, verifyLog } from './verify.ts'
 
 const entries = Array.from({ length: 30 }, (_, index) => ({
   recordTime: START_MICROS + 1 + index,
@@ -66,7 +66,7 @@ describe('verifying the log', () => {
   ])('finds a whole group that %s', (_, { offset, recordTime }, fault) => {
     const group = chainOf(entries, sizes)[1] as SignedGroup
     const cursor = { offset, recordTime, hash: null }
-    expect(stepOver(cursor, { ...group, id: '4-0' }, genesis)).toMatchObject({
+    expect(advanceCursor(cursor, { ...group, id: '4-0' }, genesis)).toMatchObject({
       damages: [{ from: offset + 1, to: 4, fault }],
       group: null,
     })

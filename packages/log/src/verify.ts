@@ -89,7 +89,7 @@ export async function* iterateLog(
     if (start !== null && start.offset > cursor.offset) cursor = { ...cursor, ...start }
     const { offset } = cursor
     for (const raw of read.filter((raw) => lastOffsetOf(raw) > offset)) {
-      const step = stepOver(cursor, raw, genesis)
+      const step = advanceCursor(cursor, raw, genesis)
       cursor = step.cursor
       yield step
     }
@@ -102,7 +102,7 @@ export async function* iterateLog(
 }
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function stepOver(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis): LogCursorStep {
+export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis): LogCursorStep {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup

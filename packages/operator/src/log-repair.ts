@@ -84,10 +84,10 @@ export async function repairLog(input: RepairInput) {
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
     /** Holds the damaged log. */
-    const keptDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
+    const backupDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
     const repaired = spares.repaired.redisDirectory
-    await replaceDirectory(log.redisDirectory, { repaired, backup: keptDirectory })
-    return { kind: 'repaired', ...repair, keptDirectory } as const
+    await replaceDirectory(log.redisDirectory, { repaired, backup: backupDirectory })
+    return { kind: 'repaired', ...repair, backupDirectory } as const
   } catch (error) {
     const isExpected =
       error instanceof LogUnavailableError ||

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000
 export const EQUIVOCATED = 'it signed two states'
 
 export type SignedStates = Awaited<ReturnType<typeof askSignedStates>>
-export type SignedState = SignedStates['states'][number]
+export type NodeSignedState = SignedStates['states'][number]
 
 /**
  * Asks every node of the genesis for the states that it signed after an offset. A node that lags is asked a second time.

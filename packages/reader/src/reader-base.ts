@@ -57,7 +57,7 @@ export function createReaderBase(
      * @throws {ReaderError} INVALID_THRESHOLD, INVALID_ARGUMENT, NO_FLOOR, CLOSED, OVERLOADED.
      * @throws The signal's reason.
      */
-    async admit(read: ReadOptions, waitingCount: number): Promise<Bounds> {
+    async checkCall(read: ReadOptions, waitingCount: number): Promise<Bounds> {
       const signers = read.threshold ?? 'weak'
       const threshold = votesOf(signers, nodeCount)
       if (threshold === undefined)

@@ -17,7 +17,7 @@ function setUp(start: (count: number) => void = () => {}) {
       starts.push(clock.monotonicMs())
       start(starts.length)
     },
-    onEnd: (...end) => ends.push(end),
+    onExit: (...end) => ends.push(end),
   })
   return { clock, restarts, starts, ends }
 }
@@ -27,16 +27,16 @@ describe('keepRunning', () => {
     const { clock, restarts, starts, ends } = setUp()
     const end = async () => {
       const count = starts.length
-      restarts.noteEnd('sv-1', 'SIGKILL')
+      restarts.recordExit('sv-1', 'SIGKILL')
       while (starts.length === count) await clock.advance(100)
     }
     for (let count = 0; count < 5; count++) await end()
     expect(restarts.isCrashLooping('sv-1')).toBe(true)
-    expect([restarts.isCrashLooping('sv-2'), restarts.endOf('sv-2')]).toEqual([false, null])
+    expect([restarts.isCrashLooping('sv-2'), restarts.exitOf('sv-2')]).toEqual([false, null])
     await clock.advance(STABLE_MS)
-    expect([restarts.isCrashLooping('sv-1'), restarts.endOf('sv-1')]).toEqual([false, null])
+    expect([restarts.isCrashLooping('sv-1'), restarts.exitOf('sv-1')]).toEqual([false, null])
     await end()
-    expect(restarts.endOf('sv-1')).toBe('SIGKILL')
+    expect(restarts.exitOf('sv-1')).toBe('SIGKILL')
     expect(ends.map(([, , delayMs]) => delayMs)).toEqual([100, 400, 1600, 6400, 10_000, 100])
     expect(starts).toEqual([100, 500, 2100, 8500, 18_500, 33_600])
   })
@@ -45,7 +45,7 @@ describe('keepRunning', () => {
     const { clock, restarts, starts, ends } = setUp((count) => {
       if (count === 1) throw new Error('the disk is full')
     })
-    restarts.noteEnd('sv-1', 'exit 1')
+    restarts.recordExit('sv-1', 'exit 1')
     await clock.advance(1000)
     expect(starts).toEqual([100, 500])
     expect(ends[1]).toEqual(['sv-1', 'the disk is full', 400])
@@ -59,33 +59,33 @@ describe('keepRunning', () => {
     expect(starts).toEqual([0])
     await setImmediate() // The failure.
     await clock.advance(100)
-    expect([starts, restarts.endOf('sv-1')]).toEqual([[0, 100], 'the disk is full'])
+    expect([starts, restarts.exitOf('sv-1')]).toEqual([[0, 100], 'the disk is full'])
   })
 
   it('starts with the shortest pause again after `forget`', async () => {
     const { clock, restarts, ends } = setUp()
-    restarts.noteEnd('sv-1', 'exit 1')
+    restarts.recordExit('sv-1', 'exit 1')
     await clock.advance(100)
     restarts.forget('sv-1')
-    restarts.noteEnd('sv-1', 'exit 1')
+    restarts.recordExit('sv-1', 'exit 1')
     expect(ends.map(([, , delayMs]) => delayMs)).toEqual([100, 100])
   })
 
   it('measures a stable run from the start of the process, not from the previous exit', async () => {
     const { clock, restarts } = setUp()
-    for (let count = 0; count < 5; count++) restarts.noteEnd('sv-1', 'SIGKILL')
+    for (let count = 0; count < 5; count++) restarts.recordExit('sv-1', 'SIGKILL')
     await clock.advance(POLICY.maxMs)
     await clock.advance(STABLE_MS - 1)
-    expect(restarts.endOf('sv-1')).toBe('SIGKILL')
+    expect(restarts.exitOf('sv-1')).toBe('SIGKILL')
     await clock.advance(1)
-    expect(restarts.endOf('sv-1')).toBe(null)
+    expect(restarts.exitOf('sv-1')).toBe(null)
   })
 
   it('restarts nothing once it is disposed of', async () => {
     const { clock, restarts, starts } = setUp()
-    restarts.noteEnd('sv-1', 'SIGKILL')
+    restarts.recordExit('sv-1', 'SIGKILL')
     await restarts[Symbol.asyncDispose]()
-    restarts.noteEnd('sv-2', 'SIGKILL')
+    restarts.recordExit('sv-2', 'SIGKILL')
     await clock.advance(20_000)
     expect(starts).toEqual([])
   })

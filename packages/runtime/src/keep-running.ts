@@ -26,7 +26,7 @@ export function keepRunning(options: {
   /** Starts the process unless it runs, or must not run. A rejection counts as an exit. */
   readonly start: (id: string) => Promise<void>
   /** Receives each exit, and the pause until the next start. */
-  readonly onEnd: (id: string, how: string, delayMs: number) => void
+  readonly onExit: (id: string, how: string, delayMs: number) => void
 }) {
   const { clock, policy } = options
   const closing = new AbortController()
@@ -48,18 +48,18 @@ export function keepRunning(options: {
   }
   const follow = (id: string, start: Promise<void>): void => {
     const started = start
-      .catch((error: unknown) => noteEnd(id, messageOf(error)))
+      .catch((error: unknown) => recordExit(id, messageOf(error)))
       .finally(() => starting.delete(started))
     starting.add(started)
   }
   /** The process exited unexpectedly. Returns at once. */
-  const noteEnd = (id: string, how: string): void => {
+  const recordExit = (id: string, how: string): void => {
     if (signal.aborted) return
     const count = (recent(id)?.count ?? 0) + 1
     const exit: ExitRecord = { count, startedMs: clock.monotonicMs(), how }
     exitById.set(id, exit)
     const delayMs = backoffMs(count, policy)
-    options.onEnd(id, how, delayMs)
+    options.onExit(id, how, delayMs)
     follow(
       id,
       clock.delay(delayMs, signal).then(() => startNow(id, exit)),
@@ -69,9 +69,9 @@ export function keepRunning(options: {
   return {
     /** Starts the process for the first time, at once. */
     begin: (id: string): void => follow(id, startNow(id, null)),
-    noteEnd,
+    recordExit,
     /** How it exited; null if it did not, or has run long enough since. */
-    endOf: (id: string): string | null => recent(id)?.how ?? null,
+    exitOf: (id: string): string | null => recent(id)?.how ?? null,
     /** Whether its consecutive exits reached the limit, so that nothing should wait for it. */
     isCrashLooping: (id: string): boolean => (recent(id)?.count ?? 0) >= CRASH_LOOP_COUNT,
     /** Resets the exits of a process that was stopped or started on purpose. */

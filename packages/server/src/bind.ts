@@ -67,7 +67,7 @@ export function createBind(server: {
     const input = decoded instanceof Promise ? await decoded : decoded
     const units = operation.unitsOf(input)
     // Again: many may have been admitted before the cost of any was known.
-    if (units > 0) shedder.admit(request.client)
+    if (units > 0) shedder.assertRoom(request.client)
     const rest = units - admissionUnits(request.routeOptions.config.route)
     if (rest > 0) request.client.charge(rest)
 

@@ -19,10 +19,10 @@ it('who shows a peer token has a budget of its own, far above that of an address
   })
   const stranger = clientOf(request())
   const peer = clientOf(request(TOKEN))
-  stranger.admit(1)
-  expect(() => stranger.admit(1)).toThrow('too much work')
-  peer.admit(100_000)
-  expect(() => peer.admit(1)).toThrow('too much work')
+  stranger.spend(1)
+  expect(() => stranger.spend(1)).toThrow('too much work')
+  peer.spend(100_000)
+  expect(() => peer.spend(1)).toThrow('too much work')
 })
 
 it('all clients of an IPv6 /48 together have twice what one has', () => {
@@ -32,13 +32,13 @@ it('all clients of an IPv6 /48 together have twice what one has', () => {
     clock: createManualClock(),
   })
   const at = (remoteAddress: string) => clientOf({ socket: { remoteAddress }, headers: {} })
-  at('2001:db8:1:1::1').admit(10)
-  expect(() => at('2001:db8:1:1::2').admit(1)).toThrow('too much work')
-  at('2001:db8:1:2::1').admit(4)
+  at('2001:db8:1:1::1').spend(10)
+  expect(() => at('2001:db8:1:1::2').spend(1)).toThrow('too much work')
+  at('2001:db8:1:2::1').spend(4)
   at('2001:db8:1:2::1').charge(6)
-  expect(() => at('2001:db8:1:3::1').admit(1)).toThrow('too much work')
-  at('2001:db8:2:1::1').admit(10)
-  at('192.0.2.1').admit(10)
+  expect(() => at('2001:db8:1:3::1').spend(1)).toThrow('too much work')
+  at('2001:db8:2:1::1').spend(10)
+  at('192.0.2.1').spend(10)
 })
 
 it('a connection with another token is another client', () => {
@@ -81,9 +81,9 @@ it('the clients of a proxy are those that it tells, one after the other on one c
   const socket = { remoteAddress: '10.0.0.1' }
   const of = (client: string, token?: string) =>
     clientOf({ socket, headers: { ...request(token).headers, 'x-forwarded-for': client } })
-  of('192.0.2.1').admit(1)
-  of('192.0.2.2').admit(1)
-  expect(() => of('192.0.2.1').admit(1)).toThrow('too much work')
+  of('192.0.2.1').spend(1)
+  of('192.0.2.2').spend(1)
+  expect(() => of('192.0.2.1').spend(1)).toThrow('too much work')
   expect(of('192.0.2.1', TOKEN)).toMatchObject({ key: 'peer 0', address: '192.0.2.1' })
 })
 
@@ -115,6 +115,6 @@ it('a TLS handshake is paid by the address, a proxy makes any number', () => {
   })
   const handshakes = (address: string) => [1, 2, 3].map(() => clients.admitHandshake(address))
   expect(handshakes('192.0.2.1')).toEqual([true, true, false])
-  expect(() => clients.of(request()).admit(1)).toThrow('too much work')
+  expect(() => clients.of(request()).spend(1)).toThrow('too much work')
   expect(handshakes('10.0.0.1')).toEqual([true, true, true])
 })

@@ -34,7 +34,7 @@ export type Client = {
   readonly address: string | undefined
   readonly isPeer: boolean
   /** Charges all buckets that count for this client, as `RateBudget` does. @throws {ScanError} RATE_LIMITED. */
-  admit(units: number): void
+  spend(units: number): void
   charge(units: number): void
 }
 
@@ -82,7 +82,7 @@ export function createClients(options: {
       addresses[how](key, units)
       if (network !== key) networks[how](network, units)
     }
-    return { key, network, address, isPeer: false, admit: pay('admit'), charge: pay('charge') }
+    return { key, network, address, isPeer: false, spend: pay('spend'), charge: pay('charge') }
   }
   const peerOf = (socket: Request['socket'], token: string | null): string | undefined => {
     if (rateLimit === null) return undefined
@@ -98,9 +98,9 @@ export function createClients(options: {
   ): Client => {
     const peer = peerOf(socket, token)
     if (peer === undefined) return anonymousAt(address)
-    const admit = (units: number) => peers.admit(peer, units)
+    const spend = (units: number) => peers.spend(peer, units)
     const charge = (units: number) => peers.charge(peer, units)
-    return { key: peer, network: peer, address, isPeer: true, admit, charge }
+    return { key: peer, network: peer, address, isPeer: true, spend, charge }
   }
   // The next request of a connection is nearly always of the same client.
   const lastBySocket = new WeakMap<
@@ -123,7 +123,7 @@ export function createClients(options: {
     admitHandshake(address: string | undefined): boolean {
       if (origins.isProxy(address)) return true
       try {
-        anonymousAt(address).admit(HANDSHAKE_UNITS)
+        anonymousAt(address).spend(HANDSHAKE_UNITS)
         return true
       } catch {
         return false // RATE_LIMITED, which cannot be reported before the handshake.

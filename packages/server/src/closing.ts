@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
-import { NO_HTTP, type Refusal, reasonByCode, toRefusal } from './errors.ts'
+import { NO_HTTP, type ErrorResponse, reasonByCode, toErrorResponse } from './errors.ts'
 
 /** Read and discarded, in less than 20 ms: more than any body that is sent by mistake. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
@@ -63,7 +63,7 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
 }
 
 /** The bytes of an answer without a request or response of Node, to a socket. */
-export function answerBytes({ status, headers, body }: Refusal): string {
+export function answerBytes({ status, headers, body }: ErrorResponse): string {
   const own = { 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries({ ...corsHeaders, ...headers, ...own }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
@@ -77,7 +77,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   if (error.code === 'ECONNRESET' || socket.destroyed || isAnswered) return void socket.destroy()
   const reason = reasonByCode[error.code ?? ''] ?? NO_HTTP
   const refusal = new ScanError(...reason)
-  const answer = answerBytes(toRefusal(refusal, ''))
+  const answer = answerBytes(toErrorResponse(refusal, ''))
   // Does not wait for a client that is late already.
   if (refusal.code === 'REQUEST_TIMEOUT') socket.end(answer, () => socket.destroy())
   else closeGently(socket, answer)

@@ -2,7 +2,7 @@
 import { ScanError, toErrorBody } from '@quorumscan/errors'
 
 /** An answer with an error. */
-export type Refusal = {
+export type ErrorResponse = {
   readonly status: number
   /** The headers, with `content-type`. */
   readonly headers: Readonly<Record<string, string>>
@@ -42,7 +42,7 @@ export function toScanError(cause: unknown): ScanError {
   return new ScanError('INTERNAL', 'the process has a defect; its log has the reason', { cause })
 }
 
-export function toRefusal(thrown: unknown, requestId: string): Refusal {
+export function toErrorResponse(thrown: unknown, requestId: string): ErrorResponse {
   const error = toScanError(thrown)
   const headers: Record<string, string> = { 'content-type': JSON_TYPE, 'cache-control': 'no-store' }
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'OVERLOADED' ? 1 : null)

@@ -42,7 +42,7 @@ function create() {
       let count = 0
       for (;;) {
         try {
-          shedder.admit({ isPeer: false })
+          shedder.assertRoom({ isPeer: false })
         } catch {
           break
         }

@@ -138,7 +138,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
       return true
     },
     /** @throws {ScanError} OVERLOADED if too much work is in hand. */
-    admit(client: Pick<QueuedRequest, 'isPeer'>): void {
+    assertRoom(client: Pick<QueuedRequest, 'isPeer'>): void {
       if (!hasRoom(client)) throw OVERLOADED
     },
     begin(units: number): void {

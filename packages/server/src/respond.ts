@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
-import { JSON_TYPE, type Refusal, toRefusal } from './errors.ts'
+import { JSON_TYPE, type ErrorResponse, toErrorResponse } from './errors.ts'
 import type { Failures } from './failures.ts'
 import { backOffAfter } from './listener.ts'
 
@@ -59,10 +59,10 @@ export function createResponder(options: {
     fail(
       reply: FastifyReply,
       thrown: unknown,
-      more: { readonly headers?: Headers; readonly refusal?: Refusal } = {},
+      more: { readonly headers?: Headers; readonly refusal?: ErrorResponse } = {},
     ): FastifyReply {
       const { request } = reply
-      const { headers = {}, refusal = toRefusal(thrown, request.id) } = more
+      const { headers = {}, refusal = toErrorResponse(thrown, request.id) } = more
       options.failures.note(thrown, request)
       const isRefusedForLoad = thrown instanceof ScanError && LOAD_CODES.has(thrown.code)
       if (isRefusedForLoad && request.client?.isPeer === false) backOffAfter(reply.raw)

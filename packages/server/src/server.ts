@@ -153,7 +153,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
     // Probes are answered until the end, so that a busy process does not look dead.
     if (route?.cost !== 0) {
       if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
-      request.client.admit(admissionUnits(route))
+      request.client.spend(admissionUnits(route))
     }
     enqueue(shedder, request, done)
   })

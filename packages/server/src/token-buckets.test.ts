@@ -14,7 +14,7 @@ it('a client gets at most the units of one second at once, and then the rate, in
         for (const step of steps) {
           await clock.advance(step.waitMs)
           try {
-            budget.admit('a', step.units)
+            budget.spend('a', step.units)
             spent += step.units
           } catch {
             // Refused: that is what is measured.
@@ -29,26 +29,26 @@ it('a client gets at most the units of one second at once, and then the rate, in
 
 it('clients do not spend each other’s units', () => {
   const budget = createRateBudget({ unitsPerSecond: 1, clock: createManualClock() })
-  budget.admit('a', 1)
-  expect(() => budget.admit('a', 1)).toThrow()
-  expect(() => budget.admit('b', 1)).not.toThrow()
+  budget.spend('a', 1)
+  expect(() => budget.spend('a', 1)).toThrow()
+  expect(() => budget.spend('b', 1)).not.toThrow()
 })
 
 it('the client that was quiet longest is forgotten when there are too many', () => {
   const budget = createRateBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
-  budget.admit('a', 1)
-  budget.admit('b', 1)
-  expect(() => budget.admit('b', 1)).toThrow() // A known client evicts no bucket.
-  expect(() => budget.admit('a', 1)).toThrow() // a is the latest again.
-  budget.admit('c', 1) // b is forgotten.
-  expect(() => budget.admit('a', 1)).toThrow()
-  expect(() => budget.admit('b', 1)).not.toThrow()
+  budget.spend('a', 1)
+  budget.spend('b', 1)
+  expect(() => budget.spend('b', 1)).toThrow() // A known client evicts no bucket.
+  expect(() => budget.spend('a', 1)).toThrow() // a is the latest again.
+  budget.spend('c', 1) // b is forgotten.
+  expect(() => budget.spend('a', 1)).toThrow()
+  expect(() => budget.spend('b', 1)).not.toThrow()
 })
 
 it('of requests admitted at the same time, one is served on credit, not all', () => {
   const budget = createRateBudget({ unitsPerSecond: 10, clock: createManualClock() })
-  budget.admit('a', 1)
-  budget.admit('a', 1)
+  budget.spend('a', 1)
+  budget.spend('a', 1)
   budget.charge('a', 255)
   expect(() => budget.charge('a', 255)).toThrow()
 })

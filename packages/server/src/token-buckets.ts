@@ -16,12 +16,12 @@ const MS_PER_SECOND = 1000
 
 export type RateBudget = {
   /** Takes `units`, at most what a bucket holds. @throws {ScanError} RATE_LIMITED if the bucket holds less. */
-  admit(client: string, units: number): void
+  spend(client: string, units: number): void
   /** Takes the rest of an admitted request. @throws {ScanError} RATE_LIMITED if in debt already. */
   charge(client: string, units: number): void
 }
 
-export const unlimitedRateBudget: RateBudget = { admit: () => {}, charge: () => {} }
+export const unlimitedRateBudget: RateBudget = { spend: () => {}, charge: () => {} }
 
 export function createRateBudget(options: {
   /** The rate of each client; a function if it changes. */
@@ -56,7 +56,7 @@ export function createRateBudget(options: {
   }
 
   return {
-    admit: (client, units) => debit(client, units, units),
+    spend: (client, units) => debit(client, units, units),
     charge: (client, units) => debit(client, units, 0),
   }
 }

@@ -64,7 +64,7 @@ const failing = (code: ConstructorParameters<typeof ScanError>[0]) => () =>
   Promise.reject(new ScanError(code, 'as the test wants'))
 
 describe('submitting', () => {
-  it('gives what the entry did, where the own replica applied it', async () => {
+  it('returns the outcome of the entry once the local replica has applied it', async () => {
     const { append, submit, first, listeners } = setUp()
     const outcome = submit()
     append(new Uint8Array())
@@ -174,7 +174,7 @@ describe('submitting', () => {
     expect(listeners.size).toBe(0)
   })
 
-  it('signs a time that the log can accept, also if the own clock lags', async () => {
+  it('signs a time that the log can accept, also if the local clock lags', async () => {
     const { submit, memory, network, first } = setUp()
     memory.advance(3600 * SECOND)
     submit().catch(() => {})

@@ -44,7 +44,7 @@ async function createWorld(reason: string) {
   }
   await supervisor.start(service.app)
   await supervisor.start(service.redis)
-  const exits = { endOf: () => null, isCrashLooping: () => false }
+  const exits = { exitOf: () => null, isCrashLooping: () => false }
   const health = createServiceHealth({ supervisor, exits, isCluster: true })
   health.begin(service)
   return {

@@ -15,7 +15,7 @@ export type ServiceStatus = ReturnType<ServiceHealth['statusOf']>
 /** Stores the latest health report of each service. */
 export function createServiceHealth(options: {
   readonly supervisor: Supervisor
-  readonly exits: Pick<ProcessRestarts, 'endOf' | 'isCrashLooping'>
+  readonly exits: Pick<ProcessRestarts, 'exitOf' | 'isCrashLooping'>
   /** Whether the commands of a local cluster can repair a service. */
   readonly isCluster: boolean
 }) {
@@ -36,8 +36,8 @@ export function createServiceHealth(options: {
   ): { readonly state: NodeState; readonly detail: string | null } => {
     const app = supervisor.state(service.app.id)
     const redis = service.isExternal ? 'running' : supervisor.state(service.redis.id)
-    const appEnd = exits.endOf(service.app.id)
-    const redisEnd = exits.endOf(service.redis.id)
+    const appEnd = exits.exitOf(service.app.id)
+    const redisEnd = exits.exitOf(service.redis.id)
     if (redis === 'gone' && redisEnd !== null)
       return { state: 'down', detail: `its Redis exited (${redisEnd})` }
     if (app === 'gone')

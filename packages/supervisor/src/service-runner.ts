@@ -76,16 +76,16 @@ export class ServiceRunner {
     setMaxListeners(0, this.#stopping.signal)
     this.processes = new Supervisor({
       ...options,
-      onEnd: (id, how) => {
+      onExit: (id, how) => {
         if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
-        if (isRestarted(id, how)) this.#restarts.noteEnd(id, how)
+        if (isRestarted(id, how)) this.#restarts.recordExit(id, how)
       },
     })
     this.#restarts = keepRunning({
       clock,
       policy: RESTART_POLICY,
       start: (id) => this.#restart(id),
-      onEnd: (id, how, delayMs) => {
+      onExit: (id, how, delayMs) => {
         const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
         const sentence = `${id} exited unexpectedly (${how}); restarting${when}`
         options.onIncident?.(this.#findOwner(id)?.owner ?? id, sentence)

@@ -146,7 +146,7 @@ it('reports the exit of each process, however early', async () => {
   const ended: string[] = []
   const supervisor = new Supervisor({
     ...world.options,
-    onEnd: (id, how) => void ended.push(`${id}: ${how}`),
+    onExit: (id, how) => void ended.push(`${id}: ${how}`),
   })
   const ids = Array.from({ length: 20 }, (_, index) => `a-${index}`)
   for (const id of ids)

@@ -74,7 +74,7 @@ export type ProcessRecord = {
 
 export type SupervisorOptions = ProcessRecord & {
   /** Receives the id of every process that exited unexpectedly, and how it exited. */
-  readonly onEnd?: (id: string, how: string) => void
+  readonly onExit?: (id: string, how: string) => void
 }
 
 /** The processes of one data directory, by their ids. One supervisor at a time. */
@@ -115,7 +115,7 @@ export class Supervisor {
     })
     const identity = identityOf(child.pid)
     // It exited before its identity could be read: an unexpected exit like any other.
-    if (identity === null) return void exited.then((how) => this.#options.onEnd?.(id, how))
+    if (identity === null) return void exited.then((how) => this.#options.onExit?.(id, how))
     this.#own(spec, identity, exited)
     this.#record()
   }
@@ -206,7 +206,7 @@ export class Supervisor {
     const ended = gone.then((how) => {
       this.#runningById.delete(spec.id)
       this.#record()
-      if (!running.isEnding) this.#options.onEnd?.(spec.id, how)
+      if (!running.isEnding) this.#options.onExit?.(spec.id, how)
     })
     this.#runningById.set(spec.id, Object.assign(running, { ended }))
   }

@@ -20,7 +20,7 @@ export async function verifyMsInChromium(input: ToVerify): Promise<number | null
     format: 'iife',
     write: false,
   })
-  // Signatures are checked only in pages that came from somewhere safe, such as the own machine.
+  // Signatures are checked only in pages that came from somewhere safe, such as the same machine.
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>reader</title>')
   })

@@ -91,7 +91,7 @@ describe('a fork', () => {
     }
   })
 
-  it('is seen when the own replica comes to the offset later', async () => {
+  it('is detected when the local replica reaches the offset later', async () => {
     const forks: Fork[] = []
     let isThere = false
     const world = createWorld({

@@ -1,4 +1,4 @@
-/** Certified reads through the proxy, answered from the validator's own replica. */
+/** Certified reads through the proxy, answered from the local replica of the validator. */
 
 import { sha256 } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'

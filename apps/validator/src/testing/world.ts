@@ -39,7 +39,7 @@ export async function startWorld(): Promise<World> {
       ...network,
       async advance(micros) {
         await network.advance(micros)
-        // What it knows of the ledger is old until its own replica has the new time.
+        // What it knows of the ledger is old until its replica has the new time.
         await ready()
       },
     },

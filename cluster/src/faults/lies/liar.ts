@@ -44,7 +44,7 @@ type LiarDeps = {
 type Batch = { readonly lookups: readonly Lookup[]; at_offset?: number; min_offset?: number }
 
 /** A certificate with one signature: the form of a node's own statements. */
-type SignedState = {
+type NodeStatement = {
   readonly offset: number
   readonly record_time: number
   readonly history_hash: string
@@ -173,7 +173,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
   }
 
   /** Each state, and another one for the same offset, both signed. */
-  const withContradictions = (statements: readonly SignedState[]): readonly object[] => {
+  const withContradictions = (statements: readonly NodeStatement[]): readonly object[] => {
     const others = statements.map((one) => {
       const { offset, record_time: recordTime, history_hash: historyHash } = one
       const stateRoot = randomHex(deps.random, HASH_BYTES)

@@ -93,8 +93,8 @@ export const GenesisAnswer = m.component(
         blockContractsMax: m.integer(1, 'Contracts that the entries of a block name.'),
         evidenceAge: Type.Optional(
           m.part('How long evidence is valid; absent: 2 days and 100 000 blocks.', {
-            micros: micros('At least so long'),
-            blocks: m.integer(1, 'And so many blocks.'),
+            micros: micros('At least this time'),
+            blocks: m.integer(1, 'And at least this number of blocks.'),
           }),
         ),
       }),
@@ -145,7 +145,7 @@ const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the 
     latencyMs: m.orNull(Type.Number(), 'Of its answers, in milliseconds.'),
     latencyMsLast: m.orNull(Type.Number(), 'Of its last answer.'),
   }),
-  forks: m.rows('An alarm: the histories of the nodes; `local` is the own replica.', {
+  forks: m.rows('An alarm: the histories of the nodes; `local` is the replica of this validator.', {
     offset: m.about(LedgerOffset, 'The offset at which they differ.'),
     histories: m.rows('The histories at this offset.', {
       historyHash: m.about(Hex32, 'The history hash.'),

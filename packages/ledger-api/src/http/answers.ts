@@ -6,7 +6,7 @@ import {
   type ScanError,
   toLedgerErrorBody,
 } from '@quorumscan/errors'
-import { type Refusal, TOOK_TOO_LONG, toScanError } from '@quorumscan/server'
+import { type ErrorResponse, TOOK_TOO_LONG, toScanError } from '@quorumscan/server'
 
 export const JSON_TYPE = 'application/json'
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
@@ -38,24 +38,24 @@ const TRANSIENT = new Set([
 export function toLedgerRefusal(
   thrown: unknown,
   request: { readonly traceId: string; readonly participant: string },
-): Refusal {
-  if (thrown instanceof LedgerDecodeError) return textRefusal(400, thrown.message)
+): ErrorResponse {
+  if (thrown instanceof LedgerDecodeError) return textErrorResponse(400, thrown.message)
   if (thrown instanceof LedgerError) return jsonRefusal(thrown, request)
   // 503 of the HTTP server itself (§L3.2).
   if (thrown === TOOK_TOO_LONG)
-    return textRefusal(503, 'The server was not able to answer in time. Please try again.')
+    return textErrorResponse(503, 'The server was not able to answer in time. Please try again.')
   const error = toScanError(thrown)
   const status = TEXT_STATUS[error.code]
   // After a timeout, the rest of the request is not waited for.
   const ending = error.code === 'REQUEST_TIMEOUT' ? { connection: 'close' } : {}
-  if (status !== undefined) return textRefusal(status, error.message, ending)
+  if (status !== undefined) return textErrorResponse(status, error.message, ending)
   const { retryAfterSeconds: seconds } = error
   const waiting = seconds === null ? {} : { 'retry-after': String(seconds) }
   return jsonRefusal(toLedgerError(error), request, waiting)
 }
 
 /** 404, by HTTP and in place of a WebSocket. */
-export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): Refusal {
+export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): ErrorResponse {
   const errors = [`HttpMethod(${method}), uri: ${url}`]
   return {
     status: 404,
@@ -64,7 +64,7 @@ export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | '
   }
 }
 
-function textRefusal(status: number, message: string, headers = {}): Refusal {
+function textErrorResponse(status: number, message: string, headers = {}): ErrorResponse {
   const body = message.replace(/\s+/g, ' ')
   return { status, headers: { 'content-type': TEXT_TYPE, ...headers }, body }
 }
@@ -82,7 +82,7 @@ function jsonRefusal(
   error: LedgerError,
   request: { readonly traceId: string; readonly participant: string },
   headers = {},
-): Refusal {
+): ErrorResponse {
   return {
     status: error.spec.httpStatus,
     headers: { 'content-type': JSON_TYPE, ...headers },

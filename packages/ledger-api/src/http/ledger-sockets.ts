@@ -50,7 +50,7 @@ export function ledgerSocketDialect(options: {
       const decode = compileDecoder(socket.request, 'body')
       return {
         path: socket.path,
-        async admit(request) {
+        async open(request) {
           const authorization = authorizationOf(request)
           const caller = await authenticate({ authorization, auth: 'user' })
           return async (frame, signal) => {

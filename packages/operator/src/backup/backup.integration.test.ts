@@ -21,7 +21,7 @@ import { makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
 import { type OperatorConfig, readOperatorConfig } from '../run/operator-config.ts'
-import { judgeProcesses } from '../run/operator-services.ts'
+import { validateProcesses } from '../run/operator-services.ts'
 import { openOwnRedis } from '../run/own-redis.ts'
 import { each, signedGroups } from '../testing/signed-groups.ts'
 import { writeArchive } from './archive.ts'
@@ -78,7 +78,7 @@ function configOf(runs: Runnable, name: string, more: object = {}): OperatorConf
   const quote = (value: string) => (value.includes('"') ? `'${value}'` : value)
   const lines = Object.entries(variables).map(([variable, value]) => `${variable}=${quote(value)}`)
   writeFileSync(file, lines.join('\n'))
-  return readOperatorConfig(runs, file, judgeProcesses)
+  return readOperatorConfig(runs, file, validateProcesses)
 }
 
 const redisOf = (config: OperatorConfig) => openOwnRedis({ ...machine, config })
@@ -112,7 +112,7 @@ it('a validator has its users again, elsewhere, whether it ran or not when it wa
     ['again', await backedUp(config)],
   ] as const) {
     const { configFile } = await restored(from, name, { changes: { QS_PORT: '4711' } })
-    const there = readOperatorConfig('validator', configFile, judgeProcesses)
+    const there = readOperatorConfig('validator', configFile, validateProcesses)
     expect(there.variables).toEqual({
       ...config.variables,
       QS_PORT: '4711',
@@ -142,7 +142,7 @@ it('a validator with a Redis elsewhere is backed up from there, and restored the
   const file = await backedUp(config)
   const changes = { QS_REDIS: `unix://${empty.socketPath}` }
   const { configFile } = await restored(file, 'with-redis', { changes })
-  expect(readOperatorConfig('validator', configFile, judgeProcesses).variables).toMatchObject(
+  expect(readOperatorConfig('validator', configFile, validateProcesses).variables).toMatchObject(
     changes,
   )
   const kept = await readStore({ path: there.socketPath })
@@ -199,7 +199,7 @@ it("a synchronizer's log begins where it was trimmed, and continues with what su
   expect((await restored(file, 'orderer-2')).logEnd).toBe(20)
   const { logEnd, configFile } = await restored(file, 'orderer-3', { logFiles: [more] })
   expect(logEnd).toBe(30)
-  await using own = await redisOf(readOperatorConfig('synchronizer', configFile, judgeProcesses))
+  await using own = await redisOf(readOperatorConfig('synchronizer', configFile, validateProcesses))
   const log = { redis: own.redis, genesis: logGenesisOf(genesis), signal }
   expect(await verifyLog(log)).toMatchObject({ start: 8, end: 30, damages: [] })
 })
@@ -251,6 +251,6 @@ it('fills an existing directory in its place, and leaves it empty where that fai
   expect(statSync(target).ino).toBe(ino)
   expect(readdirSync(target)).toContain('run.env')
   expect(readdirSync(target)).not.toContain('.restore')
-  expect(readOperatorConfig('sv', configFile, judgeProcesses).name).toBe('sv-1')
+  expect(readOperatorConfig('sv', configFile, validateProcesses).name).toBe('sv-1')
   await expect(restored(file, 'genesis.json')).rejects.toThrow('genesis.json is not a directory')
 })

@@ -127,7 +127,7 @@ export function planOwnRedis({ config, ...node }: OwnNode, socketDirectory: stri
  * All that is wrong with the variables, and with the files that they name. The processes would report it one after the
  * other, between the lines of others.
  */
-export function judgeProcesses(config: OperatorConfig): readonly string[] {
+export function validateProcesses(config: OperatorConfig): readonly string[] {
   const { variables, runs, directory } = config
   const known = new Set(config.known)
   const checkByName = new Map<string, NonNullable<Variable['file']>>()

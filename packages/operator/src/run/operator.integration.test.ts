@@ -18,7 +18,7 @@ import type { OrderingDriver } from '../ceremony/rules.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
 import { readOperatorConfig } from './operator-config.ts'
-import { judgeProcesses, planOperator, warningsOf } from './operator-services.ts'
+import { validateProcesses, planOperator, warningsOf } from './operator-services.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))
 const tls = { QS_TLS_CERT: '', QS_TLS_KEY: '' }
@@ -80,7 +80,7 @@ function fileOf(variables: object): string {
 }
 
 const read = (runs: Runnable, variables: object) =>
-  readOperatorConfig(runs, fileOf(variables), judgeProcesses)
+  readOperatorConfig(runs, fileOf(variables), validateProcesses)
 
 function plan(runs: Runnable, variables: object): readonly Service[] {
   const config = read(runs, variables)
@@ -206,7 +206,7 @@ it('a file is refused with all that is wrong in it', () => {
     'QS_RATE_LIMTI is not a variable that these processes read: did you mean QS_RATE_LIMIT?',
   ])
     expect(() => read('sv', wrong)).toThrow(problem)
-  expect(() => readOperatorConfig('sv', join(root, 'nowhere'), judgeProcesses)).toThrow(
+  expect(() => readOperatorConfig('sv', join(root, 'nowhere'), validateProcesses)).toThrow(
     `the configuration cannot be read: ${join(root, 'nowhere')} does not exist`,
   )
 })

@@ -11,7 +11,7 @@ import { makeMember } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
 import { readOperatorConfig } from './operator-config.ts'
-import { judgeProcesses } from './operator-services.ts'
+import { validateProcesses } from './operator-services.ts'
 import { runOperator } from './run-operator.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-run-'))
@@ -50,7 +50,7 @@ it('stops everything, and starts nothing again, where a process finds its config
   writeFileSync(file, lines.join('\n'))
   const said: string[] = []
   await using running = await runOperator({
-    config: readOperatorConfig('synchronizer', file, judgeProcesses),
+    config: readOperatorConfig('synchronizer', file, validateProcesses),
     redisServer: required('redis'),
     mains: { scan: '', synchronizer: appMain('synchronizer'), validator: '' },
     env: process.env,

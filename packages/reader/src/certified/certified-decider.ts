@@ -2,7 +2,7 @@
  * The decider of certified reads. Pure: `step` applies an event to the state and pushes effects. Transport, signatures
  * and clock belong to the driver.
  *
- * One node is asked at a time, the fastest. Its proof shows the state at an offset. `belief.ts` decides whether that
+ * One node is asked at a time, the fastest. Its proof shows the state at an offset. `credibility.ts` decides whether that
  * offset is recent enough: not below what the reader has seen, and not older than the caller accepts. A suspiciously
  * old answer needs f + 1 distinct consulted nodes. So f nodes can neither make an answer wrong nor hold a reader
  * in the past. When a node is late, another one is asked too. In addition, f other nodes are polled periodically for
@@ -22,7 +22,7 @@ import {
   rankSources,
   type Source,
 } from '../source/source.ts'
-import { flightsOf, isCredible, requestsWhileSuspicious, silentMs, undecided } from './belief.ts'
+import { flightsOf, isCredible, requestsWhileSuspicious, silentMs, undecided } from './credibility.ts'
 import type {
   Call,
   Ending,

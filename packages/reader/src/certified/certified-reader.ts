@@ -2,19 +2,19 @@
  * The reader of certified answers: one node answers with a proof, so that no answer has to be compared with others.
  *
  * How a read runs:
- * 1. `lookup` and `read` below check the call (`admit` in `../reader-base.ts`) and give it to the driver
+ * 1. `lookup` and `read` below check the call (`checkCall` in `../reader-base.ts`) and give it to the driver
  *    (`../driver/run.ts`), which owns clock, sockets and callers, and reports each event to the decider.
  * 2. `certified-decider.ts` is pure. It joins lookups of one moment to one read, asks the fastest node
  *    (`../source/source.ts`), and asks a second node when the first one is late.
  * 3. `node-asker.ts` sends the request (`node-request.ts`) and verifies certificate and proof of the reply.
- * 4. `belief.ts` tests whether the proven state is recent enough. If not, the decider asks further nodes.
+ * 4. `credibility.ts` tests whether the proven state is recent enough. If not, the decider asks further nodes.
  * 5. `certified-outcome.ts` makes what the caller gets.
  *
  * Why a read was refused:
- * - The call itself is invalid, or too many reads wait: `admit` throws a `ReaderError`.
+ * - The call itself is invalid, or too many reads wait: `checkCall` throws a `ReaderError`.
  * - One reply is refused: `node-asker.ts` gives its reason (`Reply`), and `onReply` of the decider counts it
  *   against the node.
- * - The read ends without an answer: `undecided` in `belief.ts` decides on kind and reason. Contradicting
+ * - The read ends without an answer: `undecided` in `credibility.ts` decides on kind and reason. Contradicting
  *   certificates end all reads (`fork` in the decider).
  * - The caller gets kind and reason from `outcomeOf` in `certified-outcome.ts`. The SDK turns them into errors in
  *   `sdk/src/names/outcome-error.ts`, the scan proxy in `packages/scan-proxy/src/outcome.ts`.
@@ -145,7 +145,7 @@ export function createCertifiedReader(
     const leavesAtMs = read.endsAtMs ?? NEVER
     const reportMs = Math.min(REPORT_MS, (leavesAtMs - startedAtMs) * REPORT_SHARE)
     const endsAtMs = Math.min(startedAtMs + (options.waitMs ?? WAIT_MS), leavesAtMs - reportMs)
-    const bounds = await base.admit(read, driver.waitingCount())
+    const bounds = await base.checkCall(read, driver.waitingCount())
     const asking = driver.ask({ ...bounds, ...asked }, endsAtMs, read.signal)
     void learnAddresses()
     return { ...bounds, ...(await asking) }

@@ -129,7 +129,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   })
 
   const ask = async (asked: readonly ReadTarget[], read: ReadOptions): Promise<Outcome[]> => {
-    const { threshold, minOffset, maxAgeMs } = await base.admit(read, state.items.size)
+    const { threshold, minOffset, maxAgeMs } = await base.checkCall(read, state.items.size)
     if (asked.length === 0) return []
     const wanted = { asked, threshold, minOffset, maxAgeMs, headers: read.headers }
     const ended: CallOutcome = await driver.ask(wanted, clock.monotonicMs() + waitMs, read.signal)

@@ -6,7 +6,7 @@ import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { parseJson } from '../body.ts'
-import { toRefusal } from '../errors.ts'
+import { toErrorResponse } from '../errors.ts'
 import { givenRequestId } from '../request-id.ts'
 import { compileCheck } from '../validation.ts'
 import type { SocketDialect } from './mount.ts'
@@ -44,9 +44,9 @@ export function apiSocketDialect(
       const check = compileCheck(socket.request, 'body')
       return {
         path: socket.path,
-        admit(request, requestId) {
-          const { admit, charge } = app.stages.clientOf(request)
-          admit(OPENING_UNITS)
+        open(request, requestId) {
+          const { spend, charge } = app.stages.clientOf(request)
+          spend(OPENING_UNITS)
           return async (frame, signal) =>
             socket.open({ request: check(parseJson(frame)) as never, requestId, charge, signal })
         },
@@ -55,11 +55,11 @@ export function apiSocketDialect(
     owns: (path) => path.startsWith('/v0/') || path.startsWith(`${prefix}/`),
     givenIdOf: givenRequestId,
     notFound: (_request, requestId) =>
-      toRefusal(new ScanError('ROUTE_NOT_FOUND', 'no WebSocket has this path'), requestId),
+      toErrorResponse(new ScanError('ROUTE_NOT_FOUND', 'no WebSocket has this path'), requestId),
     overloaded: () =>
       new ScanError('OVERLOADED', 'no more streams can be opened now', { retryAfterSeconds: 1 }),
-    refusal: toRefusal,
-    lastFrame: (thrown, requestId) => toRefusal(thrown, requestId).body,
+    refusal: toErrorResponse,
+    lastFrame: (thrown, requestId) => toErrorResponse(thrown, requestId).body,
     frameBytesMax: FRAME_BYTES_MAX,
     protocol: null,
     limits: LIMITS,

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { answerBytes, closeGently } from '../closing.ts'
 import { ConnectionLimiter, type ConnectionLimits } from '../connection-limiter.ts'
-import type { Refusal } from '../errors.ts'
+import type { ErrorResponse } from '../errors.ts'
 import { REQUEST_ID_BYTES } from '../request-id.ts'
 import { CLOSE_MS, CLOSED, type OpenStream, serve } from './serve.ts'
 
@@ -20,17 +20,17 @@ export type SocketDialect = {
   readonly sockets: readonly {
     readonly path: string
     /** Authenticates and charges the client, before there is a socket. */
-    admit(request: IncomingMessage, requestId: string): OpenStream | Promise<OpenStream>
+    open(request: IncomingMessage, requestId: string): OpenStream | Promise<OpenStream>
   }[]
   /** Whether it answers requests for the path, also without a socket there. */
   owns(path: string): boolean
   /** The caller's own id of the request, for errors and the log; null: a random one. */
   givenIdOf(headers: IncomingHttpHeaders): string | null
-  notFound(request: IncomingMessage, requestId: string): Refusal
+  notFound(request: IncomingMessage, requestId: string): ErrorResponse
   /** The error if no more sockets may be opened. */
   overloaded(): Error
   /** Any error, instead of an upgrade. */
-  refusal(thrown: unknown, requestId: string): Refusal
+  refusal(thrown: unknown, requestId: string): ErrorResponse
   /** The last frame that a client receives. */
   lastFrame(thrown: unknown, requestId: string): string
   /** The largest frame of a client. */
@@ -73,7 +73,7 @@ export function mountSockets(
       families.find((family) => family.dialect.owns(path)) ?? last
     const requestId =
       dialect.givenIdOf(request.headers) ?? randomHex(systemRandom, REQUEST_ID_BYTES)
-    const refuse = (refusal: Refusal) => closeGently(socket, answerBytes(refusal))
+    const refuse = (refusal: ErrorResponse) => closeGently(socket, answerBytes(refusal))
     const found = socketByPath.get(path)
     if (found === undefined) return refuse(dialect.notFound(request, requestId))
     const client = clientOf(request)
@@ -87,7 +87,7 @@ export function mountSockets(
       if (slot === null) throw dialect.overloaded()
       release = slot.release
       socket.once('close', release)
-      const open = await found.admit(request, requestId)
+      const open = await found.open(request, requestId)
       if (socket.destroyed) return
       const lastFrame = (error: unknown) => dialect.lastFrame(error, requestId)
       server.handleUpgrade(request, socket, head, (webSocket) => {
