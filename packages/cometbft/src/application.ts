@@ -16,7 +16,7 @@ import {
   ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
-import { type AnchorBlock, isGroupOf, answerOffer, listedSnapshots } from './block-snapshots.ts'
+import { type AnchorBlock, answerOffer, isGroupOf, listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
 import { VOTING_POWER } from './engine-files.ts'
 import type { MempoolPolicy } from './mempool-policy.ts'

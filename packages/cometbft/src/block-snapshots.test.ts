@@ -5,7 +5,7 @@ import {
   Snapshot,
 } from 'cosmjs-types/tendermint/abci/types'
 import { expect, it } from 'vitest'
-import { isGroupOf, answerOffer, listedSnapshots } from './block-snapshots.ts'
+import { answerOffer, isGroupOf, listedSnapshots } from './block-snapshots.ts'
 import { genesisTip, orderBlock } from './blocks.ts'
 
 const appHash = 'cd'.repeat(32)

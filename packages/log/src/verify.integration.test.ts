@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SignedGroup } from './group.ts'
 import { appendAll, startLogRedis } from './testing/log-redis.ts'
 import { chainOf, genesis, never, START_MICROS } from './testing/signed-groups.ts'
-import { describeDamage, advanceCursor, verifyLog } from './verify.ts'
+import { advanceCursor, describeDamage, verifyLog } from './verify.ts'
 
 const entries = Array.from({ length: 30 }, (_, index) => ({
   recordTime: START_MICROS + 1 + index,

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
-import { NO_HTTP, type ErrorResponse, reasonByCode, toErrorResponse } from './errors.ts'
+import { type ErrorResponse, NO_HTTP, reasonByCode, toErrorResponse } from './errors.ts'
 
 /** Read and discarded, in less than 20 ms: more than any body that is sent by mistake. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
-import { JSON_TYPE, type ErrorResponse, toErrorResponse } from './errors.ts'
+import { type ErrorResponse, JSON_TYPE, toErrorResponse } from './errors.ts'
 import type { Failures } from './failures.ts'
 import { backOffAfter } from './listener.ts'
 

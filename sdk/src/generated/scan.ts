@@ -832,9 +832,9 @@ export interface components {
                 blockContractsMax: number;
                 /** @description How long evidence is valid; absent: 2 days and 100 000 blocks. */
                 evidenceAge?: {
-                    /** @description At least so long, in microseconds. */
+                    /** @description At least this time, in microseconds. */
                     micros: number;
-                    /** @description And so many blocks. */
+                    /** @description And at least this number of blocks. */
                     blocks: number;
                 };
             };
@@ -1027,7 +1027,7 @@ export interface components {
                 /** @description Of its last answer. */
                 latencyMsLast: number | null;
             }[];
-            /** @description An alarm: the histories of the nodes; `local` is the own replica. */
+            /** @description An alarm: the histories of the nodes; `local` is the replica of this validator. */
             forks: {
                 /** @description The offset at which they differ. */
                 offset: number;

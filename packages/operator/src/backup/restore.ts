@@ -23,7 +23,7 @@ import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { dataDirectory } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../run/operator-config.ts'
-import { validateProcesses, type OwnNode } from '../run/operator-services.ts'
+import { type OwnNode, validateProcesses } from '../run/operator-services.ts'
 import { openOwnRedis } from '../run/own-redis.ts'
 import { type Archive, GENESIS_PATH, type Header, openArchive } from './archive.ts'
 

@@ -18,7 +18,7 @@ import type { OrderingDriver } from '../ceremony/rules.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
 import { readOperatorConfig } from './operator-config.ts'
-import { validateProcesses, planOperator, warningsOf } from './operator-services.ts'
+import { planOperator, validateProcesses, warningsOf } from './operator-services.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))
 const tls = { QS_TLS_CERT: '', QS_TLS_KEY: '' }

@@ -22,7 +22,6 @@ import {
   rankSources,
   type Source,
 } from '../source/source.ts'
-import { flightsOf, isCredible, requestsWhileSuspicious, silentMs, undecided } from './credibility.ts'
 import type {
   Call,
   Ending,
@@ -33,6 +32,13 @@ import type {
   Reply,
   RequestInFlight,
 } from './certified-state.ts'
+import {
+  flightsOf,
+  isCredible,
+  requestsWhileSuspicious,
+  silentMs,
+  undecided,
+} from './credibility.ts'
 import { requestOfLookups } from './node-request.ts'
 
 /** How long a node waits for an offset that it has not reached. */
