@@ -64,10 +64,10 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
   const parsed = judged(() => parseStrictJson(text), 'it cannot be read: ')
   const { certificate, receipt, document, evidence, statements } = Object(parsed)
   try {
-    if (certificate !== undefined) return [await judgeState(text, options.request, options)]
+    if (certificate !== undefined) return [await verifyState(text, options.request, options)]
     if (typeof Object(receipt).document === 'string')
-      return [assertShown(Object(parsed), await judgeStored(receipt, options))]
-    if (typeof document === 'string') return [await judgeStored(Object(parsed), options)]
+      return [assertShown(Object(parsed), await verifyStored(receipt, options))]
+    if (typeof document === 'string') return [await verifyStored(Object(parsed), options)]
     if ((evidence ?? statements) === undefined)
       throw new InvalidProof('it is neither a certified answer nor evidence')
     const pieces = judged(() =>
@@ -90,13 +90,13 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
 type StoredProof = { readonly document: string; readonly request?: unknown }
 
 /** A document that is stored with its request. */
-async function judgeStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
+async function verifyStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
   const asked = options.request ?? asRequest(stored.request)
   if (asked === null) throw new InvalidProof('it is stored with no request')
-  return await judgeState(stored.document, asked, options)
+  return await verifyState(stored.document, asked, options)
 }
 
-async function judgeState(
+async function verifyState(
   document: string,
   asked: CanonicalRequest | null,
   { genesis, threshold }: ProofOptions,

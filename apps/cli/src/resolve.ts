@@ -13,7 +13,7 @@ import type {
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { type Attempt, noteAttempts } from './attempts.ts'
+import { type Attempt, recordAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
@@ -46,7 +46,7 @@ export type Resolved = {
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
   const { clock, genesis, nodes, subject } = options
   const threshold = parseVotes(options.quorum, genesis)
-  const { transport, attempts } = noteAttempts(createFetchTransport(), clock)
+  const { transport, attempts } = recordAttempts(createFetchTransport(), clock)
   await using reader = await openReader(options, clock, transport)
   try {
     const lookup = lookupOf(subject)
