@@ -1,4 +1,4 @@
-/** For tests: a network with one validator, and people who use it. */
+/** For tests: a network with one validator and its users. */
 import { createLogger } from '@quorumscan/runtime'
 import { createHttpClient, type HttpAnswer, type HttpClient, until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
@@ -17,7 +17,7 @@ export type World = AsyncDisposable & {
   clientOf(user: string): Promise<HttpClient>
   /** A registered user with so much coin, worth USD. */
   registered(user: string, usd?: string | null): Promise<Person>
-  /** Stops the validator and starts it again on what it kept. */
+  /** Stops the validator and starts it again with its stored data. */
   restart(): Promise<void>
   until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T>
 }
