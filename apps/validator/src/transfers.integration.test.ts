@@ -7,7 +7,7 @@ import {
   startTestValidator,
   type TestUser,
   type TestValidator,
-} from './testing/world.ts'
+} from './testing/test-validator.ts'
 
 const MINUTE_MICROS = 60_000_000
 const NOWHERE = `00${'0'.repeat(64)}`

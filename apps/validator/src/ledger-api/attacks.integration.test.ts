@@ -10,7 +10,7 @@ import {
   startTestValidator,
   type TestUser,
   type TestValidator,
-} from '../testing/world.ts'
+} from '../testing/test-validator.ts'
 
 let world: TestValidator
 let alice: TestUser

@@ -14,7 +14,7 @@ import {
   startTestValidator,
   type TestUser,
   type TestValidator,
-} from '../testing/world.ts'
+} from '../testing/test-validator.ts'
 
 const UPDATES = '/v2/updates'
 const SUBMIT = '/v2/commands/async/submit'

@@ -6,7 +6,7 @@ import type { HttpClient } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestValidator } from '../testing/world.ts'
+import { startTestValidator, type TestValidator } from '../testing/test-validator.ts'
 
 const SECOND_MICROS = 1_000_000
 const DAY_MICROS = 86_400 * SECOND_MICROS

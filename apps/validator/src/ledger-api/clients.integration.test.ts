@@ -6,7 +6,7 @@ import { type HttpAnswer, type HttpClient, send } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const UPDATES = '/v2/updates'
 

@@ -3,7 +3,7 @@ import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const SUBMIT = '/v2/commands/async/submit'
 const WAIT = '/v2/commands/submit-and-wait'

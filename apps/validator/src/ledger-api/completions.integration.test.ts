@@ -1,7 +1,7 @@
 import type { HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const SECOND = 1_000_000
 let world: TestValidator

@@ -6,7 +6,7 @@ import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const UPDATES = '/v2/updates'
 const COIN = '#quorumscan-coin:Coin:Coin'

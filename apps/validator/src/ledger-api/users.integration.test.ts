@@ -1,6 +1,6 @@
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestValidator, type TestValidator } from '../testing/world.ts'
+import { startTestValidator, type TestValidator } from '../testing/test-validator.ts'
 
 let world: TestValidator
 let admin: HttpClient

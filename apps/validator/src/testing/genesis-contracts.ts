@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { disclose, genesisDelta } from '@quorumscan/ledger'
 import { hashGenesis } from '@quorumscan/verifier'
-import type { TestValidator } from './world.ts'
+import type { TestValidator } from './test-validator.ts'
 
 export type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>
 
