@@ -5,7 +5,12 @@ import { createHttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from './testing/genesis-contracts.ts'
-import { failure, startTestValidator, type TestUser, type TestValidator } from './testing/test-validator.ts'
+import {
+  failure,
+  startTestValidator,
+  type TestUser,
+  type TestValidator,
+} from './testing/test-validator.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
 

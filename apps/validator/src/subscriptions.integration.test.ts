@@ -1,7 +1,12 @@
 /** Subscriptions through the wallet, from the first payment to the last, over months of ledger time. */
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { balanceOf, failure, startTestValidator, type TestValidator } from './testing/test-validator.ts'
+import {
+  balanceOf,
+  failure,
+  startTestValidator,
+  type TestValidator,
+} from './testing/test-validator.ts'
 
 const MINUTE_MICROS = 60_000_000
 const DAY_MICROS = 1_440 * MINUTE_MICROS
