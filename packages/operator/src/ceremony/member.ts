@@ -1,7 +1,7 @@
 /**
  * Member files and keys. Keys are made on the machine where they stay. Each operator gives its member file to the others
- * before the network exists. The file has the public half of every key, and every key has signed the whole file: its operator has
- * all of its keys. It is public.
+ * before the network exists. The file has the public half of every key, and every key has signed the whole file:
+ * its operator has all of its keys. It is public.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
