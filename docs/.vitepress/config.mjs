@@ -2,7 +2,7 @@ import { sidebar } from '../site/contents.mjs'
 import { mermaidDiagrams } from '../site/diagrams.mjs'
 import { slugOf } from '../site/markdown.mjs'
 
-/** An empty corner of a table is no header. */
+/** Renders empty header cells as plain cells. */
 function cornersOfTables(markdown) {
   markdown.core.ruler.push('corners-of-tables', ({ tokens }) => {
     tokens.forEach((token, index) => {
@@ -29,7 +29,7 @@ export default {
   ignoreDeadLinks: false,
   markdown: {
     anchor: { slugify: slugOf },
-    // Braces in a path are no attributes.
+    // Braces in a path are part of it, and not attributes.
     attrs: { disable: true },
     config(markdown) {
       markdown.use(mermaidDiagrams).use(cornersOfTables).use(indentedCode)

@@ -36,7 +36,7 @@ function typeOf(schema) {
   return Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any')
 }
 
-/** What else holds of a value. */
+/** The constraints of a value, as text. */
 function limitsOf(schema) {
   if (schema?.type === 'array' && schema.maxItems !== undefined)
     return [`at most ${schema.maxItems} items`]

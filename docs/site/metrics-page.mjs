@@ -114,7 +114,7 @@ export function metricsPage(root) {
     '',
     'Each process serves these metrics at `/metrics`, in the text format of Prometheus.',
     'A histogram has the suffixes `_bucket`, `_sum` and `_count`. Metrics of the Node process (`process_…`, `nodejs_…`) are there as well.',
-    '[Deployment](../deploy.md#metrics) says how to scrape them, and [what each alert means](../deploy.md#what-each-alert-means).',
+    '[Deployment](../deploy.md#metrics) describes how to scrape them, and [what each alert means](../deploy.md#what-each-alert-means).',
     '',
     '| metric | kind | labels | process | meaning |',
     '|---|---|---|---|---|',

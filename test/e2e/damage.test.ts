@@ -252,7 +252,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
         put('common', ...ALL)
         put('one', 'sv-1')
       },
-      /only sv-1 applied offsets \d+ to \d+, and 2 nodes must have them to refill them\. Restore an undamaged copy of \S+; wipe no replica before\. Or give them up: move \S+sv-1 away, and try again\./,
+      /only sv-1 applied offsets \d+ to \d+, and 2 nodes must have them to refill them\. Restore an undamaged copy of \S+\. Do not wipe a replica before that\. Or give them up: move \S+sv-1 away, and try again\./,
     ],
     [
       'the validator applied what the log lost',

@@ -242,11 +242,11 @@ describe('resolve', () => {
     expect(await quorumscan('verify', await fileOf(lie))).toMatchObject({ code: 1 })
   })
 
-  it('shows the name of a party only where the name leads back to it', async () => {
+  it('shows the name of a party only where the name resolves to it', async () => {
     const found = await quorumscan('resolve', alice.party, '--quorum', 'strong')
     expect(found.code, found.text).toBe(0)
     expect(found.text).toContain(ALICE)
-    expect(found.text).toMatch(/leads back +yes/)
+    expect(found.text).toMatch(/name match +yes/)
     const none = await quorumscan('resolve', `x${alice.party}`, '--json')
     expect(JSON.parse(none.stdout)).toMatchObject({ kind: 'verified-absent', match: false })
   })
@@ -313,7 +313,7 @@ describe('resolve', () => {
     const disputed = await quorumscan('resolve', ALICE, '--votes', '--quorum', 'all')
     expect(disputed.code, disputed.text).toBe(1)
     // Decided as soon as two answers conflict, however many nodes have replied by then.
-    expect(disputed.text).toMatch(/^alice\S+: disputed, by votes: 4 needed, heard [2-4]\/4\n/)
+    expect(disputed.text).toMatch(/^alice\S+: disputed, by votes: 4 needed, [2-4]\/4 answered\n/)
     expect(disputed.text).toMatch(/sv-3: at offset \d+\n {2}no entry/)
     expect(disputed.text).toContain(alice.party)
     // The proof needs no agreement of nodes at this moment.

@@ -30,7 +30,7 @@ export function configurationPage(): string {
   ])
   return [
     '# Configuration',
-    'Made from the code by `npm run generate`; [operations.md](operations.md) says what an operator needs of it.',
+    'Made from the code by `npm run generate`; [operations.md](operations.md) describes what an operator needs of it.',
     '## Variables of processes',
     '`quorumscan run` reads those marked "run" itself, makes what follows from them (`QS_NODES`, `QS_SEEDS`, sockets, files of keys), and hands all ' +
       'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
@@ -79,10 +79,10 @@ function describeCommand({ name, command }: Named): string {
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   )
   const options = command.options.filter(({ hidden }) => !hidden)
-  const rows = options.map(({ flags, description, defaultValue, mandatory }) => [
-    `\`${flags}\``,
-    description,
-    mandatory ? '**needed**' : defaultOf(defaultValue),
+  const rows = options.map((option) => [
+    `\`${option.flags}\``,
+    option.description,
+    option.mandatory ? '**needed**' : defaultOf(option),
   ])
   return [
     `### \`${['quorumscan', name, ...args].join(' ')}\``,
@@ -94,9 +94,10 @@ function describeCommand({ name, command }: Named): string {
   ].join('\n\n')
 }
 
-/** The default data directory depends on the installation. */
-function defaultOf(value: unknown): string {
-  return codeOf(String(value ?? '').replace(/^.*\/(?=\.quorumscan$)/, ''))
+/** As `--help` shows it, e.g. `10s`. The default data directory depends on the installation. */
+function defaultOf({ defaultValueDescription, defaultValue }: Command['options'][number]): string {
+  const text = String(defaultValueDescription ?? defaultValue ?? '')
+  return codeOf(text.replace(/^.*\/(?=\.quorumscan$)/, ''))
 }
 
 function codeOf(text: string): string {

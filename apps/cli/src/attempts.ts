@@ -12,28 +12,28 @@ import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
 import type { Network } from './network.ts'
 
-/** A healthy node answers within this. The reader does not always wait for a second node. */
-const GIVEN_UP_MS = 1000
+/** Without an answer for this time, a request is shown as timed out. The reader does not always wait for a second node. */
+const TIMED_OUT_MS = 1000
 
-export type Attempt = ReturnType<ReturnType<typeof noteAttempts>['attempts']>[number]
+export type Attempt = ReturnType<ReturnType<typeof recordAttempts>['attempts']>[number]
 
 /** A transport that records the outcome of requests for proofs, and the record. */
-export function noteAttempts(transport: Transport, clock: Clock) {
+export function recordAttempts(transport: Transport, clock: Clock) {
   /** The outcome for each address, in the order of the first requests. */
   const reasons = new Map<string, () => string>()
-  const noting: Transport = {
+  const recording: Transport = {
     async request(input) {
       if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
       const startedMs = clock.monotonicMs()
       const late = () => wordOfSilence(Math.round(clock.monotonicMs() - startedMs))
-      const note = (reason: string) => reasons.set(input.url, () => reason)
+      const record = (reason: string) => reasons.set(input.url, () => reason)
       reasons.set(input.url, late)
       try {
         const reply = await transport.request(input)
-        note(reply.status === 200 ? ANSWERED : wordOfRefusal(reply.status, readRefusal(reply)))
+        record(reply.status === 200 ? ANSWERED : wordOfRefusal(reply.status, readRefusal(reply)))
         return reply
       } catch (error) {
-        note(input.signal.aborted ? late() : wordOfFailure(error))
+        record(input.signal.aborted ? late() : wordOfFailure(error))
         throw error
       }
     },
@@ -50,11 +50,11 @@ export function noteAttempts(transport: Transport, clock: Clock) {
       const reason = reasonOf() === ANSWERED ? describeAttempt(status, offset) : reasonOf()
       return { node, url, isProven: reason === ANSWERED, reason }
     })
-  return { transport: noting, attempts }
+  return { transport: recording, attempts }
 }
 
 function wordOfSilence(ms: number): string {
-  return ms < GIVEN_UP_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
+  return ms < TIMED_OUT_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
 }
 
 /** An answer may prove nothing, as the reader reports, or be too old. */

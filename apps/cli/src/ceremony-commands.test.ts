@@ -70,11 +70,11 @@ it('four operators make a network of which everybody sees the same hash', async 
   )
   await expect(
     type(`genesis verify ${at('a.json')} ${members.slice(1).join(' ')}`),
-  ).rejects.toThrow('these members make another one by its rules')
+  ).rejects.toThrow('but the genesis made of these files has the hash')
   const altered = { ...genesis, recordTime: genesis.recordTime + 1 }
   writeFileSync(at('altered.json'), JSON.stringify(altered))
   await expect(type(`genesis verify ${at('altered.json')} ${members.join(' ')}`)).rejects.toThrow(
-    `these members make another one by its rules: ${hash}`,
+    `but the genesis made of these files has the hash ${hash}`,
   )
 })
 

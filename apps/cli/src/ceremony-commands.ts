@@ -29,10 +29,10 @@ type KeysFlags = Flags & { name: string; role: Role; url?: string; engineAddress
 
 export function addCeremonyCommands({ plain, group, clock }: CommandContext): void {
   const keys = group('keys', 'the keys of one operator')
-  plain('new', 'make the keys of one member, and its file for the others', keys)
-    .requiredOption('--name <name>', 'its name in the network, e.g. sv-1')
-    .requiredOption('--out <dir>', 'its data directory, for keys and file')
-    .addOption(new Option('--role <role>', 'its role').choices(ROLES).default('super-validator'))
+  plain('new', 'make the keys of one operator, and the member file for the others', keys)
+    .requiredOption('--name <name>', 'the name in the network, e.g. sv-1')
+    .requiredOption('--out <dir>', 'the data directory, for the keys and the member file')
+    .addOption(new Option('--role <role>', 'what it runs').choices(ROLES).default('super-validator'))
     .option('--url <url>', 'the address of its scan node')
     .option('--engine-address <host:port>', 'the address of its engine, for other engines')
     .action(async (options: KeysFlags) => {
@@ -60,7 +60,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
     })
 
   const genesis = group('genesis', 'the document that fixes the members and rules of a network')
-  plain('create', 'make the genesis of a network out of the files of its members', genesis)
+  plain('create', 'make the genesis of a network from its member files', genesis)
     .argument('<member-file...>', 'the files that `keys new` wrote, in any order')
     .requiredOption('--out <file>', 'the file to write')
     .addOption(
@@ -95,9 +95,9 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       ]
       printResult(options, { hash }, lines.flatMap(wrap).join('\n'))
     })
-  plain('verify', 'describe a genesis, and check that these members make it', genesis)
+  plain('verify', 'describe a genesis, and check that the member files match it', genesis)
     .argument('<file>', 'the genesis document')
-    .argument('[member-file...]', 'the files of all its members')
+    .argument('[member-file...]', 'all its member files')
     .addHelpText('after', HASH_HELP)
     .action(async (file: string, memberFiles: string[], options: { json?: boolean }) => {
       const { createGenesis, describeGenesis, hashGenesis, readMember, rulesOf } =
@@ -111,7 +111,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         const made = hashGenesis(createGenesis(members, wanted))
         if (made !== hash)
           throw new CommandError(
-            `${file} has the hash ${hash}, and these members make another one by its rules: ${made}. ` +
+            `${file} has the hash ${hash}, but the genesis made of these files has the hash ${made}. ` +
               'A member file is missing or differs from the one used for the genesis: ask its operator for it',
           )
       }
@@ -135,7 +135,7 @@ function describeFuture(members: readonly Member[], aheadMicros: Micros): string
   const names = members.filter((one) => one.createdAtMicros === latest).map(({ name }) => name)
   return (
     `the keys of ${names.join(', ')} were made ${Math.ceil(aheadMicros / MICROS_PER_SECOND)} s in the future: a clock is ` +
-    'wrong, there or here. Set the clock of this machine; if that one is right, wait, or let the keys be made again there'
+    `wrong. Correct the clock of this machine. If it is right, wait, or ask ${names.join(', ')} to run \`keys new\` again`
   )
 }
 

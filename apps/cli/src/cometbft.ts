@@ -20,14 +20,14 @@ export function addCometbftCommands({ command, plain, group, clock }: CommandCon
     )
     printResult(options, { path }, path)
   })
-  command('vote', 'let a super-validator vote that lost its record of signed votes', cometbft)
+  command('vote', 'allow a super-validator that lost its vote state to vote', cometbft)
     .argument('<node>', 'sv-1 …')
     .addHelpText(
       'after',
       `
-It votes again by itself when it can no longer sign a block twice. This command
-is needed only if nothing is ordered without its vote, which \`status\` reports.
-It may then sign one block twice, which up to f members may do without harm.`,
+It votes again by itself when it can no longer double-sign. Use this command only
+if no entry is ordered without its vote, which \`status\` reports. It may then
+double-sign at one height, which up to f members may do without harm.`,
     )
     .action(async (node: string, options: { dataDir: string; json?: boolean }) => {
       const directory = dataDirectory(options.dataDir)

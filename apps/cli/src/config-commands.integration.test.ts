@@ -73,7 +73,7 @@ it('is in force when enough have confirmed the same, each with its own key alone
     ],
   })
   expect(await type(['config', 'pending', '--scan', node.url])).toMatch(
-    /sv-2 confirmed since .*, 1 of 2:\n {2}entry-fee +4\.0000000000 USD/,
+    /confirmed by sv-2 \(1 of 2\), first at .*:\n {2}entry-fee +4\.0000000000 USD/,
   )
 
   const rules = await until('the change', async () => {
@@ -134,11 +134,11 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     const text = await type(['config', 'pending', '--scan', node.url])
     return text.includes(`version ${version + 1} of the protocol, from: 2096-`) ? text : undefined
   })
-  expect(shown).toContain('sv-1 confirmed since')
+  expect(shown).toContain('confirmed by sv-1 (')
   await voteAnyway(1, at)
   await until('what is to come', async () => {
     const text = await type(['protocol', 'get', '--scan', node.url])
-    return text.includes(`Version ${version + 1} is in force from 2096-`) ? text : undefined
+    return text.includes(`Version ${version + 1} takes effect at 2096-`) ? text : undefined
   })
   // Two take it back, as its own software may: it knows the version in force.
   await vote(first, version)

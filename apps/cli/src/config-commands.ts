@@ -22,8 +22,8 @@ const VERSION_MAX = 1_000_000
 export function addConfigCommands({ command, group, clock, cluster }: CommandContext): void {
   const about = 'the rules of the name service: what a name costs and how long it lives'
   const config = group('config', about)
-  command('get', 'show the rules in force, as enough nodes agree', config)
-    .option('--scan <url>', 'as one scan node reports them (default: nodes of the data directory)')
+  command('get', 'show the rules in force, on which enough nodes agree', config)
+    .option('--scan <url>', 'the scan node to ask (default: enough nodes of the data directory)')
     .action(async (options: MemberFlags) => {
       const inForce = await rulesFor(options, cluster)
       printResult(options, inForce, formatConfig(inForce))
@@ -72,8 +72,8 @@ function ofOneMember(command: Command): Command {
   return command
     .option('--key <file>', 'confirm for one super-validator, with its operator key')
     .option('--scan <url>', 'with --key: its scan node')
-    .option('--synchronizer <url>', 'and its synchronizer')
-    .option('--token-file <file>', 'the token of a follower of that synchronizer')
+    .option('--synchronizer <url>', 'with --key: its synchronizer')
+    .option('--token-file <file>', 'with --key: the token of a follower of its synchronizer')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
 }
 
@@ -87,8 +87,8 @@ export function addProtocolCommands({ command, group, clock, cluster }: CommandC
       printResult(options, proposals.protocol, formatProtocol(proposals.protocol))
     })
   ofOneMember(command('vote', 'vote for a version with the key of one super-validator', protocol))
-    .argument('<version>', 'such as 4; the one in force takes a vote back', integer(1, VERSION_MAX))
-    .option('--not-before <time>', 'when it comes into force; the same for all members')
+    .argument('<version>', 'such as 4; the one in force: withdraw a vote', integer(1, VERSION_MAX))
+    .option('--not-before <time>', 'when the version takes effect; the same for all members')
     .addHelpText(
       'after',
       `
@@ -146,18 +146,18 @@ function column(name: string, value: string): string {
 
 export function formatProposals({ needed, pending, protocol }: Proposals): string {
   const lines = pending.flatMap(({ change, confirmedBy, since }) => [
-    `${printable(confirmedBy.join(', '))} confirmed since ${printable(since)}, ${confirmedBy.length} of ${needed}:`,
+    `confirmed by ${printable(confirmedBy.join(', '))} (${confirmedBy.length} of ${needed}), first at ${printable(since)}:`,
     ...describeChange(change).map((line) => `  ${line}`),
   ])
   return [
-    ...(lines.length === 0 ? ['Nothing waits for confirmations.'] : lines),
+    ...(lines.length === 0 ? ['No proposal waits for confirmations.'] : lines),
     formatProtocol(protocol),
   ].join('\n')
 }
 
 export function formatProtocol({ version, newestKnown, next }: Proposals['protocol']): string {
   const coming =
-    next === null ? '' : `\nVersion ${next.version} is in force from ${printable(next.notBefore)}.`
+    next === null ? '' : `\nVersion ${next.version} takes effect at ${printable(next.notBefore)}.`
   return `Version ${version} of the protocol is in force; ${describeKnown(version, newestKnown)}.${coming}`
 }
 

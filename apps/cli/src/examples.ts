@@ -15,7 +15,7 @@ export const EXAMPLES = [
   'resolve alice.unverified.ns --json | quorumscan verify -',
   'verify receipt.json --name alice.unverified.ns',
   'verify - < evidence.json',
-  'mirror http://127.0.0.1:4602 http://127.0.0.1:4603 --port 4700',
+  'mirror http://127.0.0.1:4611 http://127.0.0.1:4612 --port 4700',
   'cometbft install',
   'cometbft install --json',
   'cometbft vote sv-2',

@@ -72,8 +72,8 @@ it('shows each dropped job once, and adds one again that it names', async () => 
   const config = configFile([`QS_REDIS=unix://${redis.socketPath}`])
   const listed = await type('jobs', 'list', 'sv', '--config', config)
   expect(listed).toBe(`sv-1: no job waits
-  failed 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
-  failed 2023-11-14T22:13:20.000000Z expire-entry/00ab: CHOICE_REFUSED not yet
+  dropped 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
+  dropped 2023-11-14T22:13:20.000000Z expire-entry/00ab: CHOICE_REFUSED not yet
 `)
   const unknown = type('jobs', 'retry', 'sv', 'expire-entry/00', '--config', config)
   await expect(unknown).rejects.toThrow('unknown dropped job expire-entry/00')
@@ -81,7 +81,7 @@ it('shows each dropped job once, and adds one again that it names', async () => 
   expect(retried).toBe('expire-entry/00ab was added again\n')
   expect(await type('jobs', 'list', 'sv', '--config', config)).toBe(`sv-1:
   expire-entry: 1 waiting
-  failed 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
+  dropped 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
 `)
   await type('jobs', 'retry', 'sv', '--config', config)
   const [{ jobs }] = JSON.parse(await type('jobs', 'list', 'sv', '--config', config, '--json'))

@@ -10,13 +10,13 @@ import type { CommandContext, Common } from './rig.ts'
 const ROLES = ['sv', 'validator'] as const
 type Flags = Common & { config?: string }
 
-/** The jobs of one node; null if it does not answer. */
+/** The jobs of one node; null if its Redis does not answer. */
 type NodeReport = { readonly node: string; readonly jobs: ProcessJobs | null }
 type Retry = (dropped: JobFailure) => Promise<void>
 
 export function addJobCommands(context: CommandContext): void {
   const { command, cluster, redisServer, clock } = context
-  const jobs = context.group('jobs', 'waiting and failed jobs of the automation')
+  const jobs = context.group('jobs', 'waiting and dropped jobs of the automation')
   const NODE = ['[node]', 'sv or validator, with --config; else one of the cluster'] as const
   const CONFIG = [
     '--config <file>',
@@ -66,14 +66,14 @@ export function addJobCommands(context: CommandContext): void {
     .option(...CONFIG)
     .action(async (node: string, wanted: readonly string[], options: Flags) =>
       visit(node, options, async ([one], retryAt) => {
-        if (one?.jobs == null) throw new UsageError(`${node} does not answer`)
+        if (one?.jobs == null) throw new UsageError(`the Redis of ${node} does not answer`)
         const added = select(one.jobs.failures, wanted)
         for (const dropped of added) await retryAt(one.node)(dropped)
         const text = added.map((dropped) => `${idOf(dropped)} was added again`)
         printResult(
           options,
           added,
-          text.length === 0 ? `${one.node}: no job failed` : text.join('\n'),
+          text.length === 0 ? `${one.node}: no dropped jobs` : text.join('\n'),
         )
       }),
     )
@@ -91,14 +91,14 @@ function idOf({ job, contractId }: JobFailure): string {
 }
 
 function linesOf({ node, jobs }: NodeReport): string[] {
-  if (jobs === null) return [`${node}: does not answer`]
+  if (jobs === null) return [`${node}: its Redis does not answer`]
   const busy = Object.entries(jobs.queues).flatMap(([name, counts]) => {
     const words = wordsOfQueue(counts)
     return words === '' ? [] : `  ${name}: ${words}`
   })
   const failures = jobs.failures.map(
     (failure) =>
-      `  failed ${formatInstant(failure.at)} ${idOf(failure)}: ${failure.code} ${failure.message}`,
+      `  dropped ${formatInstant(failure.at)} ${idOf(failure)}: ${failure.code} ${failure.message}`,
   )
   return [`${node}: ${busy.length === 0 ? 'no job waits' : ''}`.trimEnd(), ...busy, ...failures]
 }

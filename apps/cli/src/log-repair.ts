@@ -9,12 +9,12 @@ import type { LogReport } from './rig.ts'
 /** Sentences that differ between a cluster and the operator of a synchronizer. */
 export type RepairWords = {
   readonly reasonOf: (outcome: RepairOutcome & { readonly kind: 'refused' }) => string
-  /** Begins a sentence that ends in `it` or `them`. */
+  /** The start of a sentence about the entries to cut, which ends in `it` or `them`. */
   readonly notApplied: string
   readonly alsoApplied?: string
-  /** To be typed. */
+  /** The command that cuts the log, as it is typed. */
   readonly cut: string
-  /** What else is to be typed when the log is whole. */
+  /** Further commands after the repair. */
   readonly next: readonly string[]
 }
 
@@ -45,7 +45,7 @@ function describe(outcome: RepairOutcome, words: RepairWords): string[] {
   const ranges = refilled.map(offsets).join(', ')
   if (outcome.kind === 'to-cut')
     return [
-      `Nothing was changed yet. ${whatIsGivenUp(outcome, words)}`,
+      `Nothing was changed yet. ${describeLoss(outcome, words)}`,
       ...(ranges === '' ? [] : [`${capitalized(ranges)} can be refilled.`]),
       `${words.cut} drops all entries after offset ${end}. Submissions in them that were not answered ` +
         'must be submitted again. The current log is kept.',
@@ -61,7 +61,7 @@ function describe(outcome: RepairOutcome, words: RepairWords): string[] {
   ]
 }
 
-function whatIsGivenUp(
+function describeLoss(
   outcome: RepairOutcome & { readonly kind: 'to-cut' },
   { notApplied, alsoApplied }: RepairWords,
 ): string {

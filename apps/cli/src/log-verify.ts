@@ -29,7 +29,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> 
   if (sockets === null)
     throw new CommandError(
       `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +
-        "because the log can be read while the log's Redis runs; `quorumscan log repair` needs no running cluster",
+        "because it needs the log's Redis; `quorumscan log repair` needs no running cluster",
     )
   const redis = {
     path: redisSocketOf(sockets, 'synchronizer'),

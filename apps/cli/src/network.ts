@@ -26,8 +26,8 @@ export type Network = {
 export function ofAnyNetwork(command: Command): Command {
   return command
     .option('--genesis <file>', 'the genesis of another network than the local cluster')
-    .option('--members <dir>', 'then: a directory with the member files of all its nodes')
-    .option('--scan <url...>', 'or the addresses of one or more of its nodes')
+    .option('--members <dir>', 'with --genesis: a directory with the member files of its nodes')
+    .option('--scan <url...>', 'with --genesis: the addresses of one or more of its nodes')
 }
 
 /** @throws {UsageError} If the options exclude each other, or a file is missing or malformed. */

@@ -54,15 +54,16 @@ export function addBackupCommands({ plain, redisServer, clock }: CommandContext)
     .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, as for `run`')
     .requiredOption('--out <file>', 'the file to write, with mode 0600')
-    .option('--log', 'of a super-validator: only the newest 64 MiB of the log, and no keys')
+    .option('--log', 'for a super-validator: only the newest 64 MiB of the log, and no keys')
     .addHelpText(
       'after',
       `
 It holds the keys of the operator and the files that its configuration names; of
 a validator also users, rights, renewals and pending submissions; of the
-synchronizer also the log. With --log it holds the newest of the log and no
-keys, for the operator of the synchronizer. It leaves out what follows from the
-log, and what an engine has signed: an old copy would let it sign twice.`,
+synchronizer also the log. With --log it holds the newest 64 MiB of the log and
+no keys, for the operator of the synchronizer. It leaves out data that follows
+from the log, and the vote state of an engine: an old copy would let the engine
+double-sign.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
       const [{ readOperatorConfig }, { backUp }] = await Promise.all([
@@ -89,7 +90,7 @@ log, and what an engine has signed: an old copy would let it sign twice.`,
     .argument('<file>', 'the file that `backup` wrote')
     .requiredOption('--to <dir>', 'the data directory to make')
     .option('--set <name=value...>', 'variables with other values here, e.g. QS_PORT=4711')
-    .option('--log <file...>', 'of a synchronizer: backups of super-validators, made with --log')
+    .option('--log <file...>', 'for a synchronizer: backups of super-validators, made with --log')
     .addHelpText(
       'after',
       `
@@ -127,7 +128,7 @@ function parseChanges(settings: readonly string[]): Readonly<Record<string, stri
 
 function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored): string[] {
   const together =
-    'It fetches the log from the others, and votes when it can no longer sign a block twice. Make sure that no other machine has its voting key.'
+    'It fetches the log from the others, and votes when it can no longer double-sign. Make sure that no other machine has its voting key.'
   const next = {
     validator:
       'Changes after the backup are missing: registrations, rights granted. Rights revoked and renewals disabled since then are active again.',

@@ -13,18 +13,18 @@ export function integer(min: number, max: number) {
 }
 
 /** The option of the running command that the commands in its hints need as well. */
-let repeated = ''
+let hintSuffix = ''
 
 /** Hints in messages then include this option. Null: a command finds the directory without it. */
 export function setHintOption(flag: '--data-dir' | '--config', path: string | null): void {
   const isPlain = /^[A-Za-z0-9_./@%+=:,-]+$/.test(path ?? '')
   const word = isPlain ? path : `'${path?.replaceAll("'", "'\\''")}'`
-  repeated = path === null ? '' : ` ${flag} ${word}`
+  hintSuffix = path === null ? '' : ` ${flag} ${word}`
 }
 
 /** A command to type, as hints name it. */
 export function commandHint(command: string): string {
-  return `quorumscan ${command}${repeated}`
+  return `quorumscan ${command}${hintSuffix}`
 }
 
 /** Prints text. Commands in it, such as `quorumscan down`, get the option of the same data directory. */

@@ -26,7 +26,7 @@ import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 
 const DESCRIPTION =
-  "One operator's part of a network of super-validators that resolve names by quorum."
+  "Runs one operator's part of a network of super-validators, and reads names and proofs."
 
 /** Descriptions in a narrower column are not wrapped, and would be too wide for a terminal. */
 const WIDTH_MIN = 20
@@ -83,7 +83,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   const plain: CommandContext['plain'] = (name, description, parent = program) =>
     parent.command(name).description(description).option('--json', 'print the result as JSON')
   const command: CommandContext['command'] = (...args) =>
-    plain(...args).option('--data-dir <dir>', 'where the cluster lives', defaultDir)
+    plain(...args).option('--data-dir <dir>', 'the data directory of the cluster', defaultDir)
   const context: CommandContext = {
     ...environment,
     clock,
@@ -132,10 +132,10 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   command('verify', 'check offline what a certified answer or evidence proves')
     .argument('<file>', 'from a node, `resolve` or the proxy; - for the standard input')
     .option('--name <name>', 'what it must prove: the entry of this name, or that none exists')
-    .option('--party <party>', 'or the entry of this party')
-    .option('--prefix <prefix>', 'or a list of names, from the first one on')
-    .option('--page-size <n>', 'its page size (default: the largest)', integer(1, PAGE_SIZE_MAX))
-    .option('--request <json>', 'or any other operation with its parameters')
+    .option('--party <party>', 'what it must prove: the entry of this party')
+    .option('--prefix <prefix>', 'what it must prove: a list of names, from the first one on')
+    .option('--page-size <n>', 'with --prefix: its page size (default: the largest)', integer(1, PAGE_SIZE_MAX))
+    .option('--request <json>', 'what it must prove: the answer to this operation')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
     .addHelpText(

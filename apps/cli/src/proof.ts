@@ -1,5 +1,5 @@
 /**
- * Documents that prove something, judged offline: a certified answer (docs/certified-reads.md), as a node gave it, kept
+ * Documents that prove something, verified offline: a certified answer (docs/certified-reads.md), as a node gave it, kept
  * with its request, or within what `resolve --json` prints; and evidence (D-43), alone or as the scan proxy lists it.
  * Reads no file, prints nothing.
  */
@@ -61,16 +61,16 @@ type ProofOptions = {
 
 /** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
 export async function judgeProof(text: string, options: ProofOptions): Promise<Proven[]> {
-  const parsed = judged(() => parseStrictJson(text), 'it cannot be read: ')
+  const parsed = orInvalidProof(() => parseStrictJson(text), 'it cannot be read: ')
   const { certificate, receipt, document, evidence, statements } = Object(parsed)
   try {
-    if (certificate !== undefined) return [await judgeState(text, options.request, options)]
+    if (certificate !== undefined) return [await verifyState(text, options.request, options)]
     if (typeof Object(receipt).document === 'string')
-      return [assertShown(Object(parsed), await judgeStored(receipt, options))]
-    if (typeof document === 'string') return [await judgeStored(Object(parsed), options)]
+      return [assertShown(Object(parsed), await verifyStored(receipt, options))]
+    if (typeof document === 'string') return [await verifyStored(Object(parsed), options)]
     if ((evidence ?? statements) === undefined)
       throw new InvalidProof('it is neither a certified answer nor evidence')
-    const pieces = judged(() =>
+    const pieces = orInvalidProof(() =>
       evidence === undefined ? [piece.parse(parsed)] : evidenceList.parse(parsed).evidence,
     )
     if (options.request !== null) throw new InvalidProof('it is evidence, which answers no request')
@@ -90,13 +90,13 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
 type StoredProof = { readonly document: string; readonly request?: unknown }
 
 /** A document that is stored with its request. */
-async function judgeStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
+async function verifyStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
   const asked = options.request ?? asRequest(stored.request)
   if (asked === null) throw new InvalidProof('it is stored with no request')
-  return await judgeState(stored.document, asked, options)
+  return await verifyState(stored.document, asked, options)
 }
 
-async function judgeState(
+async function verifyState(
   document: string,
   asked: CanonicalRequest | null,
   { genesis, threshold }: ProofOptions,
@@ -105,7 +105,7 @@ async function judgeState(
   const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
   if (asked === null)
     return { kind: 'shown', certified: await leavesOfDocument(document, threshold, network) }
-  const question = judged(() => questionOf(asked, network))
+  const question = orInvalidProof(() => questionOf(asked, network))
   const certified = await createCertifiedVerifier(network).verify(document, question, threshold)
   return { kind: 'certified', request: asked, certified }
 }
@@ -128,7 +128,7 @@ function assertShown(members: Readonly<Record<string, unknown>>, proven: ProvenS
 }
 
 /** @throws {InvalidProof} Where `read` throws. */
-export function judged<T>(read: () => T, prefix = ''): T {
+export function orInvalidProof<T>(read: () => T, prefix = ''): T {
   try {
     return read()
   } catch (cause) {

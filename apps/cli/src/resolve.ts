@@ -13,7 +13,7 @@ import type {
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { type Attempt, noteAttempts } from './attempts.ts'
+import { type Attempt, recordAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
@@ -46,13 +46,13 @@ export type Resolved = {
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
   const { clock, genesis, nodes, subject } = options
   const threshold = parseVotes(options.quorum, genesis)
-  const { transport, attempts } = noteAttempts(createFetchTransport(), clock)
+  const { transport, attempts } = recordAttempts(createFetchTransport(), clock)
   await using reader = await openReader(options, clock, transport)
   try {
     const lookup = lookupOf(subject)
     const [found] = await reader.lookup([lookup], { threshold, maxAgeMs: MAX_AGE_MS })
     const outcome = found as Resolved['outcome'] // One asked, one answered.
-    const match = 'party' in lookup ? await leadsBack(reader, outcome, threshold) : null
+    const match = 'party' in lookup ? await isForwardConfirmed(reader, outcome, threshold) : null
     const asked = attempts(nodes, reader.status().nodes, minAcceptedOffset(outcome))
     if (!isAnswered(outcome)) return { outcome, match, asked }
     // The document also proves this lookup if it was part of a batch.
@@ -74,8 +74,12 @@ function minAcceptedOffset(outcome: Resolved['outcome']): number {
   return outcome.kind === 'lagging' ? Number.POSITIVE_INFINITY : 0
 }
 
-/** Whether the name that was found for a party is that party's, by a lookup of the name. */
-async function leadsBack(reader: CertifiedReader, outcome: Resolved['outcome'], threshold: number) {
+/** Whether the name that was found for a party resolves to this party. */
+async function isForwardConfirmed(
+  reader: CertifiedReader,
+  outcome: Resolved['outcome'],
+  threshold: number,
+) {
   if (!isAnswered(outcome) || outcome.answer === null) return false
   const { name, user } = outcome.answer
   const [forward] = await reader.lookup([{ name }], { threshold, minOffset: outcome.offset })
@@ -87,7 +91,7 @@ export function formatResolved(subject: string, { outcome, match, asked }: Resol
   return [
     `${printable(subject)}: ${outcome.kind}`,
     ...(isAnswered(outcome) ? answerLines(outcome) : undecidedLines(outcome)),
-    ...(match === null ? [] : [field('leads back', match ? 'yes' : 'no: do not show a name')]),
+    ...(match === null ? [] : [field('name match', match ? 'yes' : 'no: do not show a name')]),
     ...asked.map(({ node, reason }, index) =>
       field(index === 0 ? 'asked' : '', `${node}: ${reason}`),
     ),
@@ -140,7 +144,9 @@ function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[]
           `  ${nodes.join(', ')} signed ${answerDigest} at offset ${offset}`,
       )
     case 'insufficient':
-      return [`  no node has an answer that ${outcome.needed} members signed`]
+      return wrap(
+        `  no node has an answer that ${outcome.needed} members signed: \`quorumscan check\` shows which nodes answer`,
+      )
     case 'lagging':
       return wrap(`  ${describeLag(outcome)}`)
     case 'expired':

@@ -20,8 +20,8 @@ import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/ve
 import {
   asRequest,
   InvalidProof,
-  judged,
   judgeProof,
+  orInvalidProof,
   type Proven,
   type ProvenState,
 } from './proof.ts'
@@ -58,7 +58,7 @@ export async function verify(options: {
     options.file === '-' ? await readStandardInput() : readInput(options.file, (bytes) => bytes)
   try {
     // Strictly: a decoder that replaces what is not UTF-8 would make one document of many.
-    const text = judged(() => fromUtf8(document), 'it is not UTF-8: ')
+    const text = orInvalidProof(() => fromUtf8(document), 'it is not UTF-8: ')
     const proven = await judgeProof(text, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
     return {

@@ -15,7 +15,7 @@ const decided = {
 
 it('says of an answer who agreed and who dissented', () => {
   expect(formatVoted(NAME, decided).split('\n')).toEqual([
-    'alice.unverified.ns: verified-absent, by votes: 2 needed, heard 3/4',
+    'alice.unverified.ns: verified-absent, by votes: 2 needed, 3/4 answered',
     '  sv-1, sv-2: agreed, at offset 7',
     '  no entry',
     '  sv-3: dissented',

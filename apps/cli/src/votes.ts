@@ -72,7 +72,7 @@ function groupOf(group: unknown): Group {
 export function formatVoted(subject: string, voted: Voted): string {
   const { kind, threshold, heard, groups, reason } = voted
   return [
-    `${printable(subject)}: ${kind}, by votes: ${threshold} needed, heard ${heard}`,
+    `${printable(subject)}: ${kind}, by votes: ${threshold} needed, ${heard} answered`,
     ...groups.flatMap(({ nodes, offset, entry, digest }) => [
       `  ${printable(nodes.join(', '))}: ${voteOf(offset, reason === null)}`,
       ...(entry === undefined ? [] : entryLines(entry)),

@@ -159,7 +159,7 @@ function createSources({ sources, transport }: MirrorOptions) {
         }
         refusal = reply
       } catch {
-        // The next one may be there.
+        // Try the next source.
       }
     }
     if (refusal !== null) return refusal

@@ -12,7 +12,7 @@ import { headHeaders } from './pinned.ts'
 /** D-3. */
 const PREFIX = '/api/scan'
 
-/** Listens at once and answers at the head it has; `/readyz` says when it has caught up. */
+/** Listens at once and answers at the head it has; `/readyz` reports when it has caught up. */
 export const startScan = appStarter(createContext, createServer, (context, { url }) =>
   context.publishAddress(context.config.publicUrl ?? url),
 )

@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache'
 import type { RateBudgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
 
-/** Hashes of 10 min at 50 entries per second, 2 MiB. One that was forgotten is appended again: no harm. */
+/** Hashes of 10 min at 50 entries per second, 2 MiB. An evicted hash causes a second append, which has no effect. */
 const REMEMBERED_MAX = 30_000
 
 export function createAdmission(options: {
@@ -37,7 +37,7 @@ export function createAdmission(options: {
       if (bytes.byteLength > ENTRY_BYTES_MAX)
         throw new ScanError('BODY_TOO_LARGE', `an entry has at most ${ENTRY_BYTES_MAX} bytes`)
       const bytesUnits = unitsOfBytes(bytes.byteLength)
-      // Before it is hashed and decoded, which takes as long as what a replica does with refused bytes.
+      // The sender pays before hashing and decoding, which cost as much as a replica's refusal of the bytes.
       budgets.spend(submitter, bytesUnits)
       const entryHash = sha256Hex(bytes)
       if (appended.has(entryHash)) return

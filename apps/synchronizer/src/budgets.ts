@@ -1,7 +1,7 @@
 /**
  * How much each submitter may make the replicas work: three rate budgets in units of `unitsOfBytes` per second.
  *
- * | bucket | holders | units per second |
+ * | bucket | clients | units per second |
  * |---|---|---|
  * | operators | the operator key of each super-validator, which signs little else than confirmations | `QS_SV_ENTRY_RATE` |
  * | peers | each client with a token; the engine of each other member | `QS_PEER_ENTRY_RATE` |
@@ -68,30 +68,30 @@ export function createRateBudgets(options: {
 export type RateBudgets = ReturnType<typeof createRateBudgets>
 
 /**
- * A rate budget of which all holders together have `ANONYMOUS_MAX` times that of one. Each holder that uses it has an
+ * A rate budget of which all clients together have `ANONYMOUS_MAX` times that of one. Each client that uses it has an
  * equal share.
  */
 function createSharedRateBudget(unitsPerSecond: number, clock: Clock) {
   const unitsOfAll = ANONYMOUS_MAX * unitsPerSecond
   let spanBeganMs = clock.monotonicMs()
   let countBefore = 0
-  let holders = new Set<string>()
-  /** Counts a holder that asks, served or not. */
-  const note = (holder: string): void => {
+  let clients = new Set<string>()
+  /** Counts a client that asks, served or not. */
+  const recordUse = (client: string): void => {
     const elapsedMs = clock.monotonicMs() - spanBeganMs
     if (elapsedMs >= SPAN_MS) {
-      countBefore = elapsedMs < 2 * SPAN_MS ? holders.size : 0
-      holders = new Set()
+      countBefore = elapsedMs < 2 * SPAN_MS ? clients.size : 0
+      clients = new Set()
       spanBeganMs += elapsedMs
     }
-    if (holders.size < SHARES_MAX) holders.add(holder)
+    if (clients.size < SHARES_MAX) clients.add(client)
   }
-  const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, holders.size))
-  const each = createRateBudget({ unitsPerSecond: share, clock })
+  const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, clients.size))
+  const perClient = createRateBudget({ unitsPerSecond: share, clock })
   const all = createRateBudget({ unitsPerSecond: unitsOfAll, clock })
-  const debit = (how: keyof RateBudget) => (holder: string, units: number) => {
-    note(holder)
-    each[how](holder, units)
+  const debit = (how: keyof RateBudget) => (client: string, units: number) => {
+    recordUse(client)
+    perClient[how](client, units)
     all[how](ALL, units)
   }
   return {

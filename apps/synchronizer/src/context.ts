@@ -25,11 +25,11 @@ const MICROS_PER_SECOND = 1_000_000
 export type ContextOverrides = AppOverrides & {
   /** Gives up waiting for Redis. */
   readonly signal?: AbortSignal
-  /** Starts the engine, whenever it is to be; the default does so at once. */
+  /** Called at each start of the engine; the default starts it at once. */
   readonly spawnEngine?: SpawnEngine
   /** Passes bytes between an engine that connects and this member's engine; the default changes nothing. */
   readonly joinEngine?: JoinSockets
-  /** Returns the room on the disk of the log; the default asks the operating system. */
+  /** Returns the free space on the disk of the log; the default asks the operating system. */
   readonly freeBytesOf?: FreeBytesOf
 }
 
@@ -60,7 +60,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         freeMibMin: config.diskFreeMibMin,
         freeBytesOf: overrides.freeBytesOf,
         clock,
-        onProblem: (err) => logger.warn({ err }, 'the room on the disk is not known'),
+        onProblem: (err) => logger.warn({ err }, 'the free disk space is unknown'),
       }),
     )
     measureLogRoom(metrics, disk.isFull)
@@ -75,7 +75,9 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         return await openRedisLog(app, { keyFile, redis, feed, clocks, signal })
       }
       if (genesis.ordering.driver !== 'cometbft')
-        throw new EnvError('QS_ENGINE_HOME is set, and the genesis knows no engines')
+        throw new EnvError(
+          'QS_ENGINE_HOME is set, but the genesis has the ordering driver redis: unset it, or use the genesis of a cometbft network',
+        )
       /** The rate budgets of entries that arrive at the mempool. */
       const { spendOfKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
@@ -109,7 +111,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       feed,
       admission: createAdmission({ log: measured, checkEntry, budgets, clock, disk }),
       disk,
-      /** Resolves after disposing; rejects when the log forbids to continue (another writer, a lost end). */
+      /** Resolves after disposing; rejects when the log cannot continue (another writer, a lost end). */
       failed: log.finished,
     }
   })

@@ -43,7 +43,7 @@ export async function watchDiskSpace(options: {
 
   return {
     isFull,
-    /** @throws {ScanError} LOG_FULL if less than what is to stay free is. */
+    /** @throws {ScanError} LOG_FULL if the free space is below `freeMibMin`. */
     assertRoom(): void {
       if (!isFull()) return
       throw new ScanError(

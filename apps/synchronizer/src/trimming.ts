@@ -55,7 +55,7 @@ export function trimLogRegularly(
   const trimming = repeat(round, {
     clock,
     everyMs: POLL_MS,
-    // A Redis that is away is reported by the writer, damage by the check of the chain.
+    // The writer reports an unavailable Redis, and the check of the chain reports damage.
     onError: (err) => logger.debug({ err }, 'the log cannot be trimmed'),
   })
   return {

@@ -55,11 +55,11 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
           alarms.write(signer, (suppressed) =>
             logger.error(
               { evidence: found, ...suppressed },
-              `${signer} equivocates: it signed two statements that exclude each other`,
+              `${signer} equivocates: it signed two conflicting statements`,
             ),
           )
         },
-        onUnsaved: (err) => logger.error({ err }, 'evidence is not saved'),
+        onUnsaved: (err) => logger.error({ err }, 'evidence could not be stored in Redis: it is lost at the next restart'),
       }),
     )
     const follower = resources.opened(
@@ -80,7 +80,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       }),
     )
     const { log, replica: ledger } = follower
-    // One synchronizer's followers see what it signed.
+    // With driver redis, followers find such evidence themselves.
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(followEvidence({ ...app, log, note: evidence.note }))
     const parts = { config, follower, keyPair, store, alarms }
@@ -97,7 +97,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       participant: keyPair.publicKey,
       isLossAccepted: config.isLossAccepted,
       assertLive: follower.assertLive,
-      // Live is not enough where something must not be in the log: a young log is recent from its start on.
+      // A registration needs the whole log. `isLive` only means that the newest applied entry is recent, which
+      // holds for every entry of a young log.
       assertCaughtUp: follower.assertAsFarAsPeers,
     })
     const reads = resources.opened(

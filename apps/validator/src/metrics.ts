@@ -19,7 +19,7 @@ export type ReadMetrics = ReturnType<typeof createReadMetrics>
 export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonly string[]) {
   const replyTimeOf = metrics.durations({
     name: 'node_reply_duration_seconds',
-    help: 'Time until a request to a scan node ended, by node and by what came of it.',
+    help: 'Time until a request to a scan node ended, by node and outcome.',
     labels: ['node', 'outcome'],
     known: nodes.flatMap((node) => REPLY_KINDS.map((kind) => [node, kind])),
   })

@@ -5,15 +5,20 @@ import { createHttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from './testing/genesis-contracts.ts'
-import { failure, type Person, startWorld, type World } from './testing/world.ts'
+import {
+  failure,
+  startTestValidator,
+  type TestUser,
+  type TestValidator,
+} from './testing/test-validator.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
 
-let world: World
-let alice: Person
+let world: TestValidator
+let alice: TestUser
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
 })
 afterAll(async () => {

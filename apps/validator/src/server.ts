@@ -30,7 +30,7 @@ import { healthHandlers } from './health.ts'
 /** D-3. */
 const PREFIX = '/api/validator'
 
-/** Starts to listen at once; `/readyz` says when wallets can be used. */
+/** Starts to listen at once; `/readyz` reports when wallets can be used. */
 export const startValidator = appStarter(createContext, createServer)
 
 /** @param port - Returns the port listened on. */

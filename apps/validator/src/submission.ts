@@ -59,7 +59,11 @@ export async function openSubmission(
         ledger,
         ordering,
         keyPair,
-        onProblem: (err) => logger.warn({ err }, 'a submission'),
+        onProblem: (err) =>
+          logger.warn(
+            { err },
+            'the log refused a submission, or its outcome was not stored: it stays pending until the log decides',
+          ),
       }),
     )
     resources.opened(
@@ -71,7 +75,7 @@ export async function openSubmission(
         deps: {
           ledger,
           userId,
-          // Rehearsed first: another signatory may have been faster.
+          // The commander interprets the command locally first, because another signatory may have been faster.
           submit: (input, { signal }) => commander.submit(input, signal),
           isHosted: (party) => partyParticipant(party) === participantOfKey(participant),
           areAutoRenewed: (references) => autoRenewals.areEnabled(references),

@@ -1,15 +1,20 @@
 /** Subscriptions through the wallet, from the first payment to the last, over months of ledger time. */
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { balanceOf, failure, startWorld, type World } from './testing/world.ts'
+import {
+  balanceOf,
+  failure,
+  startTestValidator,
+  type TestValidator,
+} from './testing/test-validator.ts'
 
 const MINUTE_MICROS = 60_000_000
 const DAY_MICROS = 1_440 * MINUTE_MICROS
 const NOWHERE = `00${'0'.repeat(64)}`
 
-let world: World
+let world: TestValidator
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
 })
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

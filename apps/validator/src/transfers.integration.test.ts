@@ -1,15 +1,21 @@
 /** Transfers and the history of the wallet; what is bad moves no coin. */
 import type { HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { balanceOf, failure, type Person, startWorld, type World } from './testing/world.ts'
+import {
+  balanceOf,
+  failure,
+  startTestValidator,
+  type TestUser,
+  type TestValidator,
+} from './testing/test-validator.ts'
 
 const MINUTE_MICROS = 60_000_000
 const NOWHERE = `00${'0'.repeat(64)}`
 const PATH = '/v0/wallet/token-standard/transfers'
 
-let world: World
+let world: TestValidator
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
 })
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
@@ -27,7 +33,7 @@ function offerOf(receiver: string, amount: string, more: object = {}) {
   }
 }
 
-async function offer(from: Person, to: Person, amount: string): Promise<string> {
+async function offer(from: TestUser, to: TestUser, amount: string): Promise<string> {
   const answer = await from.client.post(PATH, offerOf(to.party, amount))
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   const { output } = answer.body as { output: { transfer_instruction_cid: string } }
@@ -37,7 +43,7 @@ async function offer(from: Person, to: Person, amount: string): Promise<string> 
 const end = (client: HttpClient, id: string, action: string) =>
   client.post(`${PATH}/${id}/${action}`)
 
-async function transfersOf({ client }: Person): Promise<{ contract_id: string }[]> {
+async function transfersOf({ client }: TestUser): Promise<{ contract_id: string }[]> {
   return (await client.get(PATH)).body['transfers'] as { contract_id: string }[]
 }
 

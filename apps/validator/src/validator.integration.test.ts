@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
-import { balanceOf, failure } from './testing/world.ts'
+import { balanceOf, failure } from './testing/test-validator.ts'
 
 const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })

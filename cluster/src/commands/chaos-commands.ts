@@ -56,7 +56,7 @@ export function addChaosCommands({ command, clock, exitWith }: CommandContext): 
     .option('--seed <seed>', 'determines the faults (default: random)')
     .addOption(timeOption('--duration <time>', 'how long faults are injected', '60s'))
     .option('--nodes <n>', 'use a new cluster of this many nodes', integer(1, NODE_COUNT_MAX))
-    .addOption(choice('--ordering <driver>', 'of the new cluster', ORDERING_DRIVERS))
+    .addOption(choice('--ordering <driver>', 'ordering driver of a new cluster', ORDERING_DRIVERS))
     .addOption(choice('--budget <budget>', 'at most f nodes faulty', ['f'], 'f'))
     .option('--beyond-f', 'up to 2f nodes faulty: strong reads may fail, but never be wrong')
     .option('--scenario <file>', 'run these steps: a scenario.json, e.g. of an earlier run')

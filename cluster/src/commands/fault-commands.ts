@@ -41,14 +41,14 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
 
   faultCommand('slow', 'delay the answers of a node')
     .addOption(timeOption('--latency <time>', 'the delay', '300ms'))
-    .addOption(timeOption('--jitter <time>', 'the delay varies by up to this', '0ms'))
+    .addOption(timeOption('--jitter <time>', 'how much the delay varies', '0ms'))
     .addOption(edgeOption())
     .action((node, { latency, jitter, edge, ...options }) =>
       inject({ kind: 'slow', node, edge, latencyMs: latency, jitterMs: jitter }, options),
     )
 
-  faultCommand('drop', 'make connections lose all further bytes')
-    .option('--rate <probability>', 'of a connection, at each chunk', fraction, 1)
+  faultCommand('drop', 'drop all further bytes of connections')
+    .option('--rate <probability>', 'how likely each chunk starts the loss', fraction, 1)
     .addOption(edgeOption())
     .action((node, { rate, edge, ...options }) =>
       inject({ kind: 'drop', node, edge, rate }, options),
@@ -71,8 +71,8 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
     .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
   faultCommand('clock', 'give a node a wrong wall clock')
-    .option('--offset <time>', 'of its process, e.g. 30s or -5m', signedMilliseconds)
-    .addOption(choice('--machine <how>', 'of all its programs, by libfaketime', CLOCK_RUNS))
+    .option('--offset <time>', 'the error of its process, e.g. 30s or -5m', signedMilliseconds)
+    .addOption(choice('--machine <how>', 'the error of all its programs, by libfaketime', CLOCK_RUNS))
     .action((node, { offset: offsetMs, machine: run, ...options }) => {
       if ((offsetMs === undefined) === (run === undefined))
         throw new UsageError('name either --offset or --machine')
@@ -84,7 +84,7 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
     })
 
   faultCommand('fill', 'fill the Redis of a node: it refuses writes')
-    .option('--disk', 'fill the disk of the log instead: of the synchronizer or a member')
+    .option('--disk', 'fill the disk of the log instead, for the synchronizer or a member')
     .action((node, { disk, ...options }) =>
       inject({ kind: disk === true ? 'disk' : 'memory', node }, options),
     )

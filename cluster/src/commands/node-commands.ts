@@ -44,7 +44,7 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
 
   command('wipe', 'delete a replica; its process rebuilds it from the log')
     .argument('<target>', 'sv-1 … or validator')
-    .option('--disk', 'of a member: all data on its disk except its keys')
+    .option('--disk', 'delete all data on the disk of a member except its keys')
     .action(async (node: string, options: Common & { disk?: boolean }) => {
       const { disk = false } = options
       await withProgress(`${node} rebuilds its replica`, clock, () =>

@@ -49,14 +49,14 @@ function reasonOf(
 ): string {
   const directoryOf = (name: string) => join(dirname(logDirectory), name)
   const stopThen = (work: string) => (isRunning ? `stop the cluster, ${work}` : work)
-  const restore = `${capitalized(stopThen(`restore an undamaged copy of ${logDirectory}`))}; wipe no replica before.`
+  const restore = `${capitalized(stopThen(`restore an undamaged copy of ${logDirectory}`))}. Do not wipe a replica before that.`
   switch (refusal.kind) {
     case 'too-few': {
       const [first = ''] = refusal.silent
       return (
         `${namesOf(refusal.silent)} ${refusal.silent.length === 1 ? 'does' : 'do'} not answer, and ` +
         `${refusal.needed} nodes must. Start them, and try again; \`quorumscan logs ${first}.redis\` shows more. ` +
-        `A node with damaged files answers, without data, once ${directoryOf(first)} is moved away.`
+        `If its files are damaged, move ${directoryOf(first)} away: the node then answers without data.`
       )
     }
     case 'another-log':

@@ -19,9 +19,9 @@ const REPORT_MS = 1000
 const LOOKUP_TIMEOUT_MS = 5000
 
 export function addWatchCommands({ command, clock }: CommandContext): void {
-  command('prune', 'delete history: updates of the validator, or reads of a node')
+  command('prune', 'delete history: updates of the validator, or old offsets of a node')
     .argument('[node]', 'validator or sv-1 …', VALIDATOR)
-    .requiredOption('--to <offset>', 'up to this offset', integer(1, Number.MAX_SAFE_INTEGER))
+    .requiredOption('--to <offset>', 'delete up to this offset', integer(1, Number.MAX_SAFE_INTEGER))
     .action(async (node: string, { to, ...options }: Common & { to: number }) => {
       const { horizon: offset } = await callControl(options, ({ nodes }) =>
         nodes.prune.mutate({ node, to }),
@@ -33,8 +33,8 @@ export function addWatchCommands({ command, clock }: CommandContext): void {
       printResult(options, { node, offset }, sentence)
     })
 
-  command('load', 'make a steady mix of lookups and registrations')
-    .addOption(timeOption('--duration <time>', 'how long', '10s'))
+  command('load', 'send lookups and registrations at a fixed rate')
+    .addOption(timeOption('--duration <time>', 'how long requests are sent', '10s'))
     .option('--rate <n>', 'lookups per second', integer(1, LOAD_RATE_MAX), LOAD_RATE)
     .action(async (options: Common & { duration: number; rate: number }) => {
       const outcome = await load(options, clock)

@@ -29,7 +29,7 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
     file: assertCertificate,
   })
   const key = readNamedFile(variables, `${prefix}_KEY`, {
-    about: 'the key of that certificate (PEM)',
+    about: `the key of the certificate in ${prefix}_CERT (PEM)`,
     example: '/etc/quorumscan/tls/client.key',
     file: assertKey,
   })

@@ -87,7 +87,7 @@ function readTls(variables: EnvReader): CertificateFiles | null {
     file: assertCertificate,
   })
   const keyFile = variables.optional('QS_TLS_KEY', {
-    about: 'the key of that certificate (PEM)',
+    about: 'the key of the certificate in QS_TLS_CERT (PEM)',
     example: '/etc/quorumscan/tls/privkey.pem',
     file: assertKey,
   })
@@ -109,7 +109,7 @@ function readProxies(variables: EnvReader) {
     }),
     /** The header that names the client. */
     header: readWord(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
-      about: `the header in which these proxies name clients: ${FORWARDED_HEADERS.join(' or ')}`,
+      about: `the header in which the proxies of QS_TRUSTED_PROXIES name clients: ${FORWARDED_HEADERS.join(' or ')}`,
       example: 'forwarded',
       fallback: 'x-forwarded-for',
     }),

@@ -56,18 +56,19 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         ordering: readOrdering(variables),
         logDirectory: variables.optional('QS_LOG_DIRECTORY', {
           about:
-            'the directory of the Redis with the log, whose disk is watched; not set where that is elsewhere',
+            'the directory of the Redis with the log, whose disk is watched; not set if this Redis is on another machine',
           example: '/var/lib/quorumscan/redis/sv-1',
         }),
         diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
-          about: 'if that disk has less free space, in MiB, the synchronizer refuses entries',
+          about:
+            'the synchronizer refuses entries if the disk of QS_LOG_DIRECTORY has less free space, in MiB',
           example: '1024',
           range: [0, DISK_FREE_MIB_MIN_MAX],
           fallback: DISK_FREE_MIB_MIN_DEFAULT,
         }),
         logKeepSeconds: variables.integer('QS_LOG_KEEP_SECONDS', {
           about:
-            'how much of the log stays before the newest snapshot of the state that a quorum of nodes has, in seconds',
+            'seconds of the log that stay before the newest snapshot that a quorum of nodes has',
           example: '604800',
           range: [0, LOG_KEEP_SECONDS_MAX],
           fallback: LOG_KEEP_SECONDS_DEFAULT,
@@ -94,7 +95,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           ),
         },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-          about: 'tokens of peers, one per line; peers follow the log and may submit more',
+          about: 'a file of tokens, one per line, of peers, which follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),
@@ -155,7 +156,7 @@ function readOrdering(variables: EnvReader) {
         example: '/run/quorumscan/engine',
       }),
       address: variables.text('QS_ENGINE_ADDRESS', {
-        about: 'host:port on which it accepts connections of other engines for its own',
+        about: 'host:port on which its engine accepts connections of other engines',
         example: '0.0.0.0:26656',
         read: assertAddress,
       }),

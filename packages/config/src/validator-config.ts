@@ -38,7 +38,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
         )
       const algorithm = readWord(variables, 'QS_JWKS_ALGORITHM', JWKS_ALGORITHMS, {
-        about: `the algorithm of these keys: ${JWKS_ALGORITHMS.join(', ')}`,
+        about: `the algorithm of the keys at QS_JWKS_URL: ${JWKS_ALGORITHMS.join(', ')}`,
         example: 'EdDSA',
         fallback: 'RS256',
       })
@@ -79,13 +79,13 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
         /** D-33. */
         nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE', {
-          about: 'a file with its tokens at scan nodes, one per line: origin and token',
+          about: 'a file of its tokens for scan nodes, one per line: origin and token',
           example: '/etc/quorumscan/node-tokens',
           file: parseOriginTokens,
         }),
         isLossAccepted:
           variables.optional('QS_ACCEPT_LOST_USERS', {
-            about: '1: start without users if they are lost: they are not in the log',
+            about: '1: start without users if they are lost; they are not in the log',
             example: '1',
           }) === '1',
         allowPrivateAddresses:

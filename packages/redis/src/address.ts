@@ -59,14 +59,14 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
       file: () => {},
     })
   const files = {
-    userFile: fileOf('USER', 'user that this Redis knows; without it the default one'),
-    passwordFile: fileOf('PASSWORD', 'password of that user'),
-    sentinelUserFile: fileOf('SENTINEL_USER', 'user that the sentinels know'),
-    sentinelPasswordFile: fileOf('SENTINEL_PASSWORD', 'password of that one'),
+    userFile: fileOf('USER', 'user of this Redis; without it the default user'),
+    passwordFile: fileOf('PASSWORD', `password of the user in ${name}_USER_FILE`),
+    sentinelUserFile: fileOf('SENTINEL_USER', 'user of the sentinels'),
+    sentinelPasswordFile: fileOf('SENTINEL_PASSWORD', `password of the user in ${name}_SENTINEL_USER_FILE`),
   }
   const tls = {
     ca: readNamedFile(variables, `${name}_CA`, {
-      about: 'certificates (PEM) of its authority, in addition to those that Node trusts',
+      about: `certificates (PEM) of the authority of ${name}, in addition to those that Node trusts`,
       example: '/etc/quorumscan/redis-ca.pem',
       file: assertCertificate,
     }),

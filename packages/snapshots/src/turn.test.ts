@@ -143,7 +143,7 @@ describe('turns', () => {
     const claims = { name: 'sv-2', phase: 'claims' } as const
     expect(stepTurn(claims, [report('sv-1', 'claims')]).next).toBe('waits')
     expect(stepTurn(claims, [report('sv-3', 'claims')]).next).toBe('claims')
-    expect(stepTurn(claims, [report('sv-1', 'waits'), report('sv-3', 'else')]).next).toBe('begins')
+    expect(stepTurn(claims, [report('sv-1', 'waits'), report('sv-3', 'other')]).next).toBe('begins')
     expect(simulate([fate, fate, fate], () => 0.5).atOnceMax).toBe(1)
   })
 

@@ -9,9 +9,9 @@ export type Phase = 'waits' | 'claims'
 
 /**
  * The phase that another member reports: it `serves`, waits, claims its turn, or `rebuilds` (also while it starts or
- * catches up). `else`: it is not ready for another reason. `silent`: it does not answer.
+ * catches up). `other`: it is not ready for another reason. `silent`: it does not answer.
  */
-export type PeerPhase = Phase | 'serves' | 'rebuilds' | 'else' | 'silent'
+export type PeerPhase = Phase | 'serves' | 'rebuilds' | 'other' | 'silent'
 
 export type TurnPeer = {
   readonly name: string
@@ -46,7 +46,7 @@ function blocks(own: { readonly name: string; readonly phase: Phase }, other: Tu
   if (other.blockedMs > BLOCKED_MS_MAX) return false
   switch (other.report) {
     case 'serves':
-    case 'else':
+    case 'other':
       return false
     case 'silent':
       return other.silentMs <= SILENT_MS_MAX

@@ -1,8 +1,8 @@
 /** The menu of one process. Destructive actions are listed separately and ask for confirmation. */
 import { useId, useState } from 'react'
 import type { Api } from '../api.ts'
+import { faultChoicesOf } from '../fault-choices.ts'
 import { Button, CloseButton, durationChoices, Form, Modal, Select } from '../parts.tsx'
-import { faultChoicesOf } from '../words.ts'
 import { type NodeProps, NodeView } from './node-view.tsx'
 
 export type Action = { readonly label: string; readonly run: () => Promise<unknown> }

@@ -122,7 +122,7 @@ export function createNetworkHandlers(context: {
           coin_rules: coinRules,
           amulet_rules: upstreamRules(coinRules),
           dso_rules: dsoRules,
-          // Spec silent: of what upstream keeps in a contract per node we have the address, at /v0/scans.
+          // Spec silent: upstream lists a contract per node here; this network has only addresses, at /v0/scans.
           sv_node_states: [],
           initial_round: INITIAL_ROUND,
         }
@@ -187,8 +187,8 @@ function unlessCached(
 }
 
 /**
- * The rules of the coin under the name and with the schedule that clients of the upstream network read; what
- * hashes to the contract's id is in its blob.
+ * The rules of the coin under the name and with the schedule that clients of the upstream network read. The blob has the
+ * fields that the contract id hashes.
  */
 function upstreamRules({ contract, domain_id }: ContractWithState): ContractWithState {
   const initialValue = {

@@ -55,7 +55,7 @@ type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
   readonly signal: AbortSignal
 }
 
-/** Resolves when the replica is deleted. @throws What aborts the signal. */
+/** Resolves when the replica is deleted. @throws The abort reason of the signal. */
 export async function rebuildInTurn(
   parts: Parts,
   deleteReplica: () => Promise<unknown>,
@@ -93,10 +93,10 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
     if (next === 'begins') return
     if (blockers.join() !== waiting.blockers.join())
       logger.info({ blockers }, 'the replica waits to be rebuilt')
-    const isOver = next === waiting.phase
+    const isUnchanged = next === waiting.phase
     waiting.phase = next
     waiting.blockers = blockers
-    if (isOver) await clock.delay(POLL_MS, signal)
+    if (isUnchanged) await clock.delay(POLL_MS, signal)
   }
 }
 
@@ -105,14 +105,14 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Peer
     const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'serves'
     const { details } = Object(JSON.parse(fromUtf8(reply.body)))
-    return REPORT_BY_STATE.get(String(Object(details).state)) ?? 'else'
+    return REPORT_BY_STATE.get(String(Object(details).state)) ?? 'other'
   } catch {
     signal.throwIfAborted()
     return 'silent'
   }
 }
 
-/** Has all routes, as a 404 of one would be taken for an answer. */
+/** The server declares all routes, because a peer takes a 404 for an answer. */
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
   const { config, end, logger, snapshots } = parts
   const notReady = () => {

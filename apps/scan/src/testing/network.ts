@@ -1,6 +1,6 @@
 /**
  * A network for tests in one process: a real log with its writer behind HTTP, scan nodes on a Redis each, and
- * wallets with a replica of their own that drive registrations. Its time is the machine's, and can be moved on.
+ * wallets with a replica of their own that drive registrations. Tests can advance its time, which is the machine's otherwise.
  */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -58,7 +58,7 @@ const random = systemRandom
 const PASSWORD = 'test'
 /** Processes whose log can be held back. */
 const nodeTokenOf = (index: number) => `token-of-node-${index}-of-a-network`
-const OTHER_TOKEN = 'token-of-everybody-else-in-it'
+const OTHER_TOKEN = 'token-of-other-processes'
 
 export type Network = AsyncDisposable & {
   readonly genesis: Genesis
@@ -68,7 +68,7 @@ export type Network = AsyncDisposable & {
   readonly nodeRedis: readonly TestRedis[]
   /** The time of every process of the network. */
   readonly clock: Clock
-  /** Moves time on; record time has moved on as well when it resolves. */
+  /** Advances time. Resolves when record time has advanced as well. */
   advance(micros: Micros): Promise<void>
   /** Adds any entry. */
   append(bytes: Uint8Array): Promise<void>
@@ -123,7 +123,7 @@ export async function startNetwork(
   /** How long ago the genesis was: with ten minutes and more, rounds close and offset 0 is pruned. */
   ageMicros = 1_000_000,
 ): Promise<Network> {
-  const { clock, moveOn } = createMovableClock()
+  const { clock, advance } = createMovableClock()
   const recordTime = clock.nowMicros() - ageMicros
   const { genesis, genesisHash, scans, operators, synchronizer } = createTestNetwork({
     nodeCount,
@@ -255,11 +255,11 @@ export async function startNetwork(
     nodeRedis,
     clock,
     async advance(micros) {
-      moveOn(micros)
+      advance(micros)
       // No submission, but an entry like any other: it has the new time.
       await writer.append(Uint8Array.of(0))
       const now = clock.nowMicros()
-      await untilTrue('record time to move on', () => replica.head().recordTime + micros > now)
+      await untilTrue('record time to advance', () => replica.head().recordTime + micros > now)
     },
     append: (bytes) => writer.append(bytes),
     holdNodes(indices = [...nodeGates.keys()]) {
@@ -349,13 +349,13 @@ function createGate() {
   }
 }
 
-/** The machine's clock, plus what it was moved on by. */
-function createMovableClock(): { clock: Clock; moveOn(micros: Micros): void } {
+/** The machine's clock, plus the time by which tests advanced it. */
+function createMovableClock(): { clock: Clock; advance(micros: Micros): void } {
   const system = createSystemClock()
   let moved = 0
   return {
     clock: { ...system, nowMicros: () => system.nowMicros() + moved },
-    moveOn(micros) {
+    advance(micros) {
       moved += micros
     },
   }

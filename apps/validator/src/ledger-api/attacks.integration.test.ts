@@ -5,16 +5,21 @@ import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { balanceOf, type Person, startWorld, type World } from '../testing/world.ts'
+import {
+  balanceOf,
+  startTestValidator,
+  type TestUser,
+  type TestValidator,
+} from '../testing/test-validator.ts'
 
-let world: World
-let alice: Person
-let mallory: Person
+let world: TestValidator
+let alice: TestUser
+let mallory: TestUser
 let client: HttpClient
 let contracts: GenesisContracts
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
   mallory = await world.registered('mallory', null)
   client = await world.clientOf('mallory')

@@ -9,7 +9,12 @@ import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { balanceOf, type Person, startWorld, type World } from '../testing/world.ts'
+import {
+  balanceOf,
+  startTestValidator,
+  type TestUser,
+  type TestValidator,
+} from '../testing/test-validator.ts'
 
 const UPDATES = '/v2/updates'
 const SUBMIT = '/v2/commands/async/submit'
@@ -17,16 +22,16 @@ const COMPLETIONS = '/v2/commands/completions'
 const ACTIVE = '/v2/state/active-contracts'
 const isLong = process.env['LONG'] !== undefined
 
-let world: World
-let alice: Person
-let bob: Person
+let world: TestValidator
+let alice: TestUser
+let bob: TestUser
 let client: HttpClient
 /** Who reads as anyone. */
 let reader: HttpClient
 let contracts: GenesisContracts
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
   bob = await world.registered('bob', null)
   client = await world.clientOf('alice')

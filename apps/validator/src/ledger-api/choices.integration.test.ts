@@ -6,12 +6,12 @@ import type { HttpClient } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startWorld, type World } from '../testing/world.ts'
+import { startTestValidator, type TestValidator } from '../testing/test-validator.ts'
 
 const SECOND_MICROS = 1_000_000
 const DAY_MICROS = 86_400 * SECOND_MICROS
 
-let world: World
+let world: TestValidator
 let alice: string
 let bob: string
 /** Acts as alice and as bob. */
@@ -19,7 +19,7 @@ let client: HttpClient
 let contracts: GenesisContracts
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = (await world.registered('alice', '40')).party
   bob = (await world.registered('bob', null)).party
   const admin = await world.clientOf('participant_admin')

@@ -6,18 +6,18 @@ import { type HttpAnswer, type HttpClient, send } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { type Person, startWorld, type World } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const UPDATES = '/v2/updates'
 
-let world: World
-let alice: Person
+let world: TestValidator
+let alice: TestUser
 let client: HttpClient
 let admin: HttpClient
 let contracts: GenesisContracts
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
   client = await world.clientOf('alice')
   admin = await world.clientOf('participant_admin')

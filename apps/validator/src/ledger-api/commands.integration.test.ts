@@ -3,7 +3,7 @@ import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { type Person, startWorld, type World } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const SUBMIT = '/v2/commands/async/submit'
 const WAIT = '/v2/commands/submit-and-wait'
@@ -11,14 +11,14 @@ const COIN_RULES = '#quorumscan-coin:Coin.Rules:CoinRules'
 const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
 const COIN = '#quorumscan-coin:Coin:Coin'
 
-let world: World
-let alice: Person
-let bob: Person
+let world: TestValidator
+let alice: TestUser
+let bob: TestUser
 let client: HttpClient
 let contracts: GenesisContracts
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
   client = await world.clientOf('alice')
@@ -43,12 +43,12 @@ function outcome({ status, type, body }: HttpAnswer): string {
   return status === 200 ? 'accepted' : `${status} ${body.code}`
 }
 
-async function coinOf(person: Person): Promise<string> {
+async function coinOf(person: TestUser): Promise<string> {
   return (await blobOf(person)).contractId
 }
 
 /** One of the person's coins, as it is disclosed. */
-async function blobOf(person: Person, index = 0) {
+async function blobOf(person: TestUser, index = 0) {
   const { coins } = (await person.client.get('/v0/wallet/coins')).body as never as {
     coins: readonly { contract: { contract: Record<string, string> } }[]
   }

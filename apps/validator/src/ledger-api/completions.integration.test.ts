@@ -1,18 +1,18 @@
 import type { HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { type Person, startWorld, type World } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const SECOND = 1_000_000
-let world: World
-let alice: Person
-let bob: Person
+let world: TestValidator
+let alice: TestUser
+let bob: TestUser
 let ofAlice: HttpClient
 let ofBob: HttpClient
 let contracts: GenesisContracts
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
   ofAlice = await world.clientOf('alice')
@@ -24,7 +24,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const tap = (person: Person, more: object = {}, amount = '1') =>
+const tap = (person: TestUser, more: object = {}, amount = '1') =>
   contracts.tapRequest(person.party, {
     commands: [contracts.tapCommand(person.party, amount)],
     ...more,

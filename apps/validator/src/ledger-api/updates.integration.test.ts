@@ -6,20 +6,20 @@ import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from '../testing/genesis-contracts.ts'
-import { type Person, startWorld, type World } from '../testing/world.ts'
+import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
 
 const UPDATES = '/v2/updates'
 const COIN = '#quorumscan-coin:Coin:Coin'
 const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
 
-let world: World
-let alice: Person
-let bob: Person
+let world: TestValidator
+let alice: TestUser
+let bob: TestUser
 let client: HttpClient
 let admin: HttpClient
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
   client = await world.clientOf('alice')

@@ -1,13 +1,13 @@
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startWorld, type World } from '../testing/world.ts'
+import { startTestValidator, type TestValidator } from '../testing/test-validator.ts'
 
-let world: World
+let world: TestValidator
 let admin: HttpClient
 let here: string
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestValidator()
   admin = await world.clientOf('participant_admin')
   here = (await admin.get('/v2/parties/participant-id')).body.participantId.split('::')[1]
 })

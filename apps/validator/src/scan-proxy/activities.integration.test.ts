@@ -18,8 +18,8 @@ import {
 } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startValidator } from '../server.ts'
+import { openActivities } from '../testing/activity-socket.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
-import { openNews } from '../testing/news-socket.ts'
 
 let network: TestNetwork
 let validator: RunningApp
@@ -135,7 +135,7 @@ describe('the activity history through the proxy', () => {
 
   it('announces more rows over a WebSocket', async () => {
     const count = idsOf(await list({ page_size: 1000 })).length
-    await using news = await openNews(validator.url, {})
+    await using news = await openActivities(validator.url, {})
     await untilTrue('the first frame', async () => news.frames.length === 1)
     await tap()
     await untilTrue('the tap', async () => {
@@ -146,7 +146,7 @@ describe('the activity history through the proxy', () => {
   })
 
   it('refuses over a WebSocket what is no request', async () => {
-    const news = await openNews(validator.url, 'nonsense')
+    const news = await openActivities(validator.url, 'nonsense')
     expect(await news.closed).toBe(1000)
     expect(news.frames).toEqual([
       expect.objectContaining({ code: 'MALFORMED_BODY', definite: true }),

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { disclose, genesisDelta } from '@quorumscan/ledger'
 import { hashGenesis } from '@quorumscan/verifier'
-import type { World } from './world.ts'
+import type { TestValidator } from './test-validator.ts'
 
 export type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>
 
-export async function genesisContracts(world: Pick<World, 'network'>) {
+export async function genesisContracts(world: Pick<TestValidator, 'network'>) {
   const { genesis } = world.network
   const { created } = genesisDelta(genesis, await hashGenesis(genesis))
   /** Ids by entity. */

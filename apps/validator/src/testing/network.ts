@@ -26,7 +26,7 @@ export type TestNetwork = AsyncDisposable &
       /** Starts it, stopped, at another port, which it makes known by the ledger alone. */
       moveTo(port: number): Promise<void>
     }[]
-    /** Whether the nodes see what the log brings, and do their jobs; true at first. */
+    /** Whether the nodes receive new log entries, and run their jobs; true at first. */
     setWorking(isWorking: boolean): void
     token(user: string): Promise<string>
   }

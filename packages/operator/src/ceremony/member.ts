@@ -1,7 +1,7 @@
 /**
- * Members and their keys, which are made on the machine where they stay. A member file is what each operator gives to the
- * others before the network exists. It names the public half of every key, and every key has signed the whole file: the
- * operator who gives it has all of its keys. It is public.
+ * Member files and keys. Keys are made on the machine where they stay. Each operator gives its member file to the others
+ * before the network exists. The file has the public half of every key, and every key has signed the whole file:
+ * its operator has all of its keys. It is public.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -103,6 +103,7 @@ const memberFile = z.discriminatedUnion('role', [
   of('validator', KEYS_OF.validator),
 ])
 
+/** The contents of a member file: of a super-validator, a synchronizer or a validator. */
 export type Member = z.infer<typeof memberFile>
 export type MemberOf<R extends Role> = Extract<Member, { readonly role: R }>
 

@@ -1,4 +1,4 @@
-/** Forces a member to vote that lost its record of signed votes, by order of its operator. */
+/** Makes a member vote that lost its vote state, by order of its operator. */
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

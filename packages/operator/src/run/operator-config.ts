@@ -30,14 +30,14 @@ const MEMBER_FILE = /\.member\.json$/
 
 /** The variables that `run` reads itself. */
 export const OWN_VARIABLES = {
-  QS_NAME: { about: 'the name of the member, as given to `keys new`', example: 'sv-1' },
+  QS_NAME: { about: 'the name in the network, as given to `keys new`', example: 'sv-1' },
   QS_DATA_DIR: {
     about:
       'the directory in which `keys new` put its keys; Redis and the engine keep their files there, too',
     example: '/var/lib/quorumscan',
   },
   QS_MEMBERS: {
-    about: 'a directory with the member files of all (`*.member.json`): names, addresses, keys',
+    about: 'a directory with the member files (`*.member.json`) of all operators: names, addresses, keys',
     example: '/etc/quorumscan/members',
   },
   QS_SYNCHRONIZER_PORT: {

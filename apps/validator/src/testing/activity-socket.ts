@@ -2,13 +2,13 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-export type NewsSocket = AsyncDisposable & {
-  /** All that came, in order, parsed. */
+export type ActivitySocket = AsyncDisposable & {
+  /** All received frames, in order, parsed. */
   readonly frames: readonly { readonly offset: number }[]
   readonly closed: Promise<number>
 }
 
-export async function openNews(url: string, request: object | string): Promise<NewsSocket> {
+export async function openActivities(url: string, request: object | string): Promise<ActivitySocket> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/v0/scan-proxy/activities`)
   await once(socket, 'open')
   const frames: { readonly offset: number }[] = []

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { faultChoicesOf } from './words.ts'
+import { faultChoicesOf } from './fault-choices.ts'
 
 it('offers faults of an engine and its links for members only', () => {
   const idsOf = (isMember: boolean) =>

@@ -1,4 +1,4 @@
-/** For tests: a network with one validator, and people who use it. */
+/** For tests: a network with one validator and its users. */
 import { createLogger } from '@quorumscan/runtime'
 import { createHttpClient, type HttpAnswer, type HttpClient, until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
@@ -7,22 +7,22 @@ import { startNetwork, type TestNetwork } from './network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
 
-export type Person = { readonly client: HttpClient; readonly party: string }
+export type TestUser = { readonly client: HttpClient; readonly party: string }
 
-export type World = AsyncDisposable & {
+export type TestValidator = AsyncDisposable & {
   readonly network: TestNetwork
   /** Where the validator listens now, without a trailing slash. */
   url(): string
   anyone(): HttpClient
   clientOf(user: string): Promise<HttpClient>
   /** A registered user with so much coin, worth USD. */
-  registered(user: string, usd?: string | null): Promise<Person>
-  /** Stops the validator and starts it again on what it kept. */
+  registered(user: string, usd?: string | null): Promise<TestUser>
+  /** Stops the validator and starts it again with its stored data. */
   restart(): Promise<void>
   until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T>
 }
 
-export async function startWorld(): Promise<World> {
+export async function startTestValidator(): Promise<TestValidator> {
   const network = await startNetwork()
   const start = () => startValidator(network.config, { logger, clock: network.clock })
   let validator = await start()
