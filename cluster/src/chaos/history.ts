@@ -109,7 +109,7 @@ export type HistoryEvent =
   | {
       readonly kind: 'evidence'
       readonly node: string
-      /** Pairs of signed statements that contradict each other (D-43), as the proxy stores them. */
+      /** Pairs of conflicting signed statements (D-43), as the proxy stores them. */
       readonly pairs: number
     }
   | {
@@ -125,6 +125,7 @@ export type HistoryEvent =
       /** The state that the node signed there; null without one. */
       readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
     }
+  /** A problem of the run itself, which makes it inconclusive. */
   | { readonly kind: 'trouble'; readonly atMs: number; readonly sentence: string }
 
 export type EventOf<Kind extends HistoryEvent['kind']> = Extract<

@@ -153,8 +153,8 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     refusal: (services) => {
       if (services[0].kind !== 'synchronizer') return null
       return hasEngine(services)
-        ? 'its Redis is that of the validator'
-        : 'only it holds the log; kill its Redis instead'
+        ? 'it has no Redis of its own: use `fill validator`'
+        : 'its Redis holds the only log: use `kill synchronizer redis`'
     },
     async begin({ services }, { node }) {
       const service = services.service(node)
@@ -248,7 +248,8 @@ function refusalWithoutEngine(services: NodeServices): string | null {
 }
 
 function refusalOfCut([main]: NodeServices): string | null {
-  return main.kind === 'synchronizer' ? 'cut the nodes off from the log instead (--edge log)' : null
+  if (main.kind !== 'synchronizer') return null
+  return 'this fault does not apply to a synchronizer: use `drop` on the nodes, with `--edge log`'
 }
 
 /**

@@ -41,7 +41,7 @@ function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): 
       ? truth.entryOfName(subject.name, offset)
       : truth.entryOfParty(subject.party, offset)
   if (isSame(wanted, entry)) return null
-  return `${what} and received ${entryText(entry)}; true is ${entryText(wanted)}`
+  return `${what} and received ${entryText(entry)}; expected: ${entryText(wanted)}`
 }
 
 /** Per client, in the order of answers: a later request is never answered at an older offset. */
@@ -78,9 +78,9 @@ type Write = EventOf<'write'>
 type Stream = EventOf<'stream'>
 
 const KEPT_RULES: Readonly<Record<Write['operation'], string>> = {
-  accept: 'an acknowledged payment is kept',
-  renew: 'an acknowledged renewal is kept',
-  transfer: 'an acknowledged transfer is kept',
+  accept: 'an acknowledged payment is durable',
+  renew: 'an acknowledged renewal is durable',
+  transfer: 'an acknowledged transfer is durable',
   'accept-transfer': 'an accepted transfer stays accepted',
 }
 
