@@ -145,7 +145,7 @@ export function createValidator(options: ValidatorOptions): Validator {
       reads,
       WebSocket === null
         ? undefined
-        : { news: createActivityNews({ WebSocket, url, clock }), random },
+        : { hints: createActivityNews({ WebSocket, url, clock }), random },
     ),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),

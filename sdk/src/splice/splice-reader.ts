@@ -4,7 +4,7 @@
  */
 import { isAuthenticated, parseNodeUrl, type Transport } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
-import { passing } from '../errors.ts'
+import { transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
@@ -205,7 +205,7 @@ function withEnough(electorate: Electorate): Electorate {
   const neededCount = 2 * maxFaulty(nodeCount) + 1
   if (voters.length >= neededCount) return electorate
   const message = `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`
-  throw passing('NOT_ENOUGH_NODES', message)
+  throw transient('NOT_ENOUGH_NODES', message)
 }
 
 /**

@@ -5,7 +5,7 @@
  * answer is never treated as a refusal: the ledger is read until it shows the result. A payment consumes its request, so
  * that a repeated payment of one request cannot pay twice. A second request is made only while no coin can be locked.
  */
-import { type ErrorCode, failure, type PaymentState, passing } from '../errors.ts'
+import { type ErrorCode, failure, type PaymentState, transient } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { ContractId } from '../platform/values.ts'
 import { isCertain, isGone, type PollBounds, poll, unlessPassing } from './own-names.ts'
@@ -131,7 +131,7 @@ async function pay(calls: Calls, world: World, requestCid: ContractId): Promise<
         // The request is consumed, and no payment exists.
         if (wasCertain) throw cause
         onPayment('refunded')
-        throw passing('PAYMENT_REFUNDED', consumed(name), { cause })
+        throw transient('PAYMENT_REFUNDED', consumed(name), { cause })
       }
       if (!mayRepeat) return null
       return attempt().catch((error: unknown) => {
@@ -160,7 +160,7 @@ async function settle(
   const late = () => doubtful('PAYMENT_PENDING', pending(name))
   if (await poll(confirm, (isOurs) => isOurs, { ...world, late })) return
   onPayment('refunded')
-  throw passing('PAYMENT_REFUNDED', returned(name))
+  throw transient('PAYMENT_REFUNDED', returned(name))
 }
 
 /** The error of a payment whose effect is not known, or not visible yet. */

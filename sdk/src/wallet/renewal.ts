@@ -1,6 +1,6 @@
 /** Renews names of the user, or ends their subscriptions. */
 import { formatInstant } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/clock.ts'
 import {
@@ -105,7 +105,7 @@ export async function renew(
         throw refusal
       } else if (!isUnknown) {
         const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
-        throw passing('PAYMENT_REFUNDED', message, { payment: 'refunded' })
+        throw transient('PAYMENT_REFUNDED', message, { payment: 'refunded' })
       }
       return null
     }
@@ -146,7 +146,7 @@ export async function cancel(
     if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
     if (clock.monotonicMs() >= endsAtMs) {
       const message = `A payment for ${name} is in progress. Cancel again after it is decided.`
-      throw passing('PAYMENT_PENDING', message)
+      throw transient('PAYMENT_PENDING', message)
     }
     await clock.delay(POLL_MS, signal)
   }
