@@ -176,7 +176,7 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
           const now = await status()
           if (isWanted(now)) return now
           if (systemClock.monotonicMs() > endsAtMs) {
-            const message = `Not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}.`
+            const message = `The cluster did not reach the expected state within ${timeoutMs} ms: ${JSON.stringify(now)}.`
             throw transient('TIMEOUT', message)
           }
           await systemClock.delay(POLL_MS, signal)

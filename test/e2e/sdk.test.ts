@@ -753,7 +753,7 @@ describe('a test cluster', () => {
     const { cluster: facts } = await cluster.status()
     expect(facts).toMatchObject({ n: 4, f: 1, genesisHash: cluster.genesisHash })
     await expect(cluster.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow(
-      /Not within 1 ms; the cluster is .*sv-1/,
+      /did not reach the expected state within 1 ms: .*sv-1/,
     )
     expect((await cluster.token()).split('.').length).toBe(3)
   })

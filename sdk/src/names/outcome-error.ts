@@ -52,7 +52,8 @@ export function outcomeError(
     }
     case 'lagging': {
       const { reason, retryAfterMs } = outcome
-      return transient('CONSENSUS_LAGGING', `${what}: ${LAGGING[reason]}`, { ...facts, retryAfterMs })
+      const message = `${what}: ${LAGGING[reason]}`
+      return transient('CONSENSUS_LAGGING', message, { ...facts, retryAfterMs })
     }
   }
 }

@@ -1,4 +1,4 @@
-/** A question to all scans, the judgement of their replies, and the driver of a read. */
+/** A question to all scans, the parser of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
 import { retryAfter } from '../http/http-failures.ts'
@@ -59,7 +59,7 @@ export function question<T extends JsonValue>(
   }
 }
 
-/** The super-validators to ask. */
+/** The list of super-validators that vote. */
 export type Electorate = {
   /** n, including super-validators without an address. */
   readonly nodeCount: number
@@ -154,7 +154,7 @@ async function askScan(
         signal,
       }),
     )
-    return judgeReply(question, reply, clock.nowMicros())
+    return parseReply(question, reply, clock.nowMicros())
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { kind: 'failed', failure: { reason, isReachable: false }, retryAfterMs: null }
@@ -162,10 +162,10 @@ async function askScan(
 }
 
 /**
- * Judges one reply. A vote is a 200 with an answer of the right form, or the 404 that means absence. A 404 of a wrong
+ * Parses one reply. A vote is a 200 with an answer of the right form, or the 404 that means absence. A 404 of a wrong
  * address, of a proxy or of a scan that has not started is a failure.
  */
-function judgeReply(
+function parseReply(
   question: Question<JsonValue>,
   reply: TransportReply,
   nowMicros: number,

@@ -63,7 +63,7 @@ export function decided<T>(what: string, outcome: SpliceOutcome<T>): Agreed<T> |
     case 'agreed-absent':
       return outcome
     case 'disputed': {
-      const message = `${what}: the answers of the scans conflict, and no ${outcome.needed} are equal. Do not use any of them.`
+      const message = `${what}: the answers of the scans conflict, and no ${outcome.needed} of them are equal. Do not use any.`
       throw transient('CONSENSUS_DISPUTED', message, facts)
     }
     case 'lagging':

@@ -68,7 +68,7 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
 }
 
 /** Whether the contract is consumed. */
-export function isGone(error: unknown): boolean {
+export function isConsumed(error: unknown): boolean {
   return (
     isQuorumscanError(error) &&
     (error.code === 'CONTRACT_NOT_FOUND' || error.code === 'CONTRACT_CONSUMED')

@@ -6,8 +6,8 @@ import { microsOf } from '../platform/clock.ts'
 import {
   callsUntil,
   isCertain,
+  isConsumed,
   isFor,
-  isGone,
   ownEntry,
   POLL_MS,
   poll,
@@ -15,7 +15,7 @@ import {
   withPayment,
 } from './own-names.ts'
 import type { RegistrationParts } from './registration.ts'
-import { doubtful } from './registration-steps.ts'
+import { uncertain } from './registration-steps.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
 /** A renewed name. */
@@ -63,12 +63,12 @@ export async function renew(
   let isLocked = false
   let isUnknown = false
 
-  const walk = async (): Promise<Renewal> => {
+  const runRenewal = async (): Promise<Renewal> => {
     const name = parseRegistrableName(typed)
     const after = options.after === undefined ? null : microsOf(options.after)
     const before = await ownSubscription(parts, name, call).catch((error) => {
       // An earlier call may have paid, which is unknown without an answer.
-      isUnknown = !isGone(error)
+      isUnknown = !isConsumed(error)
       throw error
     })
     const done = (now: Subscription, wasPaid: boolean): Renewal => {
@@ -114,7 +114,7 @@ export async function renew(
   }
 
   try {
-    return await walk()
+    return await runRenewal()
   } catch (error) {
     throw withPayment(error, isUnknown ? 'unknown' : isLocked ? 'locked' : 'not-paid')
   }
@@ -211,5 +211,5 @@ function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanErr
   const message = isUnknown
     ? `It is unknown whether the coin for ${name} was locked. Call renew again: it checks first.`
     : `The coin for ${name} is locked, and no super-validator has collected it yet. Call renew again to continue waiting.`
-  return doubtful(isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING', message, cause)
+  return uncertain(isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING', message, cause)
 }
