@@ -38,7 +38,7 @@ export type ReadOutcome =
       /** Nodes that answered in time, and otherwise (D-40). */
       readonly dissented: readonly string[]
     }
-  /** By the proxy, or by a reader of proofs without a proof. It is not a statement about the name. */
+  /** The proxy refused, or a reader of proofs received no proof. It is not a statement about the name. */
   | { readonly kind: 'refused'; readonly code: string }
   /** The connection was not accepted (`refused`), or closed before an answer (`reset`). */
   | { readonly kind: 'no-connection'; readonly code: string }

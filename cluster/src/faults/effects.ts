@@ -176,7 +176,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
         : 'it writes no log: fill the disk of the synchronizer',
     inProcess: () => ({ isDiskFull: true }),
     async begin({ dataDirectory }, { node }) {
-      // On a small disk of the cluster's own no process can write. Otherwise only the log has no room.
+      // On the cluster's own small disk no process can write. Otherwise only the log is out of space.
       if (node === SYNCHRONIZER && isSmallDisk(dataDirectory)) await fillDisk(dataDirectory, 0)
     },
     async end({ dataDirectory }) {

@@ -62,7 +62,7 @@ export class FaultRunner implements ServiceHooks {
   readonly #options: FaultRunnerOptions
   readonly #services: ServiceRunner
   readonly #effectOf: typeof effectOf
-  /** By id, each with the timer that heals it. */
+  /** The faults by their ids, each with the timer that heals it. */
   readonly #faults = new Map<string, { readonly fault: Fault; readonly timer: AbortController }>()
   /** Services whose process has not received its faults yet. */
   readonly #pending = new Set<string>()
@@ -81,7 +81,7 @@ export class FaultRunner implements ServiceHooks {
     return [...this.#faults.values()].map(({ fault }) => fault)
   }
 
-  /** Those that concern a node, on either side of a split. */
+  /** The faults in force that concern a node, on either side of a split. */
   of(node: string): readonly FaultSpec[] {
     return this.active()
       .map((fault) => fault.spec)
@@ -301,7 +301,7 @@ export class FaultRunner implements ServiceHooks {
     try {
       writeOwnJson(this.#options.file, this.active())
     } catch {
-      // On a full disk only the next control plane lacks it.
+      // On a full disk the file lacks the fault. Only the next control plane reads the file.
     }
   }
 }

@@ -29,7 +29,7 @@ const JOBS_TIMEOUT_MS = 1_000
 const PRUNE_TIMEOUT_MS = 60_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
 const QUORUM_TIMEOUT_MS = 3000
-/** From the last ready process to the first answer of a quorum. */
+/** The longest time from the last ready process to the first answer of a quorum. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 export type ClusterOptions = {
@@ -180,7 +180,7 @@ export class Cluster {
     return isShared ? blockQuorumOf(nodeNames.length) + 1 : 1
   }
 
-  /** From the latest reports. Sends no request, so that no paused process delays it. */
+  /** The status by the latest reports. Sends no request, so that no paused process delays it. */
   status() {
     const { prepared } = this.#options
     const n = prepared.nodeNames.length

@@ -25,7 +25,7 @@ export type Activity = Camel<components['schemas']['Activity']>
 export type ActivitiesOptions = LookupOptions & {
   /** `asc` (default): oldest first. */
   readonly order?: 'asc' | 'desc'
-  /** Only rows after this eventId. Default: that of the checkpoint, else the beginning. */
+  /** Only rows after this eventId. Default: the eventId of the checkpoint, else the beginning. */
   readonly after?: string
   /** From 1 to 1000. Default 100. */
   readonly pageSize?: number
@@ -118,7 +118,7 @@ export function createActivities(
  */
 export function createActivityNews(parts: {
   readonly WebSocket: WebSocketConstructor
-  /** Of the validator, http or https. */
+  /** URL of the validator, http or https. */
   readonly url: string
   readonly clock: Clock
 }) {

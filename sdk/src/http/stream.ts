@@ -25,7 +25,7 @@ export type FrameBatch<Frame> = { readonly frames: readonly Frame[]; readonly is
 const OPEN_MS = 10_000
 /** Servers send a frame every 15 s, so a connection that is silent for this long is dead. */
 const SILENT_MS = 45_000
-/** As of an answer over HTTP: the largest page of the largest rows is smaller. */
+/** The same limit as for an answer over HTTP: the largest page of the largest rows is smaller. */
 const FRAME_CHARACTERS_MAX = 32 * 1024 * 1024
 /** Bounds the memory for a consumer that is slower than the server. It continues from its position on a new socket. */
 const WAITING_MAX = 1000

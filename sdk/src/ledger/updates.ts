@@ -59,7 +59,7 @@ export function createUpdates(parts: {
   readonly random: Random
   /** null: pages only. */
   readonly WebSocket: WebSocketConstructor | null
-  /** Of the ledger interface. */
+  /** URL of the ledger interface. */
   readonly url: string
 }): Updates {
   const { http, clock, random } = parts

@@ -27,7 +27,7 @@ export type WatchEvent =
   | { readonly kind: 'wake' }
 
 type Now = {
-  /** Of the wall clock. */
+  /** Time of the wall clock. */
   readonly ms: number
   readonly isOffline: boolean
 }

@@ -31,7 +31,7 @@ export type Question<T extends JsonValue> = {
   readonly what: string
   /** Below `/api/scan`, with its query. */
   readonly path: string
-  /** Of a POST; null: a GET. */
+  /** The body of a POST; null: a GET. */
   readonly body: JsonValue | null
   /** A larger answer is a failure. */
   readonly bytesMax: number

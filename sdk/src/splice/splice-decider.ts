@@ -68,7 +68,7 @@ export type Voter = Candidate & {
   value: JsonValue | null
   /** Consecutive failures. */
   failureCount: number
-  /** Of its newest request; null if that did not fail. */
+  /** The failure of its newest request; null if that did not fail. */
   failure: VoteFailure | null
   /** No request is sent before this time of the monotonic clock, by its `retry-after`. */
   restsUntilMs: number

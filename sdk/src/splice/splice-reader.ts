@@ -116,7 +116,7 @@ type Member = { readonly name: string; readonly party: string }
 
 /** A longer list comes from a lying seed, and would cause thousands of requests. The main network has thirteen members. */
 const MEMBERS_MAX = 200
-/** Of the name of a super-validator. */
+/** The longest name of a super-validator. */
 const SV_NAME_LENGTH_MAX = 255
 
 /** The member list alone, without rounds and contracts, in which lagging scans differ. */

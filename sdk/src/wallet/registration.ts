@@ -36,7 +36,7 @@ const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'
 export type RegisterInput = {
   /** As people type it: `alice` is `alice.unverified.ns`. */
   readonly name: string
-  /** Empty, or http or https, at most 255 characters. Default: empty, or that of a name that is paid for. */
+  /** Empty, or http or https, at most 255 characters. Default: empty, or the url of a name that is paid for. */
   readonly url?: string
   /** At most 140 UTF-16 units. Default as for `url`. */
   readonly description?: string

@@ -81,7 +81,7 @@ export async function renew(
       return done(before, true)
     if (isLocked) onProgress({ step: 'paid', isResumed: true })
     let cause: unknown
-    /** Of this payment. The wallet's automation or another device may have paid first. */
+    /** Why this payment was refused. The wallet's automation or another device may have paid first. */
     let refusal: unknown
     if (!isLocked)
       try {

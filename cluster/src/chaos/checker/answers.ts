@@ -17,7 +17,7 @@ export function checkLookups(
   history: readonly HistoryEvent[],
   { truth, strongOnly }: { readonly truth: Truth; readonly strongOnly: boolean },
 ): RuleTally[] {
-  const judged = answeredIn(history).filter(({ read }) => !strongOnly || read.endsWith('strong'))
+  const checked = answeredIn(history).filter(({ read }) => !strongOnly || read.endsWith('strong'))
   const isVoted = ({ read }: Lookup) => read === 'weak' || read === 'strong'
   const hasExpired = ({ subject, outcome }: Answered) =>
     'name' in subject && truth.hasExpired(subject.name, outcome.offset)
@@ -27,7 +27,7 @@ export function checkLookups(
     'an expired name has no entry, or a new owner': hasExpired,
   }
   return Object.entries(rules).map(([rule, isOf]) =>
-    tally(rule, judged.filter(isOf), (answer) => untruthOf(answer, truth)),
+    tally(rule, checked.filter(isOf), (answer) => untruthOf(answer, truth)),
   )
 }
 

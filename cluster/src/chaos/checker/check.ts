@@ -32,7 +32,7 @@ export async function check({ history, log, genesis }: CheckInput): Promise<Verd
     ...checkDetection(history),
   ]
   return {
-    // Without a log no answer can be judged.
+    // Without a log no answer can be checked.
     ...((log.length === 0 ? doubtAbout(history, genesis) : null) ??
       wrongIn(rules) ??
       doubtAbout(history, genesis) ??
