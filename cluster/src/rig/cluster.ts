@@ -142,7 +142,7 @@ export class Cluster {
         })
       const givingUp = new AbortController()
       const untilUp = async (service: Service) => {
-        if (this.faults.of(service.owner).length > 0) return
+        if (this.faults.specsOf(service.owner).length > 0) return
         await this.#runner.untilUp(service, givingUp.signal).catch((error: unknown) => {
           failed.push(service)
           problems.push(messageOf(error))

@@ -61,8 +61,8 @@ export function watchConfirmations(prepared: Prepared, clock: Clock) {
   // Every replica reports a log that regressed. Here only confirmations are missing.
   const following = follow().catch(() => {})
   return {
-    /** In the order of the log. */
-    of: (payment: string): readonly LoggedConfirmation[] =>
+    /** The confirmations of a payment, in the order of the log. */
+    confirmationsOf: (payment: string): readonly LoggedConfirmation[] =>
       confirmationsByPayment.get(payment) ?? [],
     async [Symbol.asyncDispose]() {
       closing.abort()
