@@ -12,8 +12,8 @@ import {
   parseExactJson,
 } from './exact-json.ts'
 import {
-  type Candidate,
   createVoteState,
+  type MemberScans,
   type Judged,
   type SpliceThreshold,
   step,
@@ -64,7 +64,7 @@ export type Electorate = {
   /** n, including super-validators without an address. */
   readonly nodeCount: number
   /** Super-validators with an address. */
-  readonly voters: readonly Candidate[]
+  readonly voters: readonly MemberScans[]
 }
 
 export type ReadContext = {

@@ -57,10 +57,10 @@ export type VoteFailure = {
 }
 
 /** A super-validator with the addresses of its scans, to which requests go in turn. */
-export type Candidate = { readonly svName: string; readonly urls: readonly string[] }
+export type MemberScans = { readonly svName: string; readonly urls: readonly string[] }
 
 /** A super-validator in one read. */
-export type Voter = Candidate & {
+export type Voter = MemberScans & {
   isAsked: boolean
   requestCount: number
   /** Its newest answer, as canonical text and as a value. */
@@ -118,7 +118,7 @@ const PAUSE_MS = 100
 const PAUSE_MS_MAX = 1000
 
 export function createVoteState(
-  members: readonly Candidate[],
+  members: readonly MemberScans[],
   needed: number,
   rules: VoteRules = VOTE_RULES,
 ): VoteState {
