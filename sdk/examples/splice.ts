@@ -10,6 +10,6 @@ console.log(await scan.names.resolve(name)) // a party, or null if enough scans 
 
 const outcome = await scan.names.lookup(name, { threshold: '2f+1' })
 if (outcome.kind === 'agreed')
-  console.log(`${outcome.value.party}, say ${outcome.agreed.join(', ')}`)
+  console.log(`${outcome.value.party}, agreed by ${outcome.agreed.join(', ')}`)
 else if (outcome.kind !== 'agreed-absent') throw new Error(`No answer to act on: ${outcome.kind}`)
 await scan.close()

@@ -68,8 +68,8 @@ export function failure(code: ErrorCode, message: string, more?: MoreFacts): Quo
   return new QuorumscanError(message, { definite: true, retryable: false, ...more, code })
 }
 
-/** An error that certainly had no effect. A retry may succeed. */
-export function passing(code: ErrorCode, message: string, more?: MoreFacts): QuorumscanError {
+/** A transient failure: it certainly had no effect, and a retry may succeed. */
+export function transient(code: ErrorCode, message: string, more?: MoreFacts): QuorumscanError {
   return failure(code, message, { retryable: true, ...more })
 }
 

@@ -107,9 +107,9 @@ export function NamesProvider(props: {
 
 /** The pause in typing after which a name is looked up. */
 const TYPING_PAUSE_MS = 300
-/** How often a shown name is looked up within the greatest age of an answer, */
+/** How often a shown name is looked up within the greatest age of an answer. */
 const POLLS_PER_AGE = 4
-/** within these bounds, in ms. */
+/** Bounds of the interval between lookups. */
 const POLL_MS_MIN = 1000
 const POLL_MS_MAX = 15_000
 
@@ -173,8 +173,8 @@ export function useSearch(
     return found
   })
   const error = errorOf(query.error)
-  const standing = prefix === typed ? standingOf(query) : 'checking'
-  const trust = error?.code === 'INVALID_NAME' ? 'invalid' : (standing ?? 'verified')
+  const state = prefix === typed ? standingOf(query) : 'checking'
+  const trust = error?.code === 'INVALID_NAME' ? 'invalid' : (state ?? 'verified')
   const isVerified = typed !== '' && trust === 'verified'
   return {
     trust: typed === '' ? 'idle' : trust,

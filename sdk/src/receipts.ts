@@ -51,9 +51,9 @@ export type VerifyReceiptOptions = {
    * be pinned.
    */
   readonly documents?: readonly unknown[]
-  /** The entry must be that of this name, as people type it, */
+  /** The entry must have this name. Pass it as people type it. Pass either `name` or `party`. */
   readonly name?: string
-  /** or the entry that represents this party. */
+  /** The entry must be the one that represents this party. */
   readonly party?: string
   /** Members that must have signed. Default `weak`: f+1. */
   readonly threshold?: Threshold

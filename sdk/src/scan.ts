@@ -104,7 +104,7 @@ export function createScan(options: ScanOptions): Scan {
     async readFrom(offset) {
       if (!Number.isSafeInteger(offset) || offset < 0)
         throw invalidArgument('An offset must be a whole number that is not negative.')
-      await reads.written.note(offset)
+      await reads.writeFloor.record(offset)
     },
     status: () => reads.reader()?.status() ?? null,
     close,

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { failure, passing, type QuorumscanError } from './errors.ts'
+import { failure, type QuorumscanError, transient } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
@@ -176,8 +176,8 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
           const now = await status()
           if (isWanted(now)) return now
           if (systemClock.monotonicMs() > endsAtMs) {
-            const message = `Not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}.`
-            throw passing('TIMEOUT', message)
+            const message = `The cluster did not reach the expected state within ${timeoutMs} ms: ${JSON.stringify(now)}.`
+            throw transient('TIMEOUT', message)
           }
           await systemClock.delay(POLL_MS, signal)
         }

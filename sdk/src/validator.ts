@@ -103,7 +103,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     clock,
     random,
     timeoutMs,
-    onOffset: (offset) => reads.written.note(offset),
+    onOffset: (offset) => reads.writeFloor.record(offset),
   })
   const { genesis: pin } = options
   if (pin !== undefined) assertPin(pin)
@@ -126,7 +126,7 @@ export function createValidator(options: ValidatorOptions): Validator {
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
     const offset = http.offset()
-    await reads.written.note(offset)
+    await reads.writeFloor.record(offset)
     return { ...result, offset }
   }
   const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
@@ -140,12 +140,12 @@ export function createValidator(options: ValidatorOptions): Validator {
       setAutoRenew: (name, isEnabled, more) => setAutoRenew(parts, name, { ...more, isEnabled }),
     },
     wallet,
-    writtenOffset: reads.written.offset,
+    writtenOffset: reads.writeFloor.offset,
     activities: createActivities(
       reads,
       WebSocket === null
         ? undefined
-        : { news: createActivityNews({ WebSocket, url, clock }), random },
+        : { hints: createActivityNews({ WebSocket, url, clock }), random },
     ),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),

@@ -5,7 +5,7 @@ import type { WebSocketLike } from '../src/http/stream.ts'
 export type ServerSide = {
   readonly url: string
   readonly protocols: readonly string[]
-  /** What the client sent last, parsed. */
+  /** The last request of the client, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into requests of every shape.
   request(): any
   /** Opens the socket and sends the frames. */

@@ -8,7 +8,7 @@ const SECOND = 1_000_000
 /** Rules that twenty seconds test only by chance: all other rules must have had samples. */
 const EXERCISED_BY_CHANCE = [
   'lies are seen',
-  'equivocation is caught',
+  'equivocation is detected',
   'an accepted transfer stays accepted',
 ]
 

@@ -643,7 +643,7 @@ describe('the examples of the README run as they stand', () => {
   it('the lines that set the address, the genesis hash and the token', async () => {
     const [, lines = ''] =
       /```sh\n(export SEED[\s\S]*?)```/.exec(await readFile(join(sdk, 'README.md'), 'utf8')) ?? []
-    const script = `quorumscan() { "$COMMAND" "$@" --data-dir "$DIRECTORY"; }
+    const script = `npx() { shift 3; "$COMMAND" "$@" --data-dir "$DIRECTORY"; }
       ${lines}
       echo "$GENESIS_HASH $TOKEN"`
     const command = join(sdk, '../node_modules/.bin/quorumscan')
@@ -660,20 +660,20 @@ describe('the examples of the README run as they stand', () => {
 
   it.each([
     ['resolve', /^alice::1220/],
-    ['splice', /^alice::1220.*\nalice::1220.*, say sv-\d, sv-\d, sv-\d\n$/],
-    ['keep-the-proof', /say sv-\d.*\nalice::1220.* at 2\S*Z, signed by sv-\d.*\n$/],
+    ['splice', /^alice::1220.*\nalice::1220.*, agreed by sv-\d, sv-\d, sv-\d\n$/],
+    ['keep-the-proof', /signed by sv-\d.*\nalice::1220.* at 2\S*Z, signed by sv-\d.*\n$/],
   ])('%s', async (name, output) => {
     expect(await example(name, pinned())).toMatch(output)
   })
 
-  it('change-of-hands', async () => {
+  it('change-of-owner', async () => {
     const STORE = stored()
     try {
-      expect(await example('change-of-hands', { ...pinned(), STORE })).toBe(`send to ${party}\n`)
+      expect(await example('change-of-owner', { ...pinned(), STORE })).toBe(`send to ${party}\n`)
       const store = createFileStore(STORE)
       await using other = cluster.scan({ store })
       await other.names.acceptChange(ALICE, genesis.dso)
-      const asked = example('change-of-hands', { ...pinned(), STORE })
+      const asked = example('change-of-owner', { ...pinned(), STORE })
       await expect(asked).rejects.toMatchObject({
         stdout: expect.stringContaining(`was ${genesis.dso}; at 2`),
         stderr: expect.stringContaining('NAME_CHANGED'),
@@ -753,7 +753,7 @@ describe('a test cluster', () => {
     const { cluster: facts } = await cluster.status()
     expect(facts).toMatchObject({ n: 4, f: 1, genesisHash: cluster.genesisHash })
     await expect(cluster.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow(
-      /Not within 1 ms; the cluster is .*sv-1/,
+      /did not reach the expected state within 1 ms: .*sv-1/,
     )
     expect((await cluster.token()).split('.').length).toBe(3)
   })

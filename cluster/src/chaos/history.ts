@@ -38,7 +38,7 @@ export type ReadOutcome =
       /** Nodes that answered in time, and otherwise (D-40). */
       readonly dissented: readonly string[]
     }
-  /** By the proxy, or by a reader of proofs without a proof. It is not a statement about the name. */
+  /** The proxy refused, or a reader of proofs received no proof. It is not a statement about the name. */
   | { readonly kind: 'refused'; readonly code: string }
   /** The connection was not accepted (`refused`), or closed before an answer (`reset`). */
   | { readonly kind: 'no-connection'; readonly code: string }
@@ -109,7 +109,7 @@ export type HistoryEvent =
   | {
       readonly kind: 'evidence'
       readonly node: string
-      /** Pairs of signed statements that contradict each other (D-43), as the proxy stores them. */
+      /** Pairs of conflicting signed statements (D-43), as the proxy stores them. */
       readonly pairs: number
     }
   | {
@@ -125,6 +125,7 @@ export type HistoryEvent =
       /** The state that the node signed there; null without one. */
       readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
     }
+  /** A problem of the run itself, which makes it inconclusive. */
   | { readonly kind: 'trouble'; readonly atMs: number; readonly sentence: string }
 
 export type EventOf<Kind extends HistoryEvent['kind']> = Extract<

@@ -28,7 +28,7 @@ async function replay(seed: string) {
   const clock = createManualClock()
   const done: [atMs: number, what: string][] = []
   const nowMs = () => clock.monotonicMs()
-  const note = (what: object) => void done.push([nowMs(), JSON.stringify(what)])
+  const record = (what: object) => void done.push([nowMs(), JSON.stringify(what)])
   const history: HistoryEvent[] = []
   const up = (name: string) => ({
     ...{ name, state: 'up' },
@@ -43,19 +43,19 @@ async function replay(seed: string) {
     }),
     inject: async (spec: { kind: string }) => {
       if (spec.kind === 'machine-clock') throw new CommandError('no libfaketime')
-      note(spec)
+      record(spec)
       return { id: 'fault-1' }
     },
-    heal: async () => note({ kind: 'heal' }),
+    heal: async () => record({ kind: 'heal' }),
     wipe: async (wiped: object) => {
-      note({ kind: 'wipe', ...wiped })
+      record({ kind: 'wipe', ...wiped })
       return null
     },
   } as unknown as ChaosTarget // The part that a schedule uses.
   const running = runSchedule({
     ...{ target, scenario: scenario(seed), clock, onProgress: () => {}, nowMs },
     record: (event) => history.push(event),
-    trouble: (sentence) => {
+    problem: (sentence) => {
       throw new Error(sentence)
     },
     signal: new AbortController().signal,
@@ -98,7 +98,7 @@ it('injects no fault when it was stopped while its clients registered', async ()
   const clock = createManualClock()
   const run = {
     ...{ target: {} as ChaosTarget, scenario: scenario('1'), clock, onProgress: nothing },
-    ...{ signal: AbortSignal.abort(), nowMs: () => 0, record: nothing, trouble: nothing },
+    ...{ signal: AbortSignal.abort(), nowMs: () => 0, record: nothing, problem: nothing },
   }
   const ended = injectFaults(run, []).then(() => {
     isOver = true
@@ -107,7 +107,7 @@ it('injects no fault when it was stopped while its clients registered', async ()
   await ended
 })
 
-it('a run that ends in trouble has the whole log, or none', async () => {
+it('a run that ends with a problem has the whole log, or none', async () => {
   const line = { offset: 1, recordTime: 0, bytes: '' }
   const runOf = (readLog: ChaosTarget['readLog']) =>
     runChaos({

@@ -1,6 +1,6 @@
 /**
  * One chaos run: clients write and readers read while the schedule injects faults. Then all faults are healed, all names are
- * read again, and every node signs its state. The result is a history and the log. Judges nothing.
+ * read again, and every node signs its state. The result is a history and the log. It has no verdict.
  */
 import { anySignal, type Clock, waitFor } from '@quorumscan/base'
 import { CommandError, messageOf, repeat } from '@quorumscan/runtime'
@@ -43,7 +43,7 @@ export type RunOptions = {
 
 /** The parts of a run share this. */
 type Run = Omit<RunOptions, 'genesis' | 'runId'> &
-  Pick<Shared, 'nowMs' | 'record'> & { readonly trouble: (sentence: string) => void }
+  Pick<Shared, 'nowMs' | 'record'> & { readonly problem: (sentence: string) => void }
 
 /** Never throws: problems are events of the history, which make the run inconclusive. */
 export async function runChaos(options: RunOptions): Promise<RunResult> {
@@ -54,8 +54,8 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
   const record = (event: HistoryEvent) => {
     if (history.length < EVENTS_MAX) history.push(event)
   }
-  const trouble = (sentence: string) => record({ kind: 'trouble', atMs: nowMs(), sentence })
-  const run: Run = { ...options, nowMs, record, trouble }
+  const problem = (sentence: string) => record({ kind: 'trouble', atMs: nowMs(), sentence })
+  const run: Run = { ...options, nowMs, record, problem }
   const { seed, nodes, budget, durationMs, allowsUnexercised } = scenario
   record({ kind: 'run', seed, nodes, budget, durationMs, allowsUnexercised })
   const phase = (phase: EventOf<'phase'>['phase']) =>
@@ -86,7 +86,7 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
       onProgress('healing')
       await target.heal({})
       const names = urls.map(({ name }) => name)
-      await untilWhole(run, [...names, 'validator', 'synchronizer'], HEAL_TIMEOUT_MS)
+      await untilRecovered(run, [...names, 'validator', 'synchronizer'], HEAL_TIMEOUT_MS)
     } finally {
       reading.abort()
       await read
@@ -104,9 +104,9 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
     log = await target.readLog(signed.offset ?? offset)
     phase('end')
   } catch (error) {
-    trouble(messageOf(error))
-    await target.heal({}).catch(() => {}) // The run is already in trouble.
-    // The whole log or none: judged by a part of it, true answers would be wrong.
+    problem(messageOf(error))
+    await target.heal({}).catch(() => {}) // The run already has a problem.
+    // The whole log or none: compared with a part of it, true answers would be wrong.
     const readWhole = async () => target.readLog(newestOffset(target))
     log = await readWhole().catch(() => [])
   }
@@ -161,26 +161,26 @@ async function runStep({ atMs, durationMs, fault }: Step, run: Run): Promise<voi
       healedMs = nowMs()
       await target.heal({ id: begun.id })
     }
-    await untilWhole(run, [fault.node], RECOVERY_TIMEOUT_MS)
+    await untilRecovered(run, [fault.node], RECOVERY_TIMEOUT_MS)
   } catch (error) {
-    run.trouble(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
+    run.problem(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
   }
   const { seenMs, upMs } = await watch.stop(healedMs)
   const times = { plannedMs: atMs, startMs, seenMs, healedMs, upMs, endMs: nowMs() }
   run.record({ kind: 'fault', ...times, refused, fault })
 }
 
-/** When the control plane saw that a node was not up, or lacked something, and when it was up again. */
+/** Records when the control plane saw that a node was down or had a warning, and when it was up again. */
 function watchNode({ target, clock, nowMs }: Run, node: string) {
-  const lackingBefore = lackingOf(partsOf(target, node))
+  const warningsBefore = warningsOf(partsOf(target, node))
   let upSinceMs: number | null = null
   let seenMs: number | null = null
   const observe = () => {
     const services = partsOf(target, node)
     const isUp = services.every(({ state }) => state === 'up')
-    const lacking = lackingOf(services)
+    const warnings = warningsOf(services)
     upSinceMs = isUp ? (upSinceMs ?? nowMs()) : null
-    if (!isUp || (lacking !== '' && lacking !== lackingBefore)) seenMs ??= nowMs()
+    if (!isUp || (warnings !== '' && warnings !== warningsBefore)) seenMs ??= nowMs()
   }
   const observing = repeat(observe, { clock, everyMs: POLL_MS, onError: () => {} })
   return {
@@ -198,26 +198,26 @@ function partsOf(target: ChaosTarget, name: string) {
   return servicesOf(target.status()).filter((service) => names.includes(service.name))
 }
 
-/** The reports of services that work but lack something, such as room on a disk. */
-function lackingOf(services: readonly ServiceStatus[]): string {
+/** The warnings of services that work, such as a full disk. */
+function warningsOf(services: readonly ServiceStatus[]): string {
   return services.map(({ detail }) => detail ?? '').join('')
 }
 
-/** Waits until the named are up, and as far as the most advanced node is now. The log grows meanwhile by whole blocks. */
-async function untilWhole(
+/** Waits until these services are up and have reached the newest offset that any node has now. */
+async function untilRecovered(
   { target, clock }: Run,
   names: readonly string[],
   timeoutMs: number,
 ): Promise<void> {
   const reached = newestOffset(target)
-  const isWhole = (name: string) => {
+  const hasRecovered = (name: string) => {
     const node = target.status().nodes.find((one) => one.name === name)
-    const isLevel = node === undefined || (node.offset ?? 0) >= reached
-    return isLevel && partsOf(target, name).every(({ state }) => state === 'up')
+    const hasCaughtUp = node === undefined || (node.offset ?? 0) >= reached
+    return hasCaughtUp && partsOf(target, name).every(({ state }) => state === 'up')
   }
   const what = `${names.length === 1 ? names[0] : 'all services'} to be up again`
   const options = { clock, timeoutMs, intervalMs: POLL_MS, what }
-  await waitFor(() => (names.every(isWhole) ? true : undefined), options)
+  await waitFor(() => (names.every(hasRecovered) ? true : undefined), options)
 }
 
 function newestOffset(target: ChaosTarget): number {

@@ -60,7 +60,7 @@ it('a run without a verdict is inconclusive, has a report, and is listed after a
   const again = await untilDone(next, next.repeat(id).id)
   expect([again.seed, again.durationMs, again.budget]).toEqual(['7', 1000, 'f'])
   expect(next.list().map((one) => one.id)).toEqual([again.id, id])
-  expect(() => next.get('other')).toThrow('there is no chaos run other')
+  expect(() => next.get('other')).toThrow('chaos run other does not exist')
   await rm(directory, { recursive: true })
 })
 

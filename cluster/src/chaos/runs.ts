@@ -86,7 +86,8 @@ export function createChaosRuns(options: {
   }
   const known = (id: string): RunState => {
     const state = runs.peek(id)
-    if (state === undefined) throw new CommandError(`there is no chaos run ${id}`)
+    if (state === undefined)
+      throw new CommandError(`chaos run ${id} does not exist: \`quorumscan report\` lists all`)
     return state
   }
   const finished = (id: string): RunState => {
@@ -145,7 +146,8 @@ export function createChaosRuns(options: {
 
   /** @throws {CommandError} If one is running already. */
   const start = (scenario: Scenario): RunState => {
-    if (running !== null) throw new CommandError(`the chaos run ${running.id} is running`)
+    if (running !== null)
+      throw new CommandError(`the chaos run ${running.id} is running: wait until it ends`)
     if (scenario.nodes !== genesis.nodes.length)
       throw new CommandError(
         `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,

@@ -34,11 +34,11 @@ export type Outcomes = z.output<typeof outcomes>
 
 const summarySchema = z
   .object({
-    version: z.literal(1).describe('Of this form.'),
+    version: z.literal(1).describe('Version of this format.'),
     run: z.object({
       id: z.string(),
       startedAt: z.string().describe('ISO 8601.'),
-      version: z.string().describe('Of the software.'),
+      version: z.string().describe('Version of quorumscan.'),
       machine: z.string(),
     }),
     ordering: z.enum(ORDERING_DRIVERS),

@@ -46,7 +46,7 @@ export function createChaosTarget(cluster: Cluster, prepared: Prepared, clock: C
     /** The signed statements of the nodes after an offset. */
     signedStates: (after: number) =>
       askSignedStates(after, { genesis, nodes: cluster.status().nodes }),
-    /** How many pairs of contradicting statements the scan proxy has of each node. @throws {CommandError} */
+    /** How many pairs of conflicting statements the scan proxy has of each node. @throws {CommandError} */
     async evidence(): Promise<{ node: string; pairs: number }[]> {
       const url = `${validatorUrl}/v0/scan-proxy/evidence`
       const { status, body, reason } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })

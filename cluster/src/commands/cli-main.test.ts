@@ -137,7 +137,7 @@ it('kills each of several nodes, with a line for each', async () => {
       faults: { apply: async (fault: unknown) => void killed.push(fault) },
     },
     live: { status: () => context.cluster.status() },
-    ...{ caller: 'test', note: () => {} },
+    ...{ caller: 'test', logCall: () => {} },
   }
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   const server = await startControlServer({

@@ -35,7 +35,7 @@ import { addWatchCommands } from './watch-commands.ts'
 
 /** A hundred years. */
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
-/** The control plane answers from memory. With the start of this command that takes less than 2 s. */
+/** Keeps `status` below 2 s if the control plane hangs. */
 const STATUS_TIMEOUT_MS = 1200
 /** The control plane polls its processes twice per second. */
 const WATCH_INTERVAL_MS = 1000
@@ -223,8 +223,8 @@ function logFileOf(directory: DataDirectory, name: string): string {
   if (known.includes(name)) return directory.logFile(name)
   throw new UsageError(
     known.length === 0
-      ? `there are no logs in ${directory.path}`
-      : `there is no log of ${name}; the logs are ${known.sort().join(', ')}`,
+      ? `${directory.path} has no logs: start a cluster with \`quorumscan up\``
+      : `${name} has no log; the logs are ${known.sort().join(', ')}`,
   )
 }
 

@@ -71,12 +71,13 @@ async function showRunning(options: UpOptions): Promise<number> {
         `\`quorumscan down\`, then \`quorumscan up --base-port ${basePort}\``,
     )
   const status = await showStatus(options)
-  if (nodes !== undefined && nodes !== status.cluster.n)
-    throw new CommandError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
-  if (ordering !== undefined && ordering !== status.cluster.ordering)
-    throw new CommandError(
-      `a cluster with --ordering ${status.cluster.ordering} runs in ${directory.path}`,
-    )
+  const refuse = (has: string, wanted: string) => {
+    const why = `a cluster ${has} runs in ${directory.path}`
+    throw new CommandError(`${why}; use another --data-dir for another ${wanted}`)
+  }
+  const { n, ordering: order } = status.cluster
+  if (nodes !== undefined && nodes !== n) refuse(`of ${n} nodes`, 'size')
+  if (ordering !== undefined && ordering !== order) refuse(`with --ordering ${order}`, 'ordering')
   printError('This cluster was already running; `quorumscan down` stops it.')
   return marginsOf(status).lookups.works ? EXIT.done : EXIT.failed
 }

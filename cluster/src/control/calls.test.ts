@@ -3,10 +3,10 @@ import { TRPCError } from '@trpc/server'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { nodeName } from '../faults/fault-spec.ts'
-import { callerOf, refusalOf, truncatedInput } from './calls.ts'
+import { callerOf, toClientError, truncatedInput } from './calls.ts'
 
 const received = (cause: Error) => {
-  const { code, message } = refusalOf(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }))
+  const { code, message } = toClientError(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }))
   return { code, message }
 }
 

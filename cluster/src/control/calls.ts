@@ -31,7 +31,7 @@ export function truncatedInput(input: unknown): string {
 export const CODES = { usage: 'BAD_REQUEST', silent: 'TIMEOUT', other: 'CONFLICT' } as const
 
 /** The error as the client receives it: of a defect the first line, and never its cause. */
-export function refusalOf({ code, cause, message }: TRPCError): TRPCError {
+export function toClientError({ code, cause, message }: TRPCError): TRPCError {
   if (cause instanceof UsageError || cause instanceof ZodError)
     return new TRPCError({ code: CODES.usage, message: messageOf(cause) })
   if (cause instanceof SilentError) return new TRPCError({ code: CODES.silent, message })
@@ -46,7 +46,7 @@ export type ControlContext = Omit<Parts, typeof Symbol.asyncDispose> & {
   /** The caller, as it names itself. */
   readonly caller: string
   /** Logs a mutation: its call, such as `nodes.kill`, and its outcome: `done`, or why it failed. */
-  readonly note: (act: Readonly<Record<'caller' | 'call' | 'input' | 'outcome', string>>) => void
+  readonly logCall: (act: Readonly<Record<'caller' | 'call' | 'input' | 'outcome', string>>) => void
 }
 
 /** Errors leave the process without a stack trace. */
@@ -57,11 +57,11 @@ export const { router } = trpc
 /** Errors for a person keep their sentence; a defect stays an internal error. Mutations are logged. */
 export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getRawInput }) => {
   const result = await next()
-  const refusal = result.ok ? null : refusalOf(result.error)
+  const refusal = result.ok ? null : toClientError(result.error)
   if (type === 'mutation') {
     const { caller } = ctx
     const outcome = refusal === null ? 'done' : refusal.message
-    ctx.note({ caller, call: path, input: truncatedInput(await getRawInput()), outcome })
+    ctx.logCall({ caller, call: path, input: truncatedInput(await getRawInput()), outcome })
   }
   if (refusal !== null) throw refusal
   return result

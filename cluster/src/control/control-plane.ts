@@ -59,7 +59,7 @@ export async function createControlPlane(
         })
       return {
         ...parts,
-        note: (act) => logger.info(act, `${act.caller}: ${act.call}`),
+        logCall: (act) => logger.info(act, `${act.caller}: ${act.call}`),
         down: async () => {
           await parts?.cluster.stop()
           void stop()

@@ -51,7 +51,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   const endUnused = trackUnused(server.server)
   server.addHook('preClose', async () => endUnused())
   server.addHook('onRequest', async (request, reply) => {
-    const refusal = refusalOf(request.headers, input.port)
+    const refusal = forbiddenReason(request.headers, input.port)
     if (refusal !== null) return reply.code(403).send({ error: refusal })
   })
   await server.register(async (scope) => {
@@ -103,7 +103,7 @@ function acceptSockets(server: FastifyInstance, input: ControlServerInput): void
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {}) // It closes.
     const path = request.url?.split('?', 1)[0]
-    const refusal = refusalOf(request.headers, input.port)
+    const refusal = forbiddenReason(request.headers, input.port)
     if (refusal !== null || path !== PATH || sockets.clients.size >= SOCKETS_MAX)
       socket.end(`HTTP/1.1 ${refusal === null ? '404 Not Found' : '403 Forbidden'}\r\n\r\n`)
     else
@@ -119,7 +119,7 @@ function acceptSockets(server: FastifyInstance, input: ControlServerInput): void
 }
 
 /** Why a request is refused; null: it is accepted. */
-function refusalOf(
+function forbiddenReason(
   headers: { readonly host?: string | undefined; readonly origin?: string | undefined },
   port: number,
 ): string | null {

@@ -153,8 +153,8 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     refusal: (services) => {
       if (services[0].kind !== 'synchronizer') return null
       return hasEngine(services)
-        ? 'its Redis is that of the validator'
-        : 'only it holds the log; kill its Redis instead'
+        ? 'it has no Redis of its own: use `fill validator`'
+        : 'its Redis holds the only log: use `kill synchronizer redis`'
     },
     async begin({ services }, { node }) {
       const service = services.service(node)
@@ -176,7 +176,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
         : 'it writes no log: fill the disk of the synchronizer',
     inProcess: () => ({ isDiskFull: true }),
     async begin({ dataDirectory }, { node }) {
-      // On a small disk of the cluster's own no process can write. Otherwise only the log has no room.
+      // On the cluster's own small disk no process can write. Otherwise only the log is out of space.
       if (node === SYNCHRONIZER && isSmallDisk(dataDirectory)) await fillDisk(dataDirectory, 0)
     },
     async end({ dataDirectory }) {
@@ -248,7 +248,8 @@ function refusalWithoutEngine(services: NodeServices): string | null {
 }
 
 function refusalOfCut([main]: NodeServices): string | null {
-  return main.kind === 'synchronizer' ? 'cut the nodes off from the log instead (--edge log)' : null
+  if (main.kind !== 'synchronizer') return null
+  return 'this fault does not apply to a synchronizer: use `drop` on the nodes, with `--edge log`'
 }
 
 /**

@@ -78,7 +78,7 @@ it('replaces a fault in the same slot', async () => {
   await control.apply(lie('sv-1', 'deny'), null)
   await control.apply(lie('sv-1', 'garbage'), null)
   await control.apply(lie('sv-2'), null)
-  expect(processFaultsOf('sv-1', control.of('sv-1')).lie).toBe('garbage')
+  expect(processFaultsOf('sv-1', control.specsOf('sv-1')).lie).toBe('garbage')
   expect(control.active()).toHaveLength(2)
 })
 
@@ -87,7 +87,7 @@ it('sends each side of a split the peers that it cannot reach, and no other node
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3', 'sv-4'] })
   await control.apply(split, null)
   const cut = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map(
-    (node) => processFaultsOf(node, control.of(node)).cutPeers,
+    (node) => processFaultsOf(node, control.specsOf(node)).cutPeers,
   )
   expect(cut).toEqual([['sv-3', 'sv-4'], [], ['sv-1'], ['sv-1']])
 })
@@ -96,7 +96,7 @@ it('sends only the writer of the log that its disk is full', async () => {
   const { control } = createWorld()
   await control.apply(faultSpec.parse({ kind: 'disk', node: 'synchronizer' }), null)
   const full = ['synchronizer', 'sv-1'].map(
-    (node) => processFaultsOf(node, control.of(node)).isDiskFull,
+    (node) => processFaultsOf(node, control.specsOf(node)).isDiskFull,
   )
   expect(full).toEqual([true, false])
 })

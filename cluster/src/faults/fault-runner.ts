@@ -62,7 +62,7 @@ export class FaultRunner implements ServiceHooks {
   readonly #options: FaultRunnerOptions
   readonly #services: ServiceRunner
   readonly #effectOf: typeof effectOf
-  /** By id, each with the timer that heals it. */
+  /** The faults by their ids, each with the timer that heals it. */
   readonly #faults = new Map<string, { readonly fault: Fault; readonly timer: AbortController }>()
   /** Services whose process has not received its faults yet. */
   readonly #pending = new Set<string>()
@@ -81,8 +81,8 @@ export class FaultRunner implements ServiceHooks {
     return [...this.#faults.values()].map(({ fault }) => fault)
   }
 
-  /** Those that concern a node, on either side of a split. */
-  of(node: string): readonly FaultSpec[] {
+  /** The faults in force that concern a node, on either side of a split. */
+  specsOf(node: string): readonly FaultSpec[] {
     return this.active()
       .map((fault) => fault.spec)
       .filter((spec) => nodesOf(spec).includes(node))
@@ -216,7 +216,7 @@ export class FaultRunner implements ServiceHooks {
 
   environmentOf(service: Service): Readonly<Record<string, string>> {
     this.#pending.delete(service.name)
-    const others = this.of(service.owner).map((spec) =>
+    const others = this.specsOf(service.owner).map((spec) =>
       this.#effectOf(spec).environmentOf?.(spec, service),
     )
     return Object.assign({ QS_FAULTS: JSON.stringify(this.#processFaultsOf(service)) }, ...others)
@@ -235,7 +235,7 @@ export class FaultRunner implements ServiceHooks {
   }
 
   async redisReady(service: RedisService, owner: string): Promise<void> {
-    for (const spec of this.of(owner)) await this.#effectOf(spec).redisReady?.(service)
+    for (const spec of this.specsOf(owner)) await this.#effectOf(spec).redisReady?.(service)
   }
 
   #isInForce({ spec }: Fault): boolean {
@@ -273,7 +273,7 @@ export class FaultRunner implements ServiceHooks {
   }
 
   #processFaultsOf(service: Service) {
-    const faults = processFaultsOf(service.owner, this.of(service.owner))
+    const faults = processFaultsOf(service.owner, this.specsOf(service.owner))
     // Clients connect to the service that has the name of its owner.
     if (service.name === service.owner) return faults
     return { ...faults, edges: { ...faults.edges, http: [] } }
@@ -301,7 +301,7 @@ export class FaultRunner implements ServiceHooks {
     try {
       writeOwnJson(this.#options.file, this.active())
     } catch {
-      // On a full disk only the next control plane lacks it.
+      // On a full disk the file lacks the fault. Only the next control plane reads the file.
     }
   }
 }

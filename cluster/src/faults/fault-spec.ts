@@ -61,31 +61,31 @@ const fault = <Schema extends z.ZodObject<{ kind: z.ZodLiteral<string>; node: ty
   ...data,
 })
 /** The schema of a kind, with the members that it has besides its node. */
-const of = <const Kind extends string, const Shape extends z.ZodRawShape>(
+const ofKind = <const Kind extends string, const Shape extends z.ZodRawShape>(
   kind: Kind,
   shape: Shape,
 ) => z.object({ kind: z.literal(kind), node: nodeName, ...shape })
 
 /** Every kind of fault. A kind needs an entry here and one in `EFFECTS`: with one missing nothing compiles. */
 export const FAULTS = {
-  kill: fault(of('kill', { part }).strict(), {
+  kill: fault(ofKind('kill', { part }).strict(), {
     words: (spec) => `${nameOfPart(spec.part)}killed`,
     // A killed process cannot be paused, nor a paused one killed separately.
     slot: (spec) => `process ${spec.part}`,
     chart: 'process',
   }),
-  pause: fault(of('pause', { part }).strict(), {
+  pause: fault(ofKind('pause', { part }).strict(), {
     words: (spec) => `${nameOfPart(spec.part)}paused`,
     slot: (spec) => `process ${spec.part}`,
     chart: 'process',
   }),
-  lie: fault(of('lie', { lie: z.enum(LIE_KINDS).default('value') }), {
+  lie: fault(ofKind('lie', { lie: z.enum(LIE_KINDS).default('value') }), {
     words: (spec) => `lies: ${spec.lie}`,
     chart: 'lie',
     takesVote: (spec) => isVisibleLie(spec.lie), // Otherwise its lookups are true.
   }),
   slow: fault(
-    of('slow', {
+    ofKind('slow', {
       edge,
       latencyMs: milliseconds(LATENCY_MS_MAX),
       jitterMs: milliseconds(LATENCY_MS_MAX).default(0),
@@ -97,29 +97,29 @@ export const FAULTS = {
       chart: 'network',
     },
   ),
-  drop: fault(of('drop', { edge, rate: z.number().gt(0).max(1).default(1) }), {
+  drop: fault(ofKind('drop', { edge, rate: z.number().gt(0).max(1).default(1) }), {
     words: (spec) => `drops ${Math.round(spec.rate * 100)} %${atEdge(spec.edge)}`,
     slot: (spec) => `drop ${spec.edge}`,
     chart: 'network',
     takesVote: (spec) => spec.edge === 'http' && spec.rate === 1,
   }),
-  reset: fault(of('reset', { edge }), {
+  reset: fault(ofKind('reset', { edge }), {
     words: (spec) => `resets connections${atEdge(spec.edge)}`,
     slot: (spec) => `reset ${spec.edge}`,
     chart: 'network',
     takesVote: (spec) => spec.edge === 'http',
   }),
-  partition: fault(of('partition', { from: z.enum(['log', 'proxy', 'all']).default('all') }), {
+  partition: fault(ofKind('partition', { from: z.enum(['log', 'proxy', 'all']).default('all') }), {
     words: (spec) => (spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`),
     chart: 'network',
     takesVote: (spec) => spec.from !== 'log', // Without the log it lags, which its state shows.
   }),
-  split: fault(of('split', { others: z.array(nodeName).min(1).max(32) }), {
+  split: fault(ofKind('split', { others: z.array(nodeName).min(1).max(32) }), {
     words: (spec) => `split from ${spec.others.join(', ')}`,
     chart: 'network',
   }),
   clock: fault(
-    of('clock', {
+    ofKind('clock', {
       offsetMs: z.number().int().min(-CLOCK_SKEW_MS_MAX).max(CLOCK_SKEW_MS_MAX),
     }),
     {
@@ -127,13 +127,13 @@ export const FAULTS = {
       chart: 'machine',
     },
   ),
-  'machine-clock': fault(of('machine-clock', { run: z.enum(CLOCK_RUNS) }), {
+  'machine-clock': fault(ofKind('machine-clock', { run: z.enum(CLOCK_RUNS) }), {
     words: ({ run }) =>
       run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${run}`,
     chart: 'machine',
   }),
-  memory: fault(of('memory', {}), { words: () => 'Redis out of memory', chart: 'machine' }),
-  disk: fault(of('disk', {}), { words: () => 'disk full', chart: 'machine' }),
+  memory: fault(ofKind('memory', {}), { words: () => 'Redis out of memory', chart: 'machine' }),
+  disk: fault(ofKind('disk', {}), { words: () => 'disk full', chart: 'machine' }),
 }
 export type FaultKind = keyof typeof FAULTS
 type SchemaOf<Kind extends FaultKind> = (typeof FAULTS)[Kind]['schema']

@@ -10,7 +10,7 @@ import type { ClockRun } from './fault-spec.ts'
 /** Its path in the packages of Debian, Fedora and others, below a directory of libraries. */
 const LIBRARY = 'faketime/libfaketimeMT.so.1'
 const LIBRARY_DIRECTORIES = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
-/** Beyond the 10 s that replicas and synchronizers allow, within seconds. */
+/** These rates exceed the tolerance of 10 s of replicas and synchronizers within seconds. */
 const TIMES: Readonly<Record<ClockRun, string>> = {
   fast: '+0 x4',
   slow: '+0 x0.25',

@@ -1,7 +1,7 @@
 /** The names of services, and the largest size of a cluster. Imports nothing, so that commands start quickly. */
 
-/** The synchronizer that the validator and the control plane follow has this name. */
 export const VALIDATOR = 'validator'
+/** The name of the synchronizer that the validator and the control plane follow. */
 export const SYNCHRONIZER = 'synchronizer'
 /** The name of the control plane as a follower of the log. */
 export const CONTROL_PLANE = 'control-plane'

@@ -29,7 +29,7 @@ const JOBS_TIMEOUT_MS = 1_000
 const PRUNE_TIMEOUT_MS = 60_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
 const QUORUM_TIMEOUT_MS = 3000
-/** From the last ready process to the first answer of a quorum. */
+/** The longest time from the last ready process to the first answer of a quorum. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 export type ClusterOptions = {
@@ -142,7 +142,7 @@ export class Cluster {
         })
       const givingUp = new AbortController()
       const untilUp = async (service: Service) => {
-        if (this.faults.of(service.owner).length > 0) return
+        if (this.faults.specsOf(service.owner).length > 0) return
         await this.#runner.untilUp(service, givingUp.signal).catch((error: unknown) => {
           failed.push(service)
           problems.push(messageOf(error))
@@ -180,7 +180,7 @@ export class Cluster {
     return isShared ? blockQuorumOf(nodeNames.length) + 1 : 1
   }
 
-  /** From the latest reports. Sends no request, so that no paused process delays it. */
+  /** The status by the latest reports. Sends no request, so that no paused process delays it. */
   status() {
     const { prepared } = this.#options
     const n = prepared.nodeNames.length

@@ -71,7 +71,7 @@ export async function drawBasePort(
   const span = Math.max(...portsAt(0))
   if (wanted !== null && wanted !== 0) {
     if (wanted < 1 || wanted + span > 65_535)
-      throw new CommandError(`--base-port ${wanted}: the ${span + 1} ports from there do not exist`)
+      throw new CommandError(`--base-port ${wanted}: choose a port from 1 to ${65_535 - span}`)
     const taken = await findTakenPort(portsAt(wanted))
     if (taken === undefined) return wanted
     throw new CommandError(

@@ -201,5 +201,5 @@ it('names a port that is in use when ports were chosen', async () => {
     server.close()
   }
   expect(await drawBasePort(basePort, FOUR)).toBe(basePort)
-  await expect(drawBasePort(65_530, FOUR)).rejects.toThrow('do not exist')
+  await expect(drawBasePort(65_530, FOUR)).rejects.toThrow('choose a port from 1 to')
 })

@@ -31,7 +31,7 @@ export type RegistrationInput = {
   readonly onStep: (title: string, exchange: Exchange) => void
 }
 
-/** In USD: ten times the fee of a name. */
+/** An amount in USD: ten times the fee of a name. */
 const TAP_USD = '10.0'
 
 /**

@@ -5,7 +5,7 @@ import { appRouter } from '../control/router.ts'
 type Kind = 'query' | 'mutation' | 'subscription'
 
 export type ControlProcedure = {
-  /** As it is called, e.g. `nodes.kill`. */
+  /** The whole path, e.g. `nodes.kill`. */
   readonly path: string
   readonly kind: Kind
   /** JSON Schema of its input; null where it takes none. */
@@ -16,11 +16,11 @@ export type ControlProcedure = {
 
 /** Every procedure of the control plane. */
 export function controlProcedures(): readonly ControlProcedure[] {
-  // As tRPC keeps them, by their whole paths. Each takes one schema at most, of zod.
-  const kept = appRouter._def.procedures as unknown as Readonly<
+  // tRPC stores procedures by their whole paths. Each has at most one input schema, of zod.
+  const procedures = appRouter._def.procedures as unknown as Readonly<
     Record<string, { readonly _def: { readonly type: Kind; readonly inputs: readonly ZodType[] } }>
   >
-  return Object.entries(kept).map(([path, { _def: procedure }]) => {
+  return Object.entries(procedures).map(([path, { _def: procedure }]) => {
     const [input = null] = procedure.inputs
     return {
       path,

@@ -9,8 +9,8 @@ const found = await findEngine(process.env).then(
   (error: unknown) => ({ why: messageOf(error) }),
 )
 
-/** Null where it is missing: those tests are skipped, never where CI is set. */
+/** Null if the engine is missing. Then its tests are skipped, except in CI, where they fail. */
 export const enginePath: string | null = provided('cometbft', found)
 
-/** Why what needs an engine is left out here, and how to have one; null: there is one. */
+/** Why engine tests are skipped, and how to install the engine; null: it is installed. */
 export const whyNoEngine: string | null = 'why' in found ? found.why : null

@@ -39,9 +39,9 @@ type Key = {
 export type Member = Awaited<ReturnType<typeof createMember>>
 
 export type MembersOptions = {
-  /** One more engine than members, which votes with the key of the first. */
+  /** Starts an additional engine, which votes with the key of the first member. */
   readonly withTwin?: boolean
-  /** What the first proposes in place of what it selected. */
+  /** Replaces the entries that the first member proposes. */
   readonly propose?: Propose
 }
 
@@ -65,7 +65,7 @@ export async function startMembers(count: number, options: MembersOptions = {}) 
       ? { ...first, name: 'twin', nodeKey: createKeyPair(), port: await freePort() }
       : null
   const createdAtMicros = clock.nowMicros()
-  const shown = keys.map(({ name, votingKey, nodeKey }) =>
+  const parsed = keys.map(({ name, votingKey, nodeKey }) =>
     parseMember(
       writeMember(
         'super-validator',
@@ -74,7 +74,7 @@ export async function startMembers(count: number, options: MembersOptions = {}) 
       ),
     ),
   )
-  const genesis = createGenesis(shown, {
+  const genesis = createGenesis(parsed, {
     driver: 'cometbft',
     overrides: {
       ordering: { timeouts: { proposeMicros: 500_000, emptyBlockMicros: 1_000_000 } },
@@ -163,7 +163,7 @@ async function createMember(options: {
           logDirectory: null,
           diskFreeMibMin: 0,
           logKeepSeconds: 86_400,
-          // No node confirms a clock here: block time is the members'.
+          // No node confirms a clock here: block time comes from the members.
           nodes: genesis.nodes.map(({ name }) => ({ name, url: NOWHERE })),
           rateLimit: 100_000,
           entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000 },
@@ -180,23 +180,23 @@ async function createMember(options: {
       const pid = await enginePidOf(home)
       if (pid !== null) process.kill(pid, 'SIGKILL')
     },
-    /** SIGSTOP of its Redis: a block that is decided waits to be stored. */
+    /** Stops its Redis (SIGSTOP): a decided block waits to be stored. */
     hangRedis() {
       process.kill(redis.pid, 'SIGSTOP')
     },
     resumeRedis() {
       process.kill(redis.pid, 'SIGCONT')
     },
-    /** What a disk takes along that fails: all but the keys. Of a member that is stopped. */
+    /** Deletes all data except the keys, as a disk failure does. Stop the member first. */
     async loseDisk() {
       await rm(home, { recursive: true })
       const client = redis.connect()
       await client.flushall()
       client.disconnect()
     },
-    /** What an operator can say of it, by command. */
+    /** Runs `cometbft vote`. */
     forceVote: () => forceVote(home, clock),
-    /** What the engine has signed last. */
+    /** The last height for which the engine signed a vote. */
     async voteState(): Promise<{ readonly height: number } | null> {
       const text = await readFile(join(home, VOTE_STATE_FILE), 'utf8').catch(() => null)
       return text === null ? null : { height: Number(JSON.parse(text).height) }
@@ -205,7 +205,7 @@ async function createMember(options: {
       await using client = createLogClient({ url: url(), token: TOKEN })
       await client.submit(bytes, AbortSignal.timeout(60_000))
     },
-    /** The log from its beginning to this offset, as followers have it. */
+    /** Reads the log up to this offset, as a follower does. */
     async readTo(offset: number): Promise<readonly LogEntry[]> {
       await using log = createLogClient({ url: url(), token: TOKEN })
       const stopping = new AbortController()
@@ -231,7 +231,7 @@ async function createMember(options: {
   }
 }
 
-/** Of the process that has this directory as its home. */
+/** Finds the process whose home is this directory. */
 async function enginePidOf(home: string): Promise<number | null> {
   const { stdout } = await promisify(execFile)('pgrep', ['-f', `start --home ${home}$`]).catch(
     () => ({ stdout: '' }), // No such process.

@@ -1,4 +1,4 @@
-/** For tests: a member that proposes what it likes, as what stands between its engine and its synchronizer sees to. */
+/** For tests: a proxy between a member's engine and synchronizer that replaces the entries of its proposals. */
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
@@ -19,13 +19,13 @@ export async function startProposer(options: {
   const socketPath = `${abci}.p`
   const server = createServer((engine) => {
     const application = connect(abci)
-    const read = createReader()
+    const split = createSplitter()
     engine.on('error', () => application.destroy())
     application.on('error', () => engine.destroy())
     engine.pipe(application)
     application.on('close', () => engine.destroy())
     application.on('data', (chunk) => {
-      for (const message of read(chunk)) engine.write(changed(message, propose))
+      for (const message of split(chunk)) engine.write(changed(message, propose))
     })
   })
   server.listen(socketPath)
@@ -50,14 +50,14 @@ function changed(message: Uint8Array, propose: Propose): Uint8Array {
   return new BinaryWriter().bytes(Response.encode(response).finish()).finish()
 }
 
-/** Whole messages of what arrives, each behind its length. */
-function createReader(): (chunk: Uint8Array) => Uint8Array[] {
+/** Splits the bytes into length-prefixed messages. */
+function createSplitter(): (chunk: Uint8Array) => Uint8Array[] {
   let rest = Buffer.alloc(0)
   return (chunk) => {
     rest = Buffer.concat([rest, chunk])
     const messages: Uint8Array[] = []
     for (;;) {
-      // The length itself may not be whole.
+      // The length itself may be incomplete.
       if (rest.every((byte) => byte >= 0x80)) return messages
       const reader = new BinaryReader(rest)
       const length = reader.uint32()

@@ -25,27 +25,27 @@ export type StartClusterOptions = {
   readonly nodes?: number
   /** Default `redis`: one synchronizer. */
   readonly ordering?: OrderingDriver
-  /** Kept afterwards. Default: a temporary one that is deleted at the end. */
+  /** Remains after `down`. Default: a temporary directory, which `down` deletes. */
   readonly dataDir?: string
   /** For a new cluster, e.g. `{names: {entryLifetimeMicros: 5_000_000}}`. */
   readonly genesisOverrides?: GenesisOverrides
   /** Default 0: any free ports. */
   readonly basePort?: number
-  /** Units per second and client (D-33). Default 100 000. */
+  /** Units of work per second and client (D-33). Default 100 000. */
   readonly rateLimit?: number
-  /** What stays free on the disk, in MiB. Default 256. */
+  /** With less free disk space, in MiB, the synchronizer refuses entries. Default 256. */
   readonly diskFreeMibMin?: number
-  /** What of the log stays before a snapshot, in seconds. Default: a day. */
+  /** How long the log retains entries that precede a snapshot, in seconds. Default: a day. */
   readonly logKeepSeconds?: number
-  /** Whether to measure one lookup per second all the time, as `up` does. Default: no. */
+  /** Whether to measure one lookup per second, as `up` does. Default: no. */
   readonly probe?: boolean
 }
 
-/** Default: what the node as a whole stands for. */
+/** Default: all processes of the node. */
 export type ProcessOptions = { readonly part?: Part | null }
 
 export type FaultOptions = {
-  /** Heals by itself then. Default: when it is healed. */
+  /** The fault ends after this time. Default: at `heal`. */
   readonly durationMs?: number
 }
 
@@ -62,56 +62,56 @@ export type RunningCluster = AsyncDisposable & {
     /** By node name: `sv-1` … */
     readonly nodes: Readonly<Record<string, string>>
   }
-  /** A bearer token of the validator for a user; without one, for the administrator. */
+  /** A bearer token of the validator. Default: for the administrator. */
   token(user?: string): Promise<string>
   kill(node: string, options?: ProcessOptions): Promise<void>
   pause(node: string, options?: ProcessOptions): Promise<void>
   resume(node: string, options?: ProcessOptions): Promise<void>
-  /** Returns when it is up again, or after a bounded wait. */
+  /** Returns when the node is up again, or after a bounded wait. */
   restart(node: string, options?: ProcessOptions): Promise<void>
-  /** `disk`: all that a member has on its disk but its keys. */
+  /** Deletes the replica, and rebuilds it. `disk`: deletes all data of the node except its keys. */
   wipe(node: string, options?: { readonly disk?: boolean }): Promise<void>
-  /** Forgets what precedes an offset: updates of the validator, reads of a node. Returns what is in force. */
+  /** Deletes history up to an offset. Returns the offset in force. */
   prune(node: string, to: number): Promise<number>
-  /** Makes a super-validator byzantine, with its own keys. */
+  /** Makes a super-validator Byzantine. It signs with its own keys. */
   lie(node: string, kind?: LieKind, options?: FaultOptions): Promise<Fault>
-  /** Answers on an edge come late by this much. */
+  /** Delays the answers on an edge. */
   slow(
     node: string,
     options: FaultOptions &
       EdgeOptions & { readonly latencyMs: number; readonly jitterMs?: number },
   ): Promise<Fault>
-  /** Connections of an edge go silent, each chunk with this probability (default 1). */
+  /** Connections lose all further bytes. `rate`: the probability at each chunk (default 1). */
   drop(
     node: string,
     options?: FaultOptions & EdgeOptions & { readonly rate?: number },
   ): Promise<Fault>
-  /** Connections of an edge are reset as soon as something is sent. */
+  /** Resets the connections of an edge at the first byte. */
   reset(node: string, options?: FaultOptions & EdgeOptions): Promise<Fault>
-  /** Cuts a node off from the log, from its clients (the scan proxy among them), or from all (default). */
+  /** Cuts a node off from the log, from its clients (including the scan proxy), or from both (default). */
   partition(
     node: string,
     options?: FaultOptions & { readonly from?: 'log' | 'proxy' | 'all' },
   ): Promise<Fault>
-  /** Cuts the engine of a node off from those of others, where all order together. */
+  /** Cuts the engine of a node off from the engines of others. Needs ordering `cometbft`. */
   split(node: string, others: readonly string[], options?: FaultOptions): Promise<Fault>
-  /** The process has a wall clock that is wrong by this much. */
+  /** Shifts the wall clock of the node's process. */
   clock(node: string, options: FaultOptions & { readonly offsetMs: number }): Promise<Fault>
-  /** The Redis of a node or of the validator is full: it answers reads and refuses writes. */
+  /** Fills the Redis of a node or of the validator: it answers reads and refuses writes. */
   fillMemory(node: string, options?: FaultOptions): Promise<Fault>
-  /** Ends faults: of one node, or all. Returns those that were in force. */
+  /** Ends the faults of one node, or all faults. Returns the faults that it ended. */
   heal(node?: string): Promise<readonly Fault[]>
   /** The faults in force. */
   faults(): Promise<readonly Fault[]>
-  /** A chaos run: breaks and heals, and returns when there is a verdict. */
+  /** Runs a chaos run: injects and heals faults. Returns at the verdict. */
   chaos(options: ChaosOptions): Promise<RunState>
   status(): Promise<ClusterStatus>
   down(): Promise<void>
 }
 
 /**
- * Starts a cluster and returns when all of it is ready. It ends with the process that called, however
- * that ends. Needs a build.
+ * Starts a cluster and returns when all of it is ready. The cluster stops when the calling process
+ * exits, even by SIGKILL. Needs a build.
  *
  * @throws {CommandError} If it does not start.
  */

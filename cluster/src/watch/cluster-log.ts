@@ -41,7 +41,7 @@ export function watchConfirmations(prepared: Prepared, clock: Clock) {
   const closing = new AbortController()
   const confirmationsByPayment = new LRUCache<string, LoggedConfirmation[]>({ max: PAYMENTS_MAX })
 
-  const note = (payment: string, seen: LoggedConfirmation): void => {
+  const record = (payment: string, seen: LoggedConfirmation): void => {
     const known = confirmationsByPayment.get(payment) ?? []
     if (known.some(({ confirmer }) => confirmer === seen.confirmer)) return
     confirmationsByPayment.set(payment, [...known, seen])
@@ -54,15 +54,15 @@ export function watchConfirmations(prepared: Prepared, clock: Clock) {
         if (entry.kind !== 'submission') continue
         for (const command of entry.submission.commands) {
           const found = confirmationIn(command)
-          if (found !== null) note(found.payment, { ...found, offset, recordTime })
+          if (found !== null) record(found.payment, { ...found, offset, recordTime })
         }
       }
   }
   // Every replica reports a log that regressed. Here only confirmations are missing.
   const following = follow().catch(() => {})
   return {
-    /** In the order of the log. */
-    of: (payment: string): readonly LoggedConfirmation[] =>
+    /** The confirmations of a payment, in the order of the log. */
+    confirmationsOf: (payment: string): readonly LoggedConfirmation[] =>
       confirmationsByPayment.get(payment) ?? [],
     async [Symbol.asyncDispose]() {
       closing.abort()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveStatus } from '../rig/status.ts'
-import { type EventMemory, step } from './events.ts'
+import { type EventMemory, nextEvents } from './events.ts'
 
 /** A fault of sv-1. */
 type Broken = { readonly kind: string; readonly words: string }
@@ -27,7 +27,7 @@ function eventsOf(statuses: readonly LiveStatus[]): string[] {
   const events: string[] = []
   let memory: EventMemory | null = null
   for (const [index, status] of statuses.entries()) {
-    const next = step(memory, status, index * 250)
+    const next = nextEvents(memory, status, index * 250)
     memory = next.memory
     events.push(...next.events.map(({ sentence }) => `${index} ${sentence}`))
   }

@@ -29,7 +29,7 @@ type Observed = {
   readonly sinceMs: number
 }
 
-/** The state between two steps. */
+/** The state between two statuses. */
 export type EventMemory = {
   readonly status: LiveStatus
   readonly observed: Readonly<Record<string, Observed>>
@@ -40,7 +40,7 @@ type Event = Omit<LiveEvent, 'at'>
 type Subject = { readonly value: string; readonly isCertain: boolean; readonly event: Event | null }
 
 /** Takes the next status, at a monotonic time; `before` is null for the first one, which makes no event. */
-export function step(before: EventMemory | null, status: LiveStatus, nowMs: number) {
+export function nextEvents(before: EventMemory | null, status: LiveStatus, nowMs: number) {
   const observed: Record<string, Observed> = {}
   const events: Event[] = before === null ? [] : changedFaults(before.status, status)
   for (const [name, { value, isCertain, event }] of Object.entries(subjectsOf(status))) {

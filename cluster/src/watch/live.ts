@@ -4,11 +4,11 @@ import { repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { Cluster } from '../rig/cluster.ts'
 import { type LiveStatus, liveStatusOf } from '../rig/status.ts'
-import { type EventMemory, type LiveEvent, step } from './events.ts'
+import { type EventMemory, type LiveEvent, nextEvents } from './events.ts'
 import { createFeed } from './feed.ts'
 import type { Prober } from './prober.ts'
 
-/** A person takes this for at once. */
+/** Short enough that a person sees no delay. */
 const INTERVAL_MS = 250
 /** More events than a screen shows. */
 const EVENTS_MAX = 500
@@ -29,7 +29,7 @@ export function startLive(
   const publishChanges = () => {
     const now = status()
     const nowText = JSON.stringify(now)
-    const next = step(memory, now, clock.monotonicMs())
+    const next = nextEvents(memory, now, clock.monotonicMs())
     memory = next.memory
     for (const event of next.events) publish(event)
     if (nowText !== text) statuses.publish(now)

@@ -82,7 +82,7 @@ export function createRegistrations(options: {
     /** Newest first, each with the confirmations of its payment. */
     list: () =>
       stored.map((one) => {
-        const seen = one.payment === null ? [] : options.watch().of(one.payment)
+        const seen = one.payment === null ? [] : options.watch().confirmationsOf(one.payment)
         const confirmations = seen.map(({ confirmer, offset, recordTime }) => {
           // A super-validator's party begins with its name (D-30).
           const node = confirmer.split('::', 1)[0] ?? ''

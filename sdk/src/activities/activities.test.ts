@@ -14,7 +14,7 @@ const ROWS = [1, 2, 3, 4, 5].map(rowOf)
 /** Pages of the rows; `asked` says after which row each was asked for. */
 function world(
   fail: (page: number) => QuorumscanError | null = () => null,
-  news?: ActivityNews,
+  hints?: ActivityNews,
   floor = async () => 0,
 ) {
   const asked: (string | null)[] = []
@@ -41,7 +41,7 @@ function world(
   }
   // Reads of these rows alone.
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
-  const live = news && { news, random: () => 0.5 }
+  const live = hints && { hints, random: () => 0.5 }
   const reads = {
     read: read as unknown as LookupSource['read'],
     clock,
@@ -73,7 +73,7 @@ function createWebStorage(): WebStorage & { readonly values: Map<string, string>
 it('continue from the checkpoint in localStorage, which has the processed position', async () => {
   const storage = createWebStorage()
   const { activities, asked } = world()
-  const take = async (count: number) => {
+  const collect = async (count: number) => {
     const ids: string[] = []
     // A store of its own each time, as after a reload of the page.
     const checkpoint = { store: createLocalStorageStore(storage), key: 'coin' }
@@ -84,14 +84,14 @@ it('continue from the checkpoint in localStorage, which has the processed positi
     return ids
   }
   // The third was given, but the consumer left before it was done with it.
-  expect(await take(3)).toEqual([1, 2, 3].map(idOf))
+  expect(await collect(3)).toEqual([1, 2, 3].map(idOf))
   expect(storage.values.get('coin')).toBe(idOf(2))
-  expect(await take(9)).toEqual([3, 4, 5].map(idOf))
+  expect(await collect(9)).toEqual([3, 4, 5].map(idOf))
   expect(storage.values.get('coin')).toBe(idOf(5))
   expect(asked).toEqual([null, idOf(2), idOf(2), idOf(4), idOf(5)])
 })
 
-it('continue after the last row when a failure may pass', async () => {
+it('continue after the last row when a failure is transient', async () => {
   const lagging = new QuorumscanError('later', {
     code: 'CONSENSUS_LAGGING',
     definite: true,

@@ -25,7 +25,7 @@ export type Activity = Camel<components['schemas']['Activity']>
 export type ActivitiesOptions = LookupOptions & {
   /** `asc` (default): oldest first. */
   readonly order?: 'asc' | 'desc'
-  /** Only rows after this eventId. Default: that of the checkpoint, else the beginning. */
+  /** Only rows after this eventId. Default: the eventId of the checkpoint, else the beginning. */
   readonly after?: string
   /** From 1 to 1000. Default 100. */
   readonly pageSize?: number
@@ -38,7 +38,7 @@ export type ActivitiesOptions = LookupOptions & {
 }
 
 /**
- * Yields every row once, in ledger order, each page with its proof. After a failure that may pass, a followed stream
+ * Yields every row once, in ledger order, each page with its proof. After a transient failure, a followed stream
  * continues after the last row. With `follow`, `createValidator` learns of new rows over a WebSocket if the platform has
  * one. Otherwise, and always with `createScan`, it polls every `pollMs`. Leave the loop or abort the signal to stop.
  *
@@ -48,22 +48,22 @@ export type Activities = (options?: ActivitiesOptions) => AsyncIterableIterator<
 
 const POLL_MS = 1000
 
-/** @param live - Reports when there may be more rows. Without it, the stream polls. */
+/** @param live - `hints` yields whenever there may be more rows. Without it, the stream polls. */
 export function createActivities(
   reads: Bounds & Pick<LookupSource, 'read'>,
-  live?: { readonly news: ActivityNews; readonly random: Random },
+  live?: { readonly hints: ActivityNews; readonly random: Random },
 ): Activities {
   const { clock } = reads
 
   /** Lowest offsets to read at: one for the existing rows, then one whenever there may be more. */
-  async function* turns({
+  async function* readOffsets({
     follow = false,
     pollMs = POLL_MS,
     signal,
   }: ActivitiesOptions): AsyncGenerator<number> {
     yield 0
     if (!follow) return
-    if (live !== undefined) yield* live.news(signal)
+    if (live !== undefined) yield* live.hints(signal)
     // Without a socket, or until the next attempt to open one.
     await clock.delay(pollMs, signal)
   }
@@ -76,10 +76,10 @@ export function createActivities(
     let offsetMin = 0
 
     async function* read(position: () => string | null): AsyncGenerator<FrameBatch<Activity>> {
-      for await (const newsOffset of turns(options))
+      for await (const hintOffset of readOffsets(options))
         for (let isOver = false; !isOver; ) {
           const page = { pageSize, after: position(), order, offsetMin }
-          const minOffset = notBelow(Math.max(newsOffset, offsetMin), options.minOffset)
+          const minOffset = notBelow(Math.max(hintOffset, offsetMin), options.minOffset)
           const found = await readAnswer(
             reads,
             'list activities',
@@ -103,7 +103,7 @@ export function createActivities(
       clock,
       signal: options.signal,
       read,
-      take: (row: Activity) => ({ position: row.eventId, item: row }),
+      toItem: (row: Activity) => ({ position: row.eventId, item: row }),
       pauseMs: (failures) => (isFollowing ? usualPauseMs(failures) : null),
     })
   }
@@ -118,19 +118,19 @@ export function createActivities(
  */
 export function createActivityNews(parts: {
   readonly WebSocket: WebSocketConstructor
-  /** Of the validator, http or https. */
+  /** URL of the validator, http or https. */
   readonly url: string
   readonly clock: Clock
 }) {
   const readSocket = createSocketReads(parts.WebSocket, parts.clock)
-  return async function* news(signal: AbortSignal | undefined): AsyncGenerator<number> {
+  return async function* hints(signal: AbortSignal | undefined): AsyncGenerator<number> {
     const batches = readSocket(null, {
       url: `${parts.url}/v0/scan-proxy/activities`,
       protocols: [],
       signal,
       what: 'activities',
       request: {},
-      isFrame: isNews,
+      isFrame: isHint,
       isFinite: false,
     })
     for await (const { frames } of batches) yield Math.max(...frames.map(({ offset }) => offset))
@@ -139,7 +139,7 @@ export function createActivityNews(parts: {
 
 export type ActivityNews = ReturnType<typeof createActivityNews>
 
-function isNews(body: unknown): body is { readonly offset: number } {
+function isHint(body: unknown): body is { readonly offset: number } {
   const { offset } = Object(body)
   return Number.isSafeInteger(offset) && offset >= 0
 }

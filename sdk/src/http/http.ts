@@ -46,7 +46,7 @@ export function createHttp(options: {
   const { clock, random } = options
   const token = createTokenCache(options.token)
   let newest = 0
-  const note = (reply: HttpReply): void => {
+  const recordOffset = (reply: HttpReply): void => {
     const offset = Number(reply.header('x-ledger-offset'))
     if (!Number.isSafeInteger(offset) || offset <= 0) return
     newest = Math.max(newest, offset)
@@ -89,7 +89,7 @@ export function createHttp(options: {
     for (let refused: string | null = null; ; ) {
       const bearer: string | null = isAuthenticated ? await token.get(refused, signal) : null
       const reply = await exchange(request, bearer, signal)
-      note(reply)
+      recordOffset(reply)
       // A 401 comes before any effect, so that even a write can be sent again.
       if (reply.status !== 401 || refused !== null || !token.isRenewable || bearer === null)
         return reply

@@ -1,6 +1,6 @@
 /** Streams: one WebSocket read frame by frame, and reads that continue over sockets or pages after the last item. */
 import { backoffMs } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import type { Store } from '../platform/store.ts'
 import { ledgerErrorOf, parseJson } from './http-failures.ts'
@@ -25,7 +25,7 @@ export type FrameBatch<Frame> = { readonly frames: readonly Frame[]; readonly is
 const OPEN_MS = 10_000
 /** Servers send a frame every 15 s, so a connection that is silent for this long is dead. */
 const SILENT_MS = 45_000
-/** As of an answer over HTTP: the largest page of the largest rows is smaller. */
+/** The same limit as for an answer over HTTP: the largest page of the largest rows is smaller. */
 const FRAME_CHARACTERS_MAX = 32 * 1024 * 1024
 /** Bounds the memory for a consumer that is slower than the server. It continues from its position on a new socket. */
 const WAITING_MAX = 1000
@@ -139,7 +139,7 @@ function open<Frame>({ WebSocket, url, protocols }: FramesOptions<Frame>): WebSo
 }
 
 function lost(what: string, why: string): QuorumscanError {
-  return passing('NETWORK_ERROR', `The stream of ${what} was interrupted: ${why}.`)
+  return transient('NETWORK_ERROR', `The stream of ${what} was interrupted: ${why}.`)
 }
 
 function unreadable(what: string): QuorumscanError {
@@ -184,7 +184,7 @@ async function ofStore<T>(run: () => T | Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (cause) {
-    throw passing('STORE_UNAVAILABLE', 'The store of the checkpoint failed.', { cause })
+    throw transient('STORE_UNAVAILABLE', 'The store of the checkpoint failed.', { cause })
   }
 }
 
@@ -194,7 +194,7 @@ export function retryPauseMs(failures: number, random: Random): number {
 }
 
 /**
- * Yields each item once, in order. After a failure that may pass, the stream continues after the last item.
+ * Yields each item once, in order. After a transient failure, the stream continues after the last item.
  *
  * @throws {QuorumscanError} Permanent failures, and STORE_UNAVAILABLE. @throws The reason of the aborted signal.
  */
@@ -207,7 +207,7 @@ export async function* follow<Frame, Item>(stream: {
   /** Frames after the position of the last item. It is called again when it ends without `isDone`, or fails. */
   read(position: () => string | null): AsyncIterable<FrameBatch<Frame>>
   /** `item` null: the frame only has a position. */
-  take(frame: Frame): { readonly position: string; readonly item: Item | null }
+  toItem(frame: Frame): { readonly position: string; readonly item: Item | null }
   /** The pause after consecutive failures; null: the stream fails. */
   pauseMs(failures: number): number | null
 }): AsyncGenerator<Item, void> {
@@ -227,7 +227,7 @@ export async function* follow<Frame, Item>(stream: {
       try {
         for await (const { frames, isDone } of stream.read(() => after)) {
           for (const frame of frames) {
-            const { position, item } = stream.take(frame)
+            const { position, item } = stream.toItem(frame)
             if (item !== null) yield item
             after = position
           }

@@ -40,10 +40,10 @@ export type UpdatesOptions = {
 }
 
 /**
- * Yields every update once, in order, over a WebSocket if the platform has one, else page by page. After a failure that
- * may pass, a followed stream continues after the last update. Leave the loop or abort the signal to stop.
+ * Yields every update once, in order, over a WebSocket if the platform has one, else page by page. After a transient
+ * failure, a followed stream continues after the last update. Leave the loop or abort the signal to stop.
  *
- * @throws {QuorumscanError} INVALID_ARGUMENT, PERMISSION_DENIED, …; without `follow` also failures that may pass.
+ * @throws {QuorumscanError} INVALID_ARGUMENT, PERMISSION_DENIED, …; without `follow` also transient failures.
  */
 export type Updates = (options: UpdatesOptions) => AsyncIterableIterator<Update>
 
@@ -59,7 +59,7 @@ export function createUpdates(parts: {
   readonly random: Random
   /** null: pages only. */
   readonly WebSocket: WebSocketConstructor | null
-  /** Of the ledger interface. */
+  /** URL of the ledger interface. */
   readonly url: string
 }): Updates {
   const { http, clock, random } = parts
@@ -112,7 +112,7 @@ export function createUpdates(parts: {
         if (end !== null && after >= end) yield { frames: [], isDone: true }
         else yield* read({ after, end, updateFormat, signal }, pageSize)
       },
-      take: itemOf,
+      toItem: itemOf,
       pauseMs: (failures) =>
         isFollowing || failures < FAILURES_MAX ? retryPauseMs(failures, random) : null,
     })

@@ -17,7 +17,7 @@ import { outcomeError } from './outcome-error.ts'
 
 /** Lagging nodes have usually caught up after as many retries. */
 const LAGGING_RETRIES_MAX = 2
-/** Nodes that were unreachable for a moment, such as under high load, are back after these pauses. */
+/** Nodes that were unreachable for a moment, such as under high load, usually reply after these pauses. */
 const AWAY_PAUSES_MS = [250, 500, 1000, 2000]
 /** The least pause, also if a node asks for a shorter one. */
 const WAIT_MS_MIN = 250
@@ -38,12 +38,12 @@ export async function retryLookups<Answer>(
 ): Promise<ReadOutcome<Answer>[]> {
   const { clock, read } = bounds
   let outcomes = bounds.outcomes ?? (await ask())
-  for (let laggingCount = 0, awayCount = 0; ; outcomes = await ask()) {
-    const isAway = outcomes.some(({ kind }) => kind === 'insufficient')
+  for (let laggingCount = 0, failureCount = 0; ; outcomes = await ask()) {
+    const isUnreachable = outcomes.some(({ kind }) => kind === 'insufficient')
     const askedMs =
       outcomes
         .map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : null))
-        .find((ms) => ms !== null) ?? (isAway ? AWAY_PAUSES_MS[awayCount++] : undefined)
+        .find((ms) => ms !== null) ?? (isUnreachable ? AWAY_PAUSES_MS[failureCount++] : undefined)
     const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
     if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
     if (askedMs === undefined) return outcomes

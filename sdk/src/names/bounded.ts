@@ -79,9 +79,9 @@ export type LookupSource = {
 export type EntriesPage = {
   readonly subject: PageSubject
   readonly pageSize: number
-  /** Of the page before; null: the first page. */
+  /** The token that the previous page returned; null: the first page. */
   readonly pageToken: string | null
-  /** The last name of the pages before. */
+  /** The last name of the previous pages. */
   readonly after: string | null
 }
 

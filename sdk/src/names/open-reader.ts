@@ -44,7 +44,7 @@ export type ReaderParts = NetworkOptions &
     readonly checkGenesis: typeof checkGenesis
     /** Aborts the opening. */
     readonly signal: AbortSignal
-    /** Of a scan proxy, the only address that is asked. `isTrusted`: signatures are not verified. */
+    /** A scan proxy, to which all requests go. `isTrusted`: signatures are not verified. */
     readonly proxy?: { readonly transport: Transport; readonly isTrusted: boolean }
   }
 

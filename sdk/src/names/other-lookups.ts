@@ -202,10 +202,10 @@ function publicAnswer(
     verifiedBy,
     receipt: hasReceipt ? read.receipt : null,
   }
-  const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
-  if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
+  const base = kind.startsWith('trusted') ? 'trusted' : 'verified'
+  if (answer === null) return { kind: `${base}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
-  return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
+  return { kind: isOver ? 'expired' : base, entry: toEntry(answer), changed, ...facts }
 }
 
 /** null: it can be one. */

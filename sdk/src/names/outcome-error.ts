@@ -3,7 +3,7 @@
 import { type Insufficient, type Lagging, ReaderError, type SeedAnswer } from '@quorumscan/reader'
 import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
-import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
 import { parseJson } from '../http/http-failures.ts'
 import { toEntry, type Unanswered } from './bounded.ts'
@@ -29,8 +29,8 @@ export function outcomeError(
   const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed': {
-      const message = `${what}: the scan nodes contradict each other beyond what lying ones can do. Do not use any of their answers.`
-      return passing('CONSENSUS_DISPUTED', message, facts)
+      const message = `${what}: more than f members signed conflicting statements. Do not use any answer; report it to the operators.`
+      return transient('CONSENSUS_DISPUTED', message, facts)
     }
     case 'insufficient': {
       const { retryAfterMs, reachable, nodeCount, needed } = outcome
@@ -38,7 +38,7 @@ export function outcomeError(
       if (retryAfterMs !== null) {
         const seconds = Math.ceil(retryAfterMs / 1000)
         const message = `${what}: the scan nodes refuse more lookups. Try again in ${seconds} s.`
-        return passing('RATE_LIMITED', message, { ...facts, retryAfterMs })
+        return transient('RATE_LIMITED', message, { ...facts, retryAfterMs })
       }
       const [code, why] =
         reachable === 0
@@ -47,12 +47,13 @@ export function outcomeError(
               'NOT_ENOUGH_NODES',
               `${reachable} of ${nodeCount} scan nodes replied, and too few of them with an answer that counts: ${needed} must agree`,
             ] as const)
-      const doubt = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
-      return passing(code, `${what}: ${why}.${doubt} Check the network, then the seeds.`, facts)
+      const detail = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
+      return transient(code, `${what}: ${why}.${detail} Check the network, then the seeds.`, facts)
     }
     case 'lagging': {
       const { reason, retryAfterMs } = outcome
-      return passing('CONSENSUS_LAGGING', `${what}: ${LAGGING[reason]}`, { ...facts, retryAfterMs })
+      const message = `${what}: ${LAGGING[reason]}`
+      return transient('CONSENSUS_LAGGING', message, { ...facts, retryAfterMs })
     }
   }
 }
@@ -60,7 +61,7 @@ export function outcomeError(
 /** The entry has expired by the clock of this device. */
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
   const message = `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device. Try again.`
-  return passing('NAME_EXPIRED', message, { details: { entry: toEntry(entry) } })
+  return transient('NAME_EXPIRED', message, { details: { entry: toEntry(entry) } })
 }
 
 const LAGGING: Record<Lagging['reason'], string> = {
@@ -89,7 +90,7 @@ export function ownError(error: unknown): unknown {
 }
 
 /**
- * Why no seed served the pinned genesis. A seed of another network comes first, then failures that may pass, then a
+ * Why no seed served the pinned genesis. A seed of another network comes first, then transient failures, then a
  * seed that is not a scan node.
  */
 function genesisError(error: GenesisError): QuorumscanError {
@@ -102,11 +103,11 @@ function genesisError(error: GenesisError): QuorumscanError {
     const message = `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the pinned one. Never take the hash from a seed: compare it with what the members of the network publish.`
     return wrongGenesis(message, error)
   }
-  const isAway = answers.length === 0 || errors?.length !== answers.length
+  const isUnreachable = answers.length === 0 || errors?.length !== answers.length
   const noNode = answers.find(({ status }) => status < 500 && status !== 429)
-  if (isAway || noNode === undefined) {
+  if (isUnreachable || noNode === undefined) {
     const message = `No scan node can be reached: ${(errors ?? [error]).map(reasonOf).join('; ')}. Check the network, then the seeds.`
-    return passing('NETWORK_ERROR', message, { cause: error })
+    return transient('NETWORK_ERROR', message, { cause: error })
   }
   const { seed, status } = noNode
   const message = `${seed} is not a scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and another document' : ''}. Check the seeds.`

@@ -16,8 +16,8 @@ import type { Clock } from '../platform/clock.ts'
 import { createSharedStore, type SharedStore } from '../platform/shared-store.ts'
 import { type OpenedReader, openReader } from './open-reader.ts'
 
-/** What answers are verified with. */
-export type Trust = { readonly genesis: Genesis | string; readonly crypto: CryptoPort }
+/** The pinned genesis, and the crypto that verifies answers. */
+export type ProxyPin = { readonly genesis: Genesis | string; readonly crypto: CryptoPort }
 
 /** Accepts all signatures: keys that the proxy itself has sent prove nothing. */
 const TRUSTING: CryptoPort = {
@@ -39,7 +39,7 @@ export async function openProxyReader(options: {
   readonly url: string
   readonly clock: Clock
   readonly shared: SharedStore
-  readonly trust: Trust | null
+  readonly trust: ProxyPin | null
 }): Promise<OpenedReader> {
   const { http, url, clock, trust } = options
   const { transport, lastFailure } = createProxyTransport(http)

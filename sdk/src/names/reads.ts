@@ -12,7 +12,7 @@ import type { Writer } from './writer.ts'
 export type Reads = LookupSource &
   Bounds & {
     readonly shared: SharedStore
-    readonly written: ReturnType<typeof createWritten>
+    readonly writeFloor: ReturnType<typeof createWriteFloor>
     /** Code that `resolve` does not need. Only this and the reader are loaded late. */
     readonly extras: () => Promise<typeof scanExtras>
     /** null before the first read. */
@@ -55,23 +55,23 @@ export function createReads(options: {
   }
   const keyOf = async (what: string, of: string | null) =>
     storeKey(of ?? (await whenOpened()).options.genesisHash, what)
-  /** Of the type that the caller needs: only walks over entries can be `expired`, and `page` starts those again. */
+  /** No outcome `expired` reaches the caller, because `page` restarts expired walks. Hence the type `never`. */
   const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
     (await read(await whenOpened()).catch(ownError)) as never
-  // All clients of a network share it. The key of a pinned network is known without a reader.
+  // All clients of a network share the write floor. The key of a pinned network is known without a reader.
   const pin = options.verifiedBy === 'self' ? network : null
-  const writtenKey = async () => (client.store === undefined ? 'written' : keyOf('written', pin))
-  const written = createWritten(shared, writtenKey, clock)
+  const floorKey = async () => (client.store === undefined ? 'written' : keyOf('written', pin))
+  const writeFloor = createWriteFloor(shared, floorKey, clock)
   let writerOffset: (() => Promise<number>) | undefined
   const floor = async () => {
     if (writer) writerOffset ??= (await extras()).createWriterOffset(writer, clock)
-    return Math.max(await written.offset(), (await writerOffset?.()) ?? 0)
+    return Math.max(await writeFloor.offset(), (await writerOffset?.()) ?? 0)
   }
 
   return {
     clock,
     shared,
-    written,
+    writeFloor,
     extras,
     bounded: createBounded({ ...client, clock, floor }),
     verifiedBy: options.verifiedBy,
@@ -89,29 +89,29 @@ export function createReads(options: {
 }
 
 /** An offset that a client of the store has written or seen. */
-type WrittenMark = { readonly offset: number; readonly atMs: number }
+type Mark = { readonly offset: number; readonly atMs: number }
 
 /**
- * How long a written offset is a lower bound of reads. After this time no answer is older by default (D-39), and an
- * offset that a lying validator invented does not block reads for longer.
+ * How long an offset is a lower bound of reads. After this time no answer is older by default (D-39), and an offset that a
+ * lying validator invented does not block reads for longer.
  */
-const WRITTEN_MS = 60_000
+const FLOOR_MS = 60_000
 
 /**
- * The newest offset that clients of the store have written or seen, so that reads include it.
+ * The write floor: the newest offset that clients of the store have written or seen, so that reads include it.
  *
- * @param key - Of the network, so that clients of one store share it.
+ * @param key - The key of the network in the store. Clients with the same key share the floor.
  */
-export function createWritten(shared: SharedStore, key: () => Promise<string>, clock: Clock) {
+export function createWriteFloor(shared: SharedStore, key: () => Promise<string>, clock: Clock) {
   const nowMs = () => clock.nowMicros() / 1000
-  const isFresh = (mark: WrittenMark) =>
-    Number.isSafeInteger(mark?.offset) && Math.abs(nowMs() - mark.atMs) < WRITTEN_MS
-  const merge = (known: WrittenMark, next: WrittenMark) =>
+  const isFresh = (mark: Mark) =>
+    Number.isSafeInteger(mark?.offset) && Math.abs(nowMs() - mark.atMs) < FLOOR_MS
+  const merge = (known: Mark, next: Mark) =>
     isFresh(next) && !(isFresh(known) && known.offset >= next.offset) ? next : known
   const mark = async () =>
     sharedValue(shared, await key(), { first: { offset: 0, atMs: 0 }, merge })
   return {
-    note: async (offset: number): Promise<void> => (await mark()).save({ offset, atMs: nowMs() }),
+    record: async (offset: number): Promise<void> => (await mark()).save({ offset, atMs: nowMs() }),
     /** 0: no offset was written or seen recently. */
     async offset(): Promise<number> {
       const found = await (await mark()).load()

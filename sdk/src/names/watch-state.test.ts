@@ -13,7 +13,7 @@ import {
 } from './watch-state.ts'
 
 const START_MS = 1_700_000_000_000
-const pace = { maxAgeMs: 60_000, pollMs: 250 }
+const limits = { maxAgeMs: 60_000, pollMs: 250 }
 const at = (ms: number, isOffline = false) => ({ ms: START_MS + ms, isOffline })
 const textOf = (ms: number) => formatInstant((START_MS + ms) * 1000)
 const facts = {
@@ -54,11 +54,11 @@ function run(...events: readonly Happening[]) {
   let state: WatchState = NOTHING_KNOWN
   let askCount = 0
   for (const [ms, event, isOffline] of events) {
-    const stepped = step(state, event, { now: at(ms, isOffline), pace })
+    const stepped = step(state, event, { now: at(ms, isOffline), limits })
     state = stepped.state
     if (stepped.asks) askCount++
   }
-  return { state, askCount, kindAt: (ms: number) => view(state, at(ms), pace)?.kind ?? null }
+  return { state, askCount, kindAt: (ms: number) => view(state, at(ms), limits)?.kind ?? null }
 }
 const tick = { kind: 'tick' } as const
 const wake = { kind: 'wake' } as const
@@ -73,23 +73,23 @@ describe('a name that is watched', () => {
     ] as const
     expect(run(...known, [259, tick]).askCount).toBe(1)
     expect(run(...known, [260, tick]).askCount).toBe(2)
-    expect(nextTickMs(run(...known).state, at(10), pace)).toBe(START_MS + 260)
+    expect(nextTickMs(run(...known).state, at(10), limits)).toBe(START_MS + 260)
   })
 
   it('is verified only while the answer is recent by record time, and then has a reason', () => {
     const { kindAt, state } = run([0, tick], [10, answered(found(-10_000))])
     expect(kindAt(50_000)).toBe('verified')
-    expect(view(state, at(50_001), pace)).toMatchObject({ kind: 'unverified', reason: 'stale' })
-    expect(view(state, at(50_001, true), pace)).toMatchObject({ reason: 'offline' })
-    expect(view(state, at(50_000, true), pace)).toMatchObject({ kind: 'verified' })
+    expect(view(state, at(50_001), limits)).toMatchObject({ kind: 'unverified', reason: 'stale' })
+    expect(view(state, at(50_001, true), limits)).toMatchObject({ reason: 'offline' })
+    expect(view(state, at(50_000, true), limits)).toMatchObject({ kind: 'verified' })
   })
 
   it('is expired from the end of its entry on, and looked up at that time', () => {
     const { kindAt, state } = run([0, tick], [10, answered(found(0, 100))])
     expect(kindAt(99)).toBe('verified')
     expect(kindAt(100)).toBe('expired')
-    expect(nextTickMs(state, at(10), pace)).toBe(START_MS + 100)
-    expect(step(state, tick, { now: at(100), pace }).asks).toBe(true)
+    expect(nextTickMs(state, at(10), limits)).toBe(START_MS + 100)
+    expect(step(state, tick, { now: at(100), limits }).asks).toBe(true)
     // The state that is read may be behind: it is asked for again, and not in a circle.
     const still = run(
       [0, tick],
@@ -97,8 +97,8 @@ describe('a name that is watched', () => {
       [100, tick],
       [105, answered(found(0, 100))],
     )
-    expect(step(still.state, tick, { now: at(1104), pace }).asks).toBe(false)
-    expect(step(still.state, tick, { now: at(1105), pace }).asks).toBe(true)
+    expect(step(still.state, tick, { now: at(1104), limits }).asks).toBe(false)
+    expect(step(still.state, tick, { now: at(1105), limits }).asks).toBe(true)
   })
 
   it('keeps its answer while nodes are unreachable, until it is too old; a dispute ends it at once', () => {
@@ -122,7 +122,7 @@ describe('a name that is watched', () => {
         [300, tick, true],
       ] as const
       const seenAt = (ms: number, ...events: readonly Happening[]) =>
-        view(run(...known, ...events).state, at(ms), pace)
+        view(run(...known, ...events).state, at(ms), limits)
       const isOffline = { kind: 'unverified', reason: 'offline' }
       expect(seenAt(400, [390, failed, true])).toMatchObject(isOffline)
       expect(seenAt(400, [390, failed])).toMatchObject(isOffline)
@@ -148,8 +148,8 @@ describe('a name that is watched', () => {
       { kind: 'failed', error: failure(retryAfterMs) },
     ] as const) {
       const { state } = run([0, tick], [10, event])
-      expect(step(state, tick, { now: at(9 + ms), pace }).asks).toBe(false)
-      expect(step(state, tick, { now: at(10 + ms), pace }).asks).toBe(true)
+      expect(step(state, tick, { now: at(9 + ms), limits }).asks).toBe(false)
+      expect(step(state, tick, { now: at(10 + ms), limits }).asks).toBe(true)
     }
   })
 

@@ -12,7 +12,7 @@ export type WatchState = {
   /** The last answer with the owner of the name. */
   readonly decided: Decided | null
   /** The newest outcome since then without an answer. */
-  readonly doubt: Watched | null
+  readonly failure: Watched | null
   readonly isAsking: boolean
   readonly askedAtMs: number
   /** Whether the device reported to be offline at the last request. */
@@ -23,26 +23,26 @@ export type WatchEvent =
   | { readonly kind: 'answered'; readonly outcome: LookupOutcome }
   | { readonly kind: 'failed'; readonly error: QuorumscanError }
   | { readonly kind: 'tick' }
-  /** The device, the network or the page is active again, or another client has news. */
+  /** The device, the network or the page is active again, or another client accepted a change. */
   | { readonly kind: 'wake' }
 
 type Now = {
-  /** Of the wall clock. */
+  /** Time of the wall clock. */
   readonly ms: number
   readonly isOffline: boolean
 }
-type Pace = { readonly maxAgeMs: number; readonly pollMs: number }
+type Limits = { readonly maxAgeMs: number; readonly pollMs: number }
 
-/** Without an answer, the next request comes no sooner, */
+/** The shortest pause after a request without an answer. */
 const RETRY_MS_MIN = 1000
-/** and no later. */
+/** The longest pause after a request without an answer. */
 const RETRY_MS_MAX = 3000
 /** A wake causes no request so soon after the last one. */
 const WAKE_MS_MIN = 500
 
 export const NOTHING_KNOWN: WatchState = {
   decided: null,
-  doubt: null,
+  failure: null,
   isAsking: false,
   askedAtMs: Number.NEGATIVE_INFINITY,
   wasOffline: false,
@@ -53,9 +53,9 @@ export const NOTHING_KNOWN: WatchState = {
 export function step(
   state: WatchState,
   event: WatchEvent,
-  { now, pace }: { readonly now: Now; readonly pace: Pace },
+  { now, limits }: { readonly now: Now; readonly limits: Limits },
 ): { readonly state: WatchState; readonly asks: boolean } {
-  const quiet = (next: Partial<WatchState>) => ({ state: { ...state, ...next }, asks: false })
+  const noRequest = (next: Partial<WatchState>) => ({ state: { ...state, ...next }, asks: false })
   const asking = {
     state: { ...state, isAsking: true, askedAtMs: now.ms, wasOffline: now.isOffline },
     asks: true,
@@ -70,43 +70,43 @@ export function step(
         // When an entry expires, the name may get another owner.
         const endsAtMs = entry?.expiresAt ? instantMs(entry.expiresAt) : Number.POSITIVE_INFINITY
         const isOver = endsAtMs <= now.ms
-        const asksAtMs = isOver ? now.ms + RETRY_MS_MIN : Math.min(now.ms + pace.pollMs, endsAtMs)
-        return quiet({ decided: outcome, doubt: null, isAsking: false, asksAtMs })
+        const asksAtMs = isOver ? now.ms + RETRY_MS_MIN : Math.min(now.ms + limits.pollMs, endsAtMs)
+        return noRequest({ decided: outcome, failure: null, isAsking: false, asksAtMs })
       }
       // A dispute invalidates the last answer. Unreachable nodes do not.
       const decided = outcome.kind === 'disputed' ? null : state.decided
-      const doubt = countsAsFailure || outcome.kind !== 'insufficient' ? outcome : offline(null)
-      return quiet({ decided, doubt, isAsking: false, asksAtMs: retryAtMs(outcome, now) })
+      const failure = countsAsFailure || outcome.kind !== 'insufficient' ? outcome : offline(null)
+      return noRequest({ decided, failure, isAsking: false, asksAtMs: retryAtMs(outcome, now) })
     }
     case 'failed': {
       const { error } = event
-      const doubt: Unverified = countsAsFailure
+      const failure: Unverified = countsAsFailure
         ? { kind: 'unverified', reason: 'failed', error }
         : offline(error)
-      return quiet({ doubt, isAsking: false, asksAtMs: retryAtMs(error, now) })
+      return noRequest({ failure, isAsking: false, asksAtMs: retryAtMs(error, now) })
     }
     case 'wake': {
       const isBack = state.wasOffline && !now.isOffline
-      return isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN ? asking : quiet({})
+      return isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN ? asking : noRequest({})
     }
     case 'tick': {
       // The clock was set back.
-      const isFar = state.asksAtMs - now.ms > pace.pollMs + RETRY_MS_MAX
-      return !state.isAsking && (now.ms >= state.asksAtMs || isFar) ? asking : quiet({})
+      const isFar = state.asksAtMs - now.ms > limits.pollMs + RETRY_MS_MAX
+      return !state.isAsking && (now.ms >= state.asksAtMs || isFar) ? asking : noRequest({})
     }
   }
 }
 
 /** What is known now; null: nothing yet. */
-export function view({ decided, doubt }: WatchState, now: Now, pace: Pace): Watched | null {
-  if (decided !== null && now.ms <= oldAtMs(decided, pace)) {
+export function view({ decided, failure }: WatchState, now: Now, limits: Limits): Watched | null {
+  if (decided !== null && now.ms <= oldAtMs(decided, limits)) {
     const isOver = decided.entry?.expiresAt && instantMs(decided.entry.expiresAt) <= now.ms
     return isOver ? ({ ...decided, kind: 'expired' } as Expired) : decided
   }
-  if (decided === null && doubt === null) return null
-  const error = doubt?.kind === 'unverified' ? doubt.error : null
+  if (decided === null && failure === null) return null
+  const error = failure?.kind === 'unverified' ? failure.error : null
   if (now.isOffline) return offline(error)
-  return doubt ?? { kind: 'unverified', reason: 'stale', error: null }
+  return failure ?? { kind: 'unverified', reason: 'stale', error: null }
 }
 
 function offline(error: QuorumscanError | null): Unverified {
@@ -117,15 +117,15 @@ function offline(error: QuorumscanError | null): Unverified {
 export function nextTickMs(
   { decided, isAsking, asksAtMs }: WatchState,
   now: Now,
-  pace: Pace,
+  limits: Limits,
 ): number {
   const times = isAsking ? [] : [asksAtMs]
-  if (decided !== null) times.push(oldAtMs(decided, pace) + 1)
+  if (decided !== null) times.push(oldAtMs(decided, limits) + 1)
   if (decided?.entry?.expiresAt) times.push(instantMs(decided.entry.expiresAt))
   return Math.min(...times.filter((ms) => ms > now.ms))
 }
 
-function oldAtMs({ recordTime }: Decided, { maxAgeMs }: Pace): number {
+function oldAtMs({ recordTime }: Decided, { maxAgeMs }: Limits): number {
   return instantMs(recordTime) + maxAgeMs
 }
 

@@ -1,4 +1,4 @@
-/** Drives `watch-state.ts`: sends requests, owns the timers, and receives news of other clients. */
+/** Drives `watch-state.ts`: sends requests, owns the timers, and receives broadcasts of other clients. */
 import { isQuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort } from '../platform/deadline.ts'
@@ -35,7 +35,7 @@ export async function* watchName(
   },
 ): AsyncGenerator<Watched, never> {
   const { clock, lookup, channel, signal, pollMs = POLL_MS, ...asked } = options
-  const pace = { pollMs, maxAgeMs: asked.maxAgeMs ?? MAX_AGE_MS }
+  const limits = { pollMs, maxAgeMs: asked.maxAgeMs ?? MAX_AGE_MS }
   const closing = new AbortController()
   let state = NOTHING_KNOWN
   let asking: AbortController | null = null
@@ -45,7 +45,7 @@ export async function* watchName(
 
   const now = () => ({ ms: clock.nowMicros() / 1000, isOffline: isOffline() })
   const apply = (event: WatchEvent): void => {
-    const stepped = step(state, event, { now: now(), pace })
+    const stepped = step(state, event, { now: now(), limits })
     state = stepped.state
     if (stepped.asks) void ask()
     notice()
@@ -69,12 +69,12 @@ export async function* watchName(
   }
 
   onWake(() => apply({ kind: 'wake' }), closing.signal)
-  const onNews = (changed: unknown) => {
+  const onAccepted = (changed: unknown) => {
     if (changed === name) apply({ kind: 'wake' })
   }
   channel().then(
-    (key) => onBroadcast(key, onNews, closing.signal),
-    () => {}, // Without a channel there is no news.
+    (key) => onBroadcast(key, onAccepted, closing.signal),
+    () => {}, // Without a channel no broadcast arrives.
   )
   try {
     let reported: Watched | null = null
@@ -82,7 +82,7 @@ export async function* watchName(
     for (;;) {
       signal?.throwIfAborted()
       if (fatal !== null) throw fatal
-      const seen = view(state, now(), pace)
+      const seen = view(state, now(), limits)
       if (seen !== null && !isSame(seen, reported)) {
         reported = seen
         yield seen
@@ -90,7 +90,7 @@ export async function* watchName(
         continue
       }
       const startedAtMs = now().ms
-      const tickMs = nextTickMs(state, now(), pace) - startedAtMs
+      const tickMs = nextTickMs(state, now(), limits) - startedAtMs
       const waitMs = Math.max(1, Math.min(tickMs, TIMER_MS_MAX))
       const waiting = new AbortController()
       const noticed = new Promise<void>((resolve) => {

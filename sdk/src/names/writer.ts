@@ -2,16 +2,16 @@
 import type { Clock } from '../platform/clock.ts'
 import { inTime } from '../platform/deadline.ts'
 
-/** A client that writes, such as that of a validator. */
+/** A client that writes, such as a validator client. */
 export type Writer = {
-  /** The newest offset that the client has written or seen, below which to read nothing; 0: none recently. */
+  /** The write floor of the client: the newest offset that it has written or seen. 0: none recently. */
   writtenOffset(): Promise<number>
 }
 
 /** How long a read waits for a writer. After a timeout reads do not wait again until the writer answers. */
 const WRITER_MS = 1000
 
-/** The offset of the other client; 0 while its validator does not answer. */
+/** The write floor of the other client; 0 while its validator does not answer. */
 export function createWriterOffset(writer: Writer, clock: Clock): () => Promise<number> {
   let isHanging = false
   return async () => {

@@ -16,24 +16,24 @@ export type SharedStore = ReturnType<typeof createSharedStore>
 /** @param store - Default: in memory alone. */
 export function createSharedStore(store: Store | undefined, clock: Clock) {
   const values = new Map<string, string>()
-  let isAway = false
+  let isUnavailable = false
   let isTrying = false
 
   /** Uses the store unless it hangs or throws. After that no call waits for it until it has answered again. */
   const attempt = async <T>(run: () => Promise<T>, otherwise: () => T): Promise<T> => {
-    if (isAway && isTrying) return otherwise()
+    if (isUnavailable && isTrying) return otherwise()
     isTrying = true
     const trying = run()
     const over = (isAnswered: boolean) => () => {
       isTrying = false
-      if (isAnswered) isAway = false
+      if (isAnswered) isUnavailable = false
     }
     trying.then(over(true), over(false))
-    if (isAway) return otherwise()
+    if (isUnavailable) return otherwise()
     try {
       return await inTime(clock, STORE_MS, trying)
     } catch {
-      isAway = true
+      isUnavailable = true
       return otherwise()
     }
   }
@@ -59,23 +59,23 @@ export function createSharedStore(store: Store | undefined, clock: Clock) {
   /**
    * Changes a value, while no other client of the store does. `change` must be idempotent.
    *
-   * @param join - Restores what another tab, which saw the writes of this one late, has overwritten. It leaves a complete
-   *   value as it is.
+   * @param join - Merges values that another tab overwrote from an older copy. It leaves a complete value as it is.
    */
   const update = (key: string, change: Change, join?: Change): Promise<void> => {
     if (join !== undefined) joins.set(key, join)
-    const here = () => {
+    const updateMemory = () => {
       values.set(key, change(values.get(key) ?? null))
     }
-    if (store === undefined) return Promise.resolve(here())
-    const there = async () => {
+    if (store === undefined) return Promise.resolve(updateMemory())
+    const updateStore = async () => {
       const stored = await store.get(key)
       const value = change(stored ?? values.get(key) ?? null)
       values.set(key, value)
       if (value !== stored) await store.set(key, value)
     }
     // A change is repeated if it may not have been stored. A store that hangs does not block other clients.
-    return attempt(() => withLock(key, () => inTime(clock, STORE_MS, there())), here)
+    const write = () => withLock(key, () => inTime(clock, STORE_MS, updateStore()))
+    return attempt(write, updateMemory)
   }
 
   return { get, update }
@@ -112,7 +112,7 @@ export function sharedValue<T>(
 /** The last change of each key in this program, for platforms without locks. */
 const lastByKey = new Map<string, Promise<void>>()
 
-/** Of the Web Locks API. */
+/** The part of the Web Locks API that is used here. */
 type WithLocks = {
   readonly locks?: { request(name: string, run: () => Promise<void>): Promise<void> }
 }

@@ -15,10 +15,10 @@ import { type Question, question } from './question.ts'
 
 /** A contract as the ledger has it. */
 export type SpliceContract = {
-  /** With the package id. */
+  /** Includes the package id. */
   readonly templateId: string
   readonly contractId: ContractId
-  /** With the member names of its template. Integers and decimals of the ledger are texts. */
+  /** Has the member names of the template. Integers and decimals of the ledger are texts. */
   readonly payload: JsonObject
   /** For disclosure with a command; Base64. */
   readonly createdEventBlob: string
@@ -37,7 +37,7 @@ export type SpliceDso = {
   readonly latestMiningRound: SpliceContract
   readonly amuletRules: SpliceContract
   readonly dsoRules: SpliceContract
-  /** In order of their contract ids. */
+  /** Sorted by contract id. */
   readonly svNodeStates: readonly SpliceContract[]
   readonly initialRound: string | null
 }
@@ -56,7 +56,7 @@ export type SpliceRounds = {
 
 /** Holdings of owners at a time. */
 export type SpliceHoldings = {
-  /** Of the snapshot; ISO-8601 UTC. */
+  /** Record time of the snapshot; ISO-8601 UTC. */
   readonly recordTime: string
   readonly migrationId: number
   readonly computedAsOfRound: number

@@ -1,4 +1,4 @@
-/** A question to all scans, the judgement of their replies, and the driver of a read. */
+/** A question to all scans, the parser of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
 import { retryAfter } from '../http/http-failures.ts'
@@ -12,8 +12,8 @@ import {
   parseExactJson,
 } from './exact-json.ts'
 import {
-  type Candidate,
   createVoteState,
+  type MemberScans,
   type Judged,
   type SpliceThreshold,
   step,
@@ -31,7 +31,7 @@ export type Question<T extends JsonValue> = {
   readonly what: string
   /** Below `/api/scan`, with its query. */
   readonly path: string
-  /** Of a POST; null: a GET. */
+  /** The body of a POST; null: a GET. */
   readonly body: JsonValue | null
   /** A larger answer is a failure. */
   readonly bytesMax: number
@@ -59,12 +59,12 @@ export function question<T extends JsonValue>(
   }
 }
 
-/** The super-validators to ask. */
+/** The list of super-validators that vote. */
 export type Electorate = {
   /** n, including super-validators without an address. */
   readonly nodeCount: number
   /** Super-validators with an address. */
-  readonly voters: readonly Candidate[]
+  readonly voters: readonly MemberScans[]
 }
 
 export type ReadContext = {
@@ -154,7 +154,7 @@ async function askScan(
         signal,
       }),
     )
-    return judgeReply(question, reply, clock.nowMicros())
+    return parseReply(question, reply, clock.nowMicros())
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { kind: 'failed', failure: { reason, isReachable: false }, retryAfterMs: null }
@@ -162,10 +162,10 @@ async function askScan(
 }
 
 /**
- * Judges one reply. A vote is a 200 with an answer of the right form, or the 404 that means absence. A 404 of a wrong
+ * Parses one reply. A vote is a 200 with an answer of the right form, or the 404 that means absence. A 404 of a wrong
  * address, of a proxy or of a scan that has not started is a failure.
  */
-function judgeReply(
+function parseReply(
   question: Question<JsonValue>,
   reply: TransportReply,
   nowMicros: number,

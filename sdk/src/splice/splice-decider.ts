@@ -56,11 +56,11 @@ export type VoteFailure = {
   readonly isReachable: boolean
 }
 
-/** A super-validator with the addresses of its scans, which are asked in turn. */
-export type Candidate = { readonly svName: string; readonly urls: readonly string[] }
+/** A super-validator with the addresses of its scans, to which requests go in turn. */
+export type MemberScans = { readonly svName: string; readonly urls: readonly string[] }
 
 /** A super-validator in one read. */
-export type Voter = Candidate & {
+export type Voter = MemberScans & {
   isAsked: boolean
   requestCount: number
   /** Its newest answer, as canonical text and as a value. */
@@ -68,13 +68,13 @@ export type Voter = Candidate & {
   value: JsonValue | null
   /** Consecutive failures. */
   failureCount: number
-  /** Of its newest request; null if that did not fail. */
+  /** The failure of its newest request; null if that did not fail. */
   failure: VoteFailure | null
-  /** Until when it is not asked, by its `retry-after`, on the monotonic clock. */
+  /** No request is sent before this time of the monotonic clock, by its `retry-after`. */
   restsUntilMs: number
 }
 
-/** A judged reply. */
+/** A parsed reply. */
 export type Judged =
   | { readonly kind: 'answered'; readonly answer: string; readonly value: JsonValue | null }
   | {
@@ -118,14 +118,14 @@ const PAUSE_MS = 100
 const PAUSE_MS_MAX = 1000
 
 export function createVoteState(
-  candidates: readonly Candidate[],
+  members: readonly MemberScans[],
   needed: number,
   rules: VoteRules = VOTE_RULES,
 ): VoteState {
   const silent = { answer: null, value: null, failure: null, failureCount: 0, restsUntilMs: 0 }
   return {
     rules,
-    voters: candidates.map((one) => ({ ...one, ...silent, isAsked: false, requestCount: 0 })),
+    voters: members.map((one) => ({ ...one, ...silent, isAsked: false, requestCount: 0 })),
     needed,
     roundCount: 0,
     isWaking: false,
@@ -139,14 +139,14 @@ export function step(state: VoteState, event: VoteEvent, nowMs: number): VoteEff
   if (state.isOver) return []
   if (event.kind === 'deadline') return end(state, undecided(state))
   if (event.kind === 'reply') {
-    note(state, event.voter, event.reply, nowMs)
-    return judge(state, event.voter, nowMs)
+    recordReply(state, event.voter, event.reply, nowMs)
+    return evaluate(state, event.voter, nowMs)
   }
   state.isWaking = false
   return round(state, nowMs)
 }
 
-function note(state: VoteState, voter: Voter, reply: Judged, nowMs: number): void {
+function recordReply(state: VoteState, voter: Voter, reply: Judged, nowMs: number): void {
   const { rules, voters } = state
   voter.isAsked = false
   if (reply.kind === 'answered') {
@@ -171,7 +171,8 @@ function round(state: VoteState, nowMs: number): VoteEffect[] {
     voter.isAsked = true
     voter.requestCount++
   }
-  return [...asked.map((voter) => ({ kind: 'ask', voter }) as const), ...settle(state, nowMs)]
+  const effects = asked.map((voter) => ({ kind: 'ask', voter }) as const)
+  return [...effects, ...planNextRound(state, nowMs)]
 }
 
 /** Idle voters whose answer could change the verdict: without an answer, or while answers differ. */
@@ -183,16 +184,16 @@ function idle({ voters, rules }: VoteState): Voter[] {
   )
 }
 
-/** Whether the newest vote decides. */
-function judge(state: VoteState, { answer }: Voter, nowMs: number): VoteEffect[] {
+/** Ends the read if the newest vote decides it. */
+function evaluate(state: VoteState, { answer }: Voter, nowMs: number): VoteEffect[] {
   const { rules, voters, needed } = state
   return answer !== null && rules.votersOf(voters, answer).length >= needed
     ? end(state, { kind: 'agreed', answer })
-    : settle(state, nowMs)
+    : planNextRound(state, nowMs)
 }
 
 /** Ends a read that cannot succeed, or plans the next round. */
-function settle(state: VoteState, nowMs: number): VoteEffect[] {
+function planNextRound(state: VoteState, nowMs: number): VoteEffect[] {
   const { voters, needed, rules } = state
   const usable = voters.filter(
     ({ answer, failureCount }) => answer !== null || !rules.isGivenUp(failureCount),

@@ -33,7 +33,7 @@ export interface SpliceNames {
   lookup(name: string, options?: SpliceReadOptions): Promise<SpliceOutcome<NameEntry>>
   /** `/v0/ans-entries/by-party`: the first name of a party, not checked forward. Throws as `lookup`. */
   lookupParty(party: string, options?: SpliceReadOptions): Promise<SpliceOutcome<NameEntry>>
-  /** As `lookup` for each, in order, within one `timeoutMs`. */
+  /** The outcome of `lookup` for each name, in order, within one `timeoutMs`. */
   resolveMany(
     names: readonly string[],
     options?: SpliceReadOptions,
@@ -185,7 +185,7 @@ function askPrefix(prefix: string, pageSize: number): Question<EntryList> {
   )
 }
 
-/** As upstream shows it: up to and including the time of its expiry. */
+/** An entry is live up to and including the time of its expiry, as upstream shows it. */
 function isLive({ expiresAt }: NameEntry, nowMicros: number): boolean {
   return expiresAt === null || (parseInstant(expiresAt) ?? 0) >= nowMicros
 }

@@ -1,5 +1,5 @@
 /** Outcomes of a read, and the errors that they become in calls that return values. */
-import { passing } from '../errors.ts'
+import { transient } from '../errors.ts'
 import type { VoteFailure } from './splice-decider.ts'
 
 /** Numbers of a read. Super-validators have their names on the ledger. */
@@ -29,7 +29,7 @@ export type AgreedAbsent = Omit<Agreed<null>, 'kind'> & { readonly kind: 'agreed
 
 /**
  * Enough answered, but not equally before the deadline. `lagging`: some changed to the answer of others, so that a retry
- * is likely to succeed. `disputed`: they continued to contradict each other.
+ * is likely to succeed. `disputed`: the answers continued to conflict.
  */
 export type SpliceUndecided<T> = SpliceParticipation & {
   readonly kind: 'disputed' | 'lagging'
@@ -63,19 +63,19 @@ export function decided<T>(what: string, outcome: SpliceOutcome<T>): Agreed<T> |
     case 'agreed-absent':
       return outcome
     case 'disputed': {
-      const message = `${what}: the scans contradict each other, without ${outcome.needed} equal answers. Do not use any of them.`
-      throw passing('CONSENSUS_DISPUTED', message, facts)
+      const message = `${what}: the answers of the scans conflict, and no ${outcome.needed} of them are equal. Do not use any.`
+      throw transient('CONSENSUS_DISPUTED', message, facts)
     }
     case 'lagging':
-      throw passing('CONSENSUS_LAGGING', `${what}: some scans lag. Try again.`, facts)
+      throw transient('CONSENSUS_LAGGING', `${what}: some scans lag. Try again.`, facts)
     case 'insufficient': {
       const { reachable, nodeCount, needed, failures } = outcome
       const why = `${what}: ${reachable} of ${nodeCount} super-validators answered, ${needed} must agree`
       const [first] = failures
       if (reachable === 0 && !failures.some(({ isReachable }) => isReachable))
-        throw passing('NETWORK_ERROR', `${why}. Is this device online?`, facts)
+        throw transient('NETWORK_ERROR', `${why}. Is this device online?`, facts)
       const example = first === undefined ? '' : ` (${first.svName}: ${first.reason})`
-      throw passing('NOT_ENOUGH_NODES', `${why}${example}.`, facts)
+      throw transient('NOT_ENOUGH_NODES', `${why}${example}.`, facts)
     }
   }
 }

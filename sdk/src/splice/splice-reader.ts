@@ -1,10 +1,10 @@
 /**
- * What all reads share: the electorate, which is the list of super-validators with the addresses of their scans, and a
- * deadline for each read. The electorate is read by votes too, once, and then refreshed.
+ * What all reads share: the member list, which has the super-validators with the addresses of their scans, and a deadline
+ * for each read. The list is read by votes too, once, and then refreshed.
  */
 import { isAuthenticated, parseNodeUrl, type Transport } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
-import { passing } from '../errors.ts'
+import { transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
@@ -40,31 +40,31 @@ export function createSpliceReader(options: {
 }) {
   const { origin, transport, clock, defaults, signal: closing } = options
   const { timeoutMs: defaultMs = TIMEOUT_MS } = defaults
-  let current: { readonly electorate: Electorate; readonly learnedAtMs: number } | null = null
-  let learning: Promise<Electorate> | null = null
+  let current: { readonly list: Electorate; readonly loadedAtMs: number } | null = null
+  let loading: Promise<Electorate> | null = null
 
   const learnNow = async (): Promise<Electorate> => {
-    const learnedAtMs = clock.monotonicMs()
-    const context = { transport, clock, signal: closing, endsAtMs: learnedAtMs + TIMEOUT_MS }
+    const loadedAtMs = clock.monotonicMs()
+    const context = { transport, clock, signal: closing, endsAtMs: loadedAtMs + TIMEOUT_MS }
     try {
-      const electorate = await (current === null
+      const list = await (current === null
         ? openElectorate(origin, context)
-        : learn(current.electorate, origin, context))
-      current = { electorate, learnedAtMs }
-      return electorate
+        : readList(current.list, origin, context))
+      current = { list, loadedAtMs }
+      return list
     } finally {
-      learning = null
+      loading = null
     }
   }
 
   const whenKnown = async (): Promise<Electorate> => {
-    const ageMs = current === null ? Infinity : clock.monotonicMs() - current.learnedAtMs
+    const ageMs = current === null ? Infinity : clock.monotonicMs() - current.loadedAtMs
     const isFixed = origin.areScansAll && origin.svCount !== null
-    if (current !== null && (isFixed || ageMs < ELECTORATE_AGE_MS)) return current.electorate
-    learning ??= learnNow()
-    if (current === null || ageMs >= ELECTORATE_AGE_MS_MAX) return learning
-    learning.catch(() => {}) // A read after the greatest age gets the error.
-    return current.electorate
+    if (current !== null && (isFixed || ageMs < ELECTORATE_AGE_MS)) return current.list
+    loading ??= learnNow()
+    if (current === null || ageMs >= ELECTORATE_AGE_MS_MAX) return loading
+    loading.catch(() => {}) // A read after the greatest age gets the error.
+    return current.list
   }
 
   return {
@@ -78,8 +78,8 @@ export function createSpliceReader(options: {
       closing.throwIfAborted()
       const signal = AbortSignal.any([closing, asked.signal ?? closing])
       const bound = { clock, timeoutMs, signal, what: `${question.what}: the list of scans` }
-      const electorate = await withDeadline(bound, whenKnown)
-      return readByVotes(question, electorate, { transport, clock, threshold, endsAtMs, signal })
+      const list = await withDeadline(bound, whenKnown)
+      return readByVotes(question, list, { transport, clock, threshold, endsAtMs, signal })
     },
     /** Several reads within one deadline; `bound` are the options of the next of them. */
     async bounded<T>(
@@ -90,8 +90,8 @@ export function createSpliceReader(options: {
       return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
     },
     nowMicros: () => clock.nowMicros(),
-    /** null before it is known. */
-    electorate: (): Electorate | null => current?.electorate ?? null,
+    /** null before it is loaded. */
+    members: (): Electorate | null => current?.list ?? null,
   }
 }
 
@@ -116,7 +116,7 @@ type Member = { readonly name: string; readonly party: string }
 
 /** A longer list comes from a lying seed, and would cause thousands of requests. The main network has thirteen members. */
 const MEMBERS_MAX = 200
-/** Of the name of a super-validator. */
+/** The longest name of a super-validator. */
 const SV_NAME_LENGTH_MAX = 255
 
 /** The member list alone, without rounds and contracts, in which lagging scans differ. */
@@ -141,7 +141,7 @@ function readMember(row: JsonValue): Member | undefined {
 }
 
 /**
- * The electorate of the configured scans.
+ * The member list of the configured scans.
  *
  * Seeds that list the others count as that many nodes, of which f may lie. f+1 of the members that they name confirm the
  * list.
@@ -157,16 +157,16 @@ async function openElectorate(
   const voters = votersOf(scans, names)
   if (areScansAll && svCount !== null)
     return withEnough({ nodeCount: Math.max(names.size, svCount), voters })
-  const first = await learn({ nodeCount: names.size, voters }, origin, context)
-  return learn(first, origin, context)
+  const first = await readList({ nodeCount: names.size, voters }, origin, context)
+  return readList(first, origin, context)
 }
 
 /**
- * The electorate that the members of another one agree on.
+ * The member list on which the members of another list agree.
  *
  * @throws {QuorumscanError} As `openElectorate`.
  */
-async function learn(
+async function readList(
   from: Electorate,
   origin: Origin,
   context: Omit<ReadContext, 'threshold'>,
@@ -200,12 +200,12 @@ function reachable(
 }
 
 /** With fewer than 2f+1 voters, f failures could prevent every agreement. */
-function withEnough(electorate: Electorate): Electorate {
-  const { nodeCount, voters } = electorate
+function withEnough(list: Electorate): Electorate {
+  const { nodeCount, voters } = list
   const neededCount = 2 * maxFaulty(nodeCount) + 1
-  if (voters.length >= neededCount) return electorate
+  if (voters.length >= neededCount) return list
   const message = `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`
-  throw passing('NOT_ENOUGH_NODES', message)
+  throw transient('NOT_ENOUGH_NODES', message)
 }
 
 /**
@@ -220,7 +220,7 @@ export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | 
   return url.endsWith('/api/scan') ? url : `${url}/api/scan`
 }
 
-/** Each member once, and each address for one member only: a scan is one voice. */
+/** Each member once, and each address for one member only: each scan has one vote. */
 function votersOf(
   scans: readonly SpliceScanAddress[],
   names: ReadonlySet<string>,

@@ -33,8 +33,8 @@ import {
 /** Options of `createSpliceScan`: which scans to ask, and how many must agree. */
 export type SpliceScanOptions = {
   /**
-   * Base URLs of scans of different super-validators, from which all others are learned; https, or this machine. Of n
-   * seeds floor((n − 1) / 3) may lie. With fewer than four, each seed is trusted for the list of the others.
+   * Base URLs of scans of different super-validators, which list all others; https, or this machine. Of n seeds
+   * floor((n − 1) / 3) may lie. With fewer than four, each seed is trusted for the list of the others.
    */
   readonly seeds?: readonly string[]
   /** Instead of seeds: all scans to ask, at least 2f+1 of different super-validators. */
@@ -138,13 +138,8 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
       }
     },
     status() {
-      const electorate = reader.electorate()
-      return (
-        electorate && {
-          nodeCount: electorate.nodeCount,
-          svNames: electorate.voters.map(({ svName }) => svName),
-        }
-      )
+      const list = reader.members()
+      return list && { nodeCount: list.nodeCount, svNames: list.voters.map(({ svName }) => svName) }
     },
     close,
     [Symbol.asyncDispose]: close,

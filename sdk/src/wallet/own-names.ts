@@ -68,7 +68,7 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
 }
 
 /** Whether the contract is consumed. */
-export function isGone(error: unknown): boolean {
+export function isConsumed(error: unknown): boolean {
   return (
     isQuorumscanError(error) &&
     (error.code === 'CONTRACT_NOT_FOUND' || error.code === 'CONTRACT_CONSUMED')
@@ -136,7 +136,7 @@ export type PollBounds = {
 }
 
 /**
- * Reads until `next` returns a result. Failures of a read that may pass are ignored, since reads cannot pay.
+ * Reads until `next` returns a result. Transient failures of a read are ignored, since reads cannot pay.
  *
  * @throws What `late` returns, once the time is over.
  */
@@ -154,7 +154,7 @@ export async function poll<Seen, Result>(
   }
 }
 
-/** null: the failure may pass. @throws The error, if a retry cannot change it. */
+/** null: the failure is transient. @throws The error, if a retry cannot change it. */
 export function unlessPassing(error: unknown): null {
   if (!isQuorumscanError(error) || !error.retryable) throw error
   return null

@@ -5,7 +5,7 @@ import { type PaymentState, QuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { type Calls, type Found, walk } from './registration-steps.ts'
+import { type Calls, type Found, runSteps } from './registration-steps.ts'
 
 const ENDS_AT_MS = 20_000
 const cid = (digit: number) => `00${String(digit).repeat(64)}` as ContractId
@@ -27,7 +27,7 @@ type Ledger = { requests: ContractId[]; payment: ContractId | null; isOwned: boo
 /** What the calls of a registration do on a ledger. */
 function callsOn(ledger: Ledger, pays: () => void): Calls {
   return {
-    async look(): Promise<Found> {
+    async readState(): Promise<Found> {
       if (ledger.isOwned) return { kind: 'owned' }
       const { payment: paymentCid, requests } = ledger
       if (paymentCid !== null) return { kind: 'paid', paymentCid, requestCid: cid(1) }
@@ -79,7 +79,7 @@ async function run(calls: Calls, fateOf: () => string, before: () => void) {
       return result
     },
   })
-  const error = await walk(subject, {
+  const error = await runSteps(subject, {
     name: 'a.unverified.ns',
     clock,
     signal: undefined,

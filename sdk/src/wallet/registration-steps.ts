@@ -5,10 +5,10 @@
  * answer is never treated as a refusal: the ledger is read until it shows the result. A payment consumes its request, so
  * that a repeated payment of one request cannot pay twice. A second request is made only while no coin can be locked.
  */
-import { type ErrorCode, failure, type PaymentState, passing } from '../errors.ts'
+import { type ErrorCode, failure, type PaymentState, transient } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { ContractId } from '../platform/values.ts'
-import { isCertain, isGone, type PollBounds, poll, unlessPassing } from './own-names.ts'
+import { isCertain, isConsumed, type PollBounds, poll, unlessPassing } from './own-names.ts'
 
 /** How long a request whose answer was lost may take to appear on the ledger. */
 const APPEAR_MS = 5000
@@ -41,7 +41,7 @@ export type Found =
 
 /** The calls of the steps. */
 export type Calls = {
-  look(): Promise<Found>
+  readState(): Promise<Found>
   /** The nodes may show the user as owner of a name that the wallet does not list. */
   isShown(): Promise<boolean>
   request(): Promise<ContractId>
@@ -57,7 +57,7 @@ export type Calls = {
   resolve(): Promise<NameEntry | null>
 }
 
-type World = PollBounds & {
+type StepContext = PollBounds & {
   readonly name: string
   readonly onProgress: (event: RegisterProgress) => void
   /** Called before each change of what errors report. It starts with `unknown`: an earlier call may have paid. */
@@ -65,12 +65,12 @@ type World = PollBounds & {
 }
 
 /** Continues from what exists until the nodes show the name. */
-export async function walk(
+export async function runSteps(
   calls: Calls,
-  world: World,
+  context: StepContext,
 ): Promise<{ readonly entry: NameEntry; readonly wasOwned: boolean }> {
-  const { name, onProgress, onPayment } = world
-  const first = await calls.look()
+  const { name, onProgress, onPayment } = context
+  const first = await calls.readState()
   onPayment('not-paid')
   const isOwned = first.kind === 'nothing' && (await calls.isShown())
   let found: Found = isOwned ? { kind: 'owned' } : first
@@ -79,40 +79,40 @@ export async function walk(
   while (found.kind === 'nothing' || found.kind === 'requested') {
     if (found.kind === 'nothing') {
       isResumed = false
-      found = await request(calls, world)
+      found = await request(calls, context)
       continue
     }
     const requestCid = await calls.choose(found.requestCids)
     if (requestCid === null) {
       isResumed = true
-      found = await calls.look()
+      found = await calls.readState()
       continue
     }
     onProgress({ step: 'requested', subscriptionRequestCid: requestCid, isResumed })
-    found = await pay(calls, world, requestCid)
+    found = await pay(calls, context, requestCid)
   }
-  if (found.kind === 'paid') await settle(calls, world, found, wasThere === 'paid')
+  if (found.kind === 'paid') await awaitDecision(calls, context, found, wasThere === 'paid')
   onPayment('paid')
-  const late = () => doubtful('CONSENSUS_LAGGING', notShown(name))
-  const entry = await poll(calls.resolve, (entry) => entry, { ...world, late })
+  const late = () => uncertain('CONSENSUS_LAGGING', notShown(name))
+  const entry = await poll(calls.resolve, (entry) => entry, { ...context, late })
   return { entry, wasOwned: wasThere === 'owned' }
 }
 
-async function request(calls: Calls, world: World): Promise<Found> {
-  const { clock, signal } = world
+async function request(calls: Calls, context: StepContext): Promise<Found> {
+  const { clock, signal } = context
   try {
     return { kind: 'requested', requestCids: [await calls.request()] }
   } catch (error) {
     if (isCertain(error, signal)) throw error
     // A second request costs nothing, but would remain on the ledger.
-    const endsAtMs = Math.min(world.endsAtMs, clock.monotonicMs() + APPEAR_MS)
-    const bounds = { ...world, endsAtMs, late: () => error }
-    return poll(calls.look, (found) => (found.kind === 'nothing' ? null : found), bounds)
+    const endsAtMs = Math.min(context.endsAtMs, clock.monotonicMs() + APPEAR_MS)
+    const bounds = { ...context, endsAtMs, late: () => error }
+    return poll(calls.readState, (found) => (found.kind === 'nothing' ? null : found), bounds)
   }
 }
 
-async function pay(calls: Calls, world: World, requestCid: ContractId): Promise<Found> {
-  const { name, signal, onPayment } = world
+async function pay(calls: Calls, context: StepContext, requestCid: ContractId): Promise<Found> {
+  const { name, signal, onPayment } = context
   const attempt = async (): Promise<Found> => ({
     kind: 'paid',
     paymentCid: await calls.pay(requestCid),
@@ -122,7 +122,7 @@ async function pay(calls: Calls, world: World, requestCid: ContractId): Promise<
     return await attempt()
   } catch (cause) {
     const wasCertain = isCertain(cause, signal)
-    let mayRepeat = !isGone(cause)
+    let mayRepeat = !isConsumed(cause)
     if (wasCertain && mayRepeat) throw cause
     if (!wasCertain) onPayment('unknown')
     const next = async (found: Found): Promise<Found | null> => {
@@ -131,7 +131,7 @@ async function pay(calls: Calls, world: World, requestCid: ContractId): Promise<
         // The request is consumed, and no payment exists.
         if (wasCertain) throw cause
         onPayment('refunded')
-        throw passing('PAYMENT_REFUNDED', consumed(name), { cause })
+        throw transient('PAYMENT_REFUNDED', consumed(name), { cause })
       }
       if (!mayRepeat) return null
       return attempt().catch((error: unknown) => {
@@ -140,31 +140,31 @@ async function pay(calls: Calls, world: World, requestCid: ContractId): Promise<
         return null
       })
     }
-    const late = () => doubtful('PAYMENT_UNKNOWN', unknown(name), cause)
-    return poll(calls.look, next, { ...world, late })
+    const late = () => uncertain('PAYMENT_UNKNOWN', unknown(name), cause)
+    return poll(calls.readState, next, { ...context, late })
   }
 }
 
 /** Waits until the payment is decided. */
-async function settle(
+async function awaitDecision(
   calls: Calls,
-  world: World,
+  context: StepContext,
   { paymentCid, requestCid }: Paid,
   isResumed: boolean,
 ): Promise<void> {
-  const { name, onProgress, onPayment } = world
+  const { name, onProgress, onPayment } = context
   onPayment('locked')
   if (isResumed) await calls.compare(requestCid)
   onProgress({ step: 'paid', paymentCid, isResumed })
   const confirm = () => calls.confirm(paymentCid)
-  const late = () => doubtful('PAYMENT_PENDING', pending(name))
-  if (await poll(confirm, (isOurs) => isOurs, { ...world, late })) return
+  const late = () => uncertain('PAYMENT_PENDING', pending(name))
+  if (await poll(confirm, (isOurs) => isOurs, { ...context, late })) return
   onPayment('refunded')
-  throw passing('PAYMENT_REFUNDED', returned(name))
+  throw transient('PAYMENT_REFUNDED', returned(name))
 }
 
 /** The error of a payment whose effect is not known, or not visible yet. */
-export function doubtful(code: ErrorCode, message: string, cause?: unknown) {
+export function uncertain(code: ErrorCode, message: string, cause?: unknown) {
   return failure(code, message, { definite: false, retryable: true, cause })
 }
 

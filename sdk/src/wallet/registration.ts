@@ -15,15 +15,15 @@ import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
   type EntryDetails,
+  isConsumed,
   isFor,
-  isGone,
   listOwnEntries,
   ownEntry,
   requestedDetails,
   TIMEOUT_MS,
   withPayment,
 } from './own-names.ts'
-import { type Calls, type Found, type RegisterProgress, walk } from './registration-steps.ts'
+import { type Calls, type Found, type RegisterProgress, runSteps } from './registration-steps.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'
@@ -36,7 +36,7 @@ const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'
 export type RegisterInput = {
   /** As people type it: `alice` is `alice.unverified.ns`. */
   readonly name: string
-  /** Empty, or http or https, at most 255 characters. Default: empty, or that of a name that is paid for. */
+  /** Empty, or http or https, at most 255 characters. Default: empty, or the url of a name that is paid for. */
   readonly url?: string
   /** At most 140 UTF-16 units. Default as for `url`. */
   readonly description?: string
@@ -102,8 +102,8 @@ export async function register(
     const { partyId: party } = await wallet.status(call())
     if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
     const calls = createCalls(parts, { input, fields, party, call })
-    const world = { name, clock, signal, endsAtMs, onProgress, onPayment }
-    const { entry, wasOwned } = await walk(calls, world)
+    const context = { name, clock, signal, endsAtMs, onProgress, onPayment }
+    const { entry, wasOwned } = await runSteps(calls, context)
     const autoRenew = await calls.finish(entry)
     onProgress({ step: 'active', party, isResumed: wasOwned })
     return { name, party, entry, autoRenew, wasOwned }
@@ -132,7 +132,7 @@ function createCalls(
     (await listOwnEntries(http, call())).some((entry) => entry.name === name)
 
   /** The state of the registration. The reads follow the order of its steps, so that no step is missed. */
-  const look = async (): Promise<Found> => {
+  const readState = async (): Promise<Found> => {
     const requests = (await wallet.subscriptionRequests(call())).filter(isOurs)
     const [paid] = (await wallet.initialPayments(call())).filter(isOurs)
     if (await owns()) return { kind: 'owned' }
@@ -157,7 +157,7 @@ function createCalls(
   }
 
   return {
-    look,
+    readState,
     isShown: async () => (await own()) !== null,
     async request() {
       const answer = await http.call(
@@ -179,7 +179,7 @@ function createCalls(
         if (isSame && chosen === null) chosen = requestCid
         else
           await wallet.rejectSubscriptionRequest(requestCid, call()).catch((error: unknown) => {
-            if (!isGone(error)) throw error // It was paid or rejected elsewhere, which the next look shows.
+            if (!isConsumed(error)) throw error // Otherwise the next read shows the reason.
           })
       }
       return chosen

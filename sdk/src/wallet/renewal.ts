@@ -1,13 +1,13 @@
 /** Renews names of the user, or ends their subscriptions. */
 import { formatInstant } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/clock.ts'
 import {
   callsUntil,
   isCertain,
+  isConsumed,
   isFor,
-  isGone,
   ownEntry,
   POLL_MS,
   poll,
@@ -15,7 +15,7 @@ import {
   withPayment,
 } from './own-names.ts'
 import type { RegistrationParts } from './registration.ts'
-import { doubtful } from './registration-steps.ts'
+import { uncertain } from './registration-steps.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
 /** A renewed name. */
@@ -63,12 +63,12 @@ export async function renew(
   let isLocked = false
   let isUnknown = false
 
-  const walk = async (): Promise<Renewal> => {
+  const runRenewal = async (): Promise<Renewal> => {
     const name = parseRegistrableName(typed)
     const after = options.after === undefined ? null : microsOf(options.after)
     const before = await ownSubscription(parts, name, call).catch((error) => {
       // An earlier call may have paid, which is unknown without an answer.
-      isUnknown = !isGone(error)
+      isUnknown = !isConsumed(error)
       throw error
     })
     const done = (now: Subscription, wasPaid: boolean): Renewal => {
@@ -81,7 +81,7 @@ export async function renew(
       return done(before, true)
     if (isLocked) onProgress({ step: 'paid', isResumed: true })
     let cause: unknown
-    /** Of this payment. The wallet's automation or another device may have paid first. */
+    /** Why this payment was refused. The wallet's automation or another device may have paid first. */
     let refusal: unknown
     if (!isLocked)
       try {
@@ -105,7 +105,7 @@ export async function renew(
         throw refusal
       } else if (!isUnknown) {
         const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
-        throw passing('PAYMENT_REFUNDED', message, { payment: 'refunded' })
+        throw transient('PAYMENT_REFUNDED', message, { payment: 'refunded' })
       }
       return null
     }
@@ -114,7 +114,7 @@ export async function renew(
   }
 
   try {
-    return await walk()
+    return await runRenewal()
   } catch (error) {
     throw withPayment(error, isUnknown ? 'unknown' : isLocked ? 'locked' : 'not-paid')
   }
@@ -146,7 +146,7 @@ export async function cancel(
     if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
     if (clock.monotonicMs() >= endsAtMs) {
       const message = `A payment for ${name} is in progress. Cancel again after it is decided.`
-      throw passing('PAYMENT_PENDING', message)
+      throw transient('PAYMENT_PENDING', message)
     }
     await clock.delay(POLL_MS, signal)
   }
@@ -211,5 +211,5 @@ function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanErr
   const message = isUnknown
     ? `It is unknown whether the coin for ${name} was locked. Call renew again: it checks first.`
     : `The coin for ${name} is locked, and no super-validator has collected it yet. Call renew again to continue waiting.`
-  return doubtful(isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING', message, cause)
+  return uncertain(isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING', message, cause)
 }

@@ -139,8 +139,8 @@ export function createWallet(http: Http): Wallet {
     const answer = await http.call({ method, path, body, isSafe, signal, timeoutMs }, isValid)
     return { ...toCamel(answer), offset: http.offset() }
   }
-  /** A write without an answer body. */
-  const settle = async (
+  /** A write whose answer has no body. */
+  const writeWithoutBody = async (
     method: HttpRequest['method'],
     path: string,
     { signal, timeoutMs }: CallOptions = {},
@@ -189,7 +189,7 @@ export function createWallet(http: Http): Wallet {
       return write('POST', path, answers.isAcceptAnswer, { ...options, body })
     },
     rejectSubscriptionRequest: (contractId, options) =>
-      settle('POST', `${REQUESTS}/${id(contractId)}/reject`, options),
+      writeWithoutBody('POST', `${REQUESTS}/${id(contractId)}/reject`, options),
     async initialPayments(options) {
       const path = `${WALLET}/subscription-initial-payments`
       return (await get(path, answers.isInitialPaymentsAnswer, options)).initialPayments
@@ -197,7 +197,7 @@ export function createWallet(http: Http): Wallet {
     subscriptions: async (options) =>
       (await get(SUBSCRIPTIONS, answers.isSubscriptionsAnswer, options)).subscriptions,
     cancelSubscription: (contractId, options) =>
-      settle('DELETE', `${REQUESTS}/${id(contractId)}`, options),
+      writeWithoutBody('DELETE', `${REQUESTS}/${id(contractId)}`, options),
     async setAutoRenew(contractId, isEnabled, options) {
       const path = `${SUBSCRIPTIONS}/${id(contractId)}/auto-renew`
       const asked = { ...options, body: { enabled: isEnabled }, isSafe: true }

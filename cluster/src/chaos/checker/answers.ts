@@ -17,7 +17,7 @@ export function checkLookups(
   history: readonly HistoryEvent[],
   { truth, strongOnly }: { readonly truth: Truth; readonly strongOnly: boolean },
 ): RuleTally[] {
-  const judged = answeredIn(history).filter(({ read }) => !strongOnly || read.endsWith('strong'))
+  const checked = answeredIn(history).filter(({ read }) => !strongOnly || read.endsWith('strong'))
   const isVoted = ({ read }: Lookup) => read === 'weak' || read === 'strong'
   const hasExpired = ({ subject, outcome }: Answered) =>
     'name' in subject && truth.hasExpired(subject.name, outcome.offset)
@@ -27,7 +27,7 @@ export function checkLookups(
     'an expired name has no entry, or a new owner': hasExpired,
   }
   return Object.entries(rules).map(([rule, isOf]) =>
-    tally(rule, judged.filter(isOf), (answer) => untruthOf(answer, truth)),
+    tally(rule, checked.filter(isOf), (answer) => untruthOf(answer, truth)),
   )
 }
 
@@ -41,7 +41,7 @@ function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): 
       ? truth.entryOfName(subject.name, offset)
       : truth.entryOfParty(subject.party, offset)
   if (isSame(wanted, entry)) return null
-  return `${what} and received ${entryText(entry)}; true is ${entryText(wanted)}`
+  return `${what} and received ${entryText(entry)}; expected: ${entryText(wanted)}`
 }
 
 /** Per client, in the order of answers: a later request is never answered at an older offset. */
@@ -78,9 +78,9 @@ type Write = EventOf<'write'>
 type Stream = EventOf<'stream'>
 
 const KEPT_RULES: Readonly<Record<Write['operation'], string>> = {
-  accept: 'an acknowledged payment is kept',
-  renew: 'an acknowledged renewal is kept',
-  transfer: 'an acknowledged transfer is kept',
+  accept: 'an acknowledged payment is durable',
+  renew: 'an acknowledged renewal is durable',
+  transfer: 'an acknowledged transfer is durable',
   'accept-transfer': 'an accepted transfer stays accepted',
 }
 

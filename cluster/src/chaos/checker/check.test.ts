@@ -29,23 +29,23 @@ function shown(story: Scenario): CertifiedEntry | null {
 function createStory() {
   const story = new Scenario()
   const answers: (CertifiedEntry | null)[] = []
-  const note = () => {
+  const record = () => {
     const { offset } = story.ledger.head()
     while (answers.length <= offset) answers.push(shown(story))
   }
   const alice = story.actor('alice')
   story.tap(alice, '200')
   const { payment } = story.pay(alice, NAME)
-  note()
+  record()
   const confirmedAt: number[] = []
   for (const index of [0, 1, 2]) {
     story.confirm(index, payment)
     confirmedAt.push(story.ledger.head().offset)
-    note()
+    record()
   }
   for (let count = 0; count < 12; count++) {
     story.ledger.advance(1000)
-    note()
+    record()
   }
   const log = story.ledger
     .entries()
@@ -119,9 +119,9 @@ it('counts how often each rule was tested, and accepts no untested rule', async 
   expect(samplesOf('answers are true')).toBe(lookups.length)
   expect(samplesOf('a payment is collected by a quorum')).toBe(1)
   expect(samplesOf('replicas are equal')).toBe(4)
-  expect(samplesOf('an acknowledged renewal is kept')).toBe(0)
+  expect(samplesOf('an acknowledged renewal is durable')).toBe(0)
   expect(verdict).toBe('inconclusive')
-  expect(sentence).toContain('an acknowledged renewal is kept')
+  expect(sentence).toContain('an acknowledged renewal is durable')
   expect(sentence).not.toContain('answers are true')
 })
 
@@ -189,7 +189,7 @@ describe('planted mistakes', () => {
     )
     const verdict = await check({ history: [...early, accepted], log: kept, genesis })
     expect(verdict.verdict).toBe('invalid')
-    expect(brokenRules(verdict)[0]).toBe('an acknowledged payment is kept')
+    expect(brokenRules(verdict)[0]).toBe('an acknowledged payment is durable')
   })
 })
 
@@ -216,7 +216,7 @@ describe('every rule', () => {
         return [signed(offset, { historyHash, stateRoot: '11' })]
       },
     ],
-    ['available while the budget is kept', () => silent(0, 30_000)],
+    ['available within the fault budget', () => silent(0, 30_000)],
     ['streams are true', () => [stream([{ offset: 2, updateId: 'x' }])]],
     [
       'streams lose nothing',

@@ -9,7 +9,7 @@ import { answeredIn, checkLookups, checkMonotony, checkStreams, checkWrites } fr
 import { checkAvailability, checkDetection } from './faults.ts'
 import { readTruth, type Truth } from './truth.ts'
 
-/** With fewer answers the run shows too little. */
+/** With fewer answers the run is inconclusive. */
 const ANSWERED_MIN = 10
 
 export type CheckInput = {
@@ -32,7 +32,7 @@ export async function check({ history, log, genesis }: CheckInput): Promise<Verd
     ...checkDetection(history),
   ]
   return {
-    // Without a log no answer can be judged.
+    // Without a log no answer can be checked.
     ...((log.length === 0 ? doubtAbout(history, genesis) : null) ??
       wrongIn(rules) ??
       doubtAbout(history, genesis) ??
@@ -58,8 +58,8 @@ function wrongIn(rules: readonly RuleTally[]): Outcome | null {
 
 /** Why the run is inconclusive, or null. */
 function doubtAbout(history: readonly HistoryEvent[], genesis: Genesis): Outcome | null {
-  const [trouble] = eventsOf(history, 'trouble')
-  if (trouble !== undefined) return inconclusive(trouble.sentence)
+  const [problem] = eventsOf(history, 'trouble')
+  if (problem !== undefined) return inconclusive(problem.sentence)
   if (!eventsOf(history, 'phase').some(({ phase }) => phase === 'end'))
     return inconclusive('the run did not reach its end')
   const answered = answeredIn(history).length

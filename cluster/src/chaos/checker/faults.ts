@@ -1,6 +1,6 @@
 /**
  * Rules on faults: while at most f nodes, and no other process, are faulty, lookups are answered; nodes that equivocate are
- * caught. And what detected each fault.
+ * detected. And what detected each fault.
  */
 import { EQUIVOCATED } from '@quorumscan/operator'
 import { isVisibleLie } from '../../view/lies.ts'
@@ -31,7 +31,7 @@ export function checkAvailability(history: readonly HistoryEvent[], f: number): 
     )
     silentSince.delete(client)
   }
-  return { rule: 'available while the budget is kept', samples, findings }
+  return { rule: 'available within the fault budget', samples, findings }
 }
 
 /** All lookups by their begin, and whether at most f nodes, and no other process, were faulty all the time. */
@@ -112,12 +112,12 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
       isVisibleLie(fault.lie) &&
       detectionsOf({ ...event, refused, fault }, history).length > 0,
   )
-  const caught = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
+  const proven = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
   return [
     // Only a count: whether a short lie meets a read is chance, so an undetected one is not an error.
     tally('lies are seen', seen, () => null),
-    tally('equivocation is caught', equivocatingNodes(history), (node) =>
-      caught.some((evidence) => evidence.node === node)
+    tally('equivocation is detected', equivocatingNodes(history), (node) =>
+      proven.some((evidence) => evidence.node === node)
         ? null
         : `${node} signed two states for one offset, and the scan proxy has no evidence`,
     ),

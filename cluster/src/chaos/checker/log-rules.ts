@@ -47,7 +47,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
     RULES.map((rule) => [rule, { rule, samples: 0, findings: [] }]),
   )
 
-  const note = (rule: Rule, finding: string | null): void => {
+  const record = (rule: Rule, finding: string | null): void => {
     const tally = tallies.get(rule)
     if (tally === undefined) return
     tally.samples += 1
@@ -71,12 +71,12 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
     for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
       const { id, isInitial } = payment
       openUntil.delete(id)
-      note('no payment remains open', null)
-      if (!hasEntry) note('a refund is whole', refundProblem(applied, payment))
+      record('no payment remains open', null)
+      if (!hasEntry) record('a refund is whole', refundProblem(applied, payment))
       if (!hasEntry || !isInitial) continue
       const count = confirmers.get(id)?.size ?? 0
       const finding = `${id} was collected at offset ${applied.offset} with ${count} of ${needed} confirmations`
-      note('a payment is collected by a quorum', count >= needed ? null : finding)
+      record('a payment is collected by a quorum', count >= needed ? null : finding)
     }
     for (const { id, lockExpiresAt } of applied.created.flatMap((one) => paymentIn(one) ?? []))
       openUntil.set(id, lockExpiresAt)
@@ -93,13 +93,13 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
     for (const { name, expiresAt } of entriesIn(applied.created)) {
       const isTaken = (liveUntil.get(name) ?? 0) > applied.recordTime
       const twice = `${name} has two live entries at offset ${applied.offset}`
-      note('names are unique', isTaken ? twice : null)
+      record('names are unique', isTaken ? twice : null)
       liveUntil.set(name, expiresAt)
       const before = ended.get(name)
       if (before === undefined) continue
       const isOnePeriod = expiresAt - before === genesis.names.entryLifetimeMicros
       const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
-      note('a renewal adds one period', isOnePeriod ? null : other)
+      record('a renewal adds one period', isOnePeriod ? null : other)
     }
   }
 
@@ -118,7 +118,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
         (event) => event.kind === 'exercised' && causes.includes(event.choice),
       )
     const finding = `coin ${happened} at offset ${applied.offset}`
-    note('coin is conserved', isAllowed ? null : finding)
+    record('coin is conserved', isAllowed ? null : finding)
   }
 
   return {
@@ -134,7 +134,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
       for (const [payment, until] of openUntil)
         if (until + SETTLED_WITHIN_MICROS < endTime) {
           const finding = `the lock of ${payment} ended long ago, but it was neither collected nor refunded`
-          note('no payment remains open', finding)
+          record('no payment remains open', finding)
         }
       return [...tallies.values()]
     },

@@ -1,6 +1,6 @@
-// Makes dist complete for users who have nothing else of this repository: the modules that it imports of packages that
-// are not published go into dist/packages, and imports lead there. Declarations are made readable for compilers since
-// TypeScript 5.4, and for those whose `lib` has no `await using`. `npm run build` runs it after the compiler.
+// Copies the modules of unpublished packages that the SDK imports to dist/packages, and points imports at the copies.
+// Changes declarations so that TypeScript 5.4 and later reads them, also with a `lib` that has no `await using`.
+// `npm run build` runs it after the compiler.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

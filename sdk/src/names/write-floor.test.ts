@@ -1,26 +1,26 @@
-/** Which clients read a written offset, and for how long. */
+/** Which clients share a write floor, and for how long. */
 import { expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
-import { createWritten } from './reads.ts'
+import { createWriteFloor } from './reads.ts'
 
 let nowMicros = 1_700_000_000_000_000
 const clock = { ...systemClock, nowMicros: () => nowMicros }
-const writtenIn = (store: Store | undefined) =>
-  createWritten(createSharedStore(store, clock), async () => 'written', clock)
+const floorIn = (store: Store | undefined) =>
+  createWriteFloor(createSharedStore(store, clock), async () => 'written', clock)
 
 it('clients of one store see the newest offset of all, for a minute', async () => {
   const store = createMemoryStore()
-  const [one, other] = [writtenIn(store), writtenIn(store)]
+  const [one, other] = [floorIn(store), floorIn(store)]
   expect(await other.offset()).toBe(0)
-  await one.note(7)
-  await other.note(5)
-  for (const written of [one, other]) expect(await written.offset()).toBe(7)
-  expect(await writtenIn(undefined).offset()).toBe(0)
+  await one.record(7)
+  await other.record(5)
+  for (const floor of [one, other]) expect(await floor.offset()).toBe(7)
+  expect(await floorIn(undefined).offset()).toBe(0)
   nowMicros += 60_000_000
   expect(await one.offset()).toBe(0)
-  await one.note(6)
+  await one.record(6)
   expect(await other.offset()).toBe(6)
 })
 
@@ -29,9 +29,9 @@ it.each(['"x"', '{}', '{"offset":"9","atMs":1}', 'x', '3'])(
   async (text) => {
     const store = createMemoryStore()
     await store.set('written', text)
-    const written = writtenIn(store)
-    expect(await written.offset()).toBe(0)
-    await written.note(3)
-    expect(await written.offset()).toBe(3)
+    const floor = floorIn(store)
+    expect(await floor.offset()).toBe(0)
+    await floor.record(3)
+    expect(await floor.offset()).toBe(3)
   },
 )

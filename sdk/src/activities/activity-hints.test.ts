@@ -1,4 +1,4 @@
-/** News of activities over the WebSocket of a validator. A server sends scripted frames. */
+/** Hints of new activities over the WebSocket of a validator. A server sends scripted frames. */
 import { expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -17,19 +17,19 @@ function world(serve: readonly ((server: ServerSide) => void)[]) {
     },
   }
   const { WebSocket, opened } = scriptedSockets(serve)
-  const news = createActivityNews({ WebSocket, url: 'https://v.test/api/validator', clock })
-  const take = async (signal?: AbortSignal) => {
+  const hints = createActivityNews({ WebSocket, url: 'https://v.test/api/validator', clock })
+  const collect = async (signal?: AbortSignal) => {
     const offsets: number[] = []
     let error: unknown = null
     try {
-      for await (const offset of news(signal)) offsets.push(offset)
+      for await (const offset of hints(signal)) offsets.push(offset)
     } catch (thrown) {
       error = thrown
     }
     return { offsets, error }
   }
   return {
-    take,
+    collect,
     opened,
     pass: (ms: number) => {
       nowMs += ms
@@ -38,13 +38,13 @@ function world(serve: readonly ((server: ServerSide) => void)[]) {
 }
 
 it('is the highest offset of the frames that arrived together', async () => {
-  const { take, opened } = world([
+  const { collect, opened } = world([
     (server) => {
       server.open({ offset: 5 }, { offset: 9 }, { offset: 7 })
       setImmediate(() => server.close())
     },
   ])
-  expect(await take()).toEqual({
+  expect(await collect()).toEqual({
     offsets: [9],
     error: expect.objectContaining({ code: 'NETWORK_ERROR', retryable: true }),
   })
@@ -55,12 +55,12 @@ it('is the highest offset of the frames that arrived together', async () => {
 })
 
 it('ends if no socket opens, and tries none for a minute', async () => {
-  const { take, opened, pass } = world([(server) => server.close()])
+  const { collect, opened, pass } = world([(server) => server.close()])
   const none = { offsets: [], error: null }
-  expect([await take(), await take()]).toEqual([none, none])
+  expect([await collect(), await collect()]).toEqual([none, none])
   expect(opened.length).toBe(1)
   pass(60_000)
-  expect(await take()).toEqual(none)
+  expect(await collect()).toEqual(none)
   expect(opened.length).toBe(2)
 })
 
@@ -73,13 +73,13 @@ it.each<[string, object, object]>([
     { code: 'RATE_LIMITED', retryable: true },
   ],
 ])('fails with %s', async (_, frame, error) => {
-  const { take } = world([(server) => server.open({ offset: 1 }, frame)])
-  expect(await take()).toEqual({ offsets: [1], error: expect.objectContaining(error) })
+  const { collect } = world([(server) => server.open({ offset: 1 }, frame)])
+  expect(await collect()).toEqual({ offsets: [1], error: expect.objectContaining(error) })
 })
 
 it('treats a silent server as lost', async () => {
-  const { take } = world([(server) => server.open({ offset: 1 })])
-  expect(await take()).toEqual({
+  const { collect } = world([(server) => server.open({ offset: 1 })])
+  expect(await collect()).toEqual({
     offsets: [1],
     error: expect.objectContaining({ code: 'NETWORK_ERROR' }),
   })
@@ -87,11 +87,11 @@ it('treats a silent server as lost', async () => {
 
 it('ends when the signal aborts, with its reason', async () => {
   const abort = new AbortController()
-  const { take } = world([
+  const { collect } = world([
     (server) => {
       server.open()
       abort.abort(new Error('enough'))
     },
   ])
-  expect(await take(abort.signal)).toEqual({ offsets: [], error: new Error('enough') })
+  expect(await collect(abort.signal)).toEqual({ offsets: [], error: new Error('enough') })
 })
