@@ -71,13 +71,13 @@ export async function openSubmission(
         deps: {
           ledger,
           userId,
-          // Rehearsed first: another signatory may have been faster.
+          // A dry run comes first: another signatory may have been faster.
           submit: (input, { signal }) => commander.submit(input, signal),
           isHosted: (party) => partyParticipant(party) === participantOfKey(participant),
           areAutoRenewed: (references) => autoRenewals.areEnabled(references),
           payRenewal: (idle, signal) => payDueRenewal(spending, idle, signal),
         },
-        member: { index: 0, count: 1 },
+        turn: { index: 0, count: 1 },
       }),
     )
     return {
