@@ -14,8 +14,8 @@ export type JobDefinition<Deps> = {
   /** Equal to `DueItem.job`. */
   readonly name: string
   /**
-   * 'every-member': each member does its own part. Default: the work of one member is enough. Members start one after the other,
-   * and the later ones usually find nothing left to do.
+   * 'every-member': each member does its own part. Default: the work of one member is enough. Members start one after
+   * the other, and the later ones usually find nothing left to do.
    */
   readonly runsOn?: 'every-member'
   /**

@@ -148,7 +148,7 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       },
       prefix: '/api/scan',
       tracer: null,
-      ...(end !== null && { head: () => headHeaders(end) }),
+      ...(end !== null && { commonHeaders: () => headHeaders(end) }),
     })
   }
   return startApp(waitingApp, createServer)
