@@ -15,7 +15,7 @@ import type {
   UserId,
 } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { Commander, CommandInput } from '@quorumscan/submit'
+import type { CheckedSubmitter, CommandInput } from '@quorumscan/submit'
 
 /** Contracts of one template and party that an answer or a choice of coins looks at. */
 const CONTRACTS_PER_PARTY_MAX = 10_000
@@ -32,7 +32,7 @@ export type UserCall = { readonly user: WalletUser; readonly signal: AbortSignal
 export type ContractCall = UserCall & { readonly contractId: ContractId }
 
 /** The dependencies of wallet operations. */
-export type OperationDeps = { readonly ledger: Ledger; readonly commander: Commander }
+export type OperationDeps = { readonly ledger: Ledger; readonly submitter: CheckedSubmitter }
 
 /**
  * Active contracts of a template that the party has a stake in, in order of creation.
@@ -166,11 +166,11 @@ export function submissionOf({ userId, party }: WalletUser, work: Work): Command
 
 /** Submits the command. @throws {ScanError} As any submission. */
 export function submitAs(
-  { commander }: Pick<OperationDeps, 'commander'>,
+  { submitter }: Pick<OperationDeps, 'submitter'>,
   { user, signal }: UserCall,
   work: Work,
 ): Promise<Update> {
-  return commander.submit(submissionOf(user, work), signal)
+  return submitter.submit(submissionOf(user, work), signal)
 }
 
 /** A field of the result of the first command, which must be an exercise. */

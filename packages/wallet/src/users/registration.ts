@@ -13,7 +13,7 @@ import {
   type UserId,
 } from '@quorumscan/model'
 import { type Logger, repeat } from '@quorumscan/runtime'
-import type { Commander } from '@quorumscan/submit'
+import type { CheckedSubmitter } from '@quorumscan/submit'
 import { mergeRights, type ValidatorStore } from '@quorumscan/users'
 import { createStoreCheck } from './store-check.ts'
 
@@ -29,7 +29,7 @@ export type Registration = ReturnType<typeof createRegistration>
 export function createRegistration(deps: {
   readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
   readonly ledger: Ledger
-  readonly commander: Commander
+  readonly submitter: CheckedSubmitter
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
   /** Whether the operator accepts the loss of the users. */
@@ -41,7 +41,7 @@ export function createRegistration(deps: {
   readonly clock: Clock
   readonly logger: Logger
 }) {
-  const { store, ledger, commander, participant, logger } = deps
+  const { store, ledger, submitter, participant, logger } = deps
   const { parties, users } = store
   const partyOf = (hint: string): PartyId => {
     const party = partyIdOf(hint, participant)
@@ -62,7 +62,7 @@ export function createRegistration(deps: {
     try {
       const commands = [{ kind: 'allocateParty', hint }] as const
       const commandId = `allocate-${hint}`
-      await commander.submit({ userId: FIRST_ADMIN_USER, actAs: [], commands, commandId }, signal)
+      await submitter.submit({ userId: FIRST_ADMIN_USER, actAs: [], commands, commandId }, signal)
     } catch (error) {
       // Another request for the same party may have been first; then all is as it should be.
       if (!isScanError(error) || !(await ledger.isPartyAllocated(party))) throw error

@@ -50,7 +50,7 @@ async function wasAnswered(deps: OperationDeps, input: ContractCall): Promise<bo
   const command = rejectRequestCommand({ request: contractId })
   const refusals = await Promise.all(
     [acceptId(contractId), rejectId(contractId)].map((commandId) =>
-      deps.commander.rehearse(submissionOf(user, { command, commandId })),
+      deps.submitter.dryRun(submissionOf(user, { command, commandId })),
     ),
   )
   return refusals.some((refusal) => refusal?.code === 'DUPLICATE_COMMAND')
