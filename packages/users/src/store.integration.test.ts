@@ -225,8 +225,8 @@ describe('pending submissions', () => {
       genesisHash,
     })
     expect(await store.outbox.list()).toEqual([first])
-    await store.outbox.end(first, null)
-    await store.outbox.end(first, expiredAt(4, first))
+    await store.outbox.complete(first, null)
+    await store.outbox.complete(first, expiredAt(4, first))
     expect(await store.outbox.list()).toEqual([])
     expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 9 })).toEqual([])
     expect(await store.outbox.add(pendingOf('dd', 'change'))).toEqual({ kind: 'added' })
@@ -241,7 +241,7 @@ describe('pending submissions', () => {
     for (const [index, offset] of [300, 7, 255].entries()) {
       const pending = pendingOf(`a${index}`, `change-${index}`)
       await store.outbox.add(pending)
-      await store.outbox.end(pending, expiredAt(offset, pending))
+      await store.outbox.complete(pending, expiredAt(offset, pending))
     }
     const offsets = async (after: number, upTo: number) =>
       (await store.outbox.expired({ after, upTo, limit: 9 })).map(({ offset }) => offset)

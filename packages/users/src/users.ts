@@ -75,7 +75,7 @@ export function createUsers({ redis, write }: StoreConnection) {
   }
 }
 
-/** The rights without doubles, in order of first appearance. */
+/** The rights without duplicates, in order of first appearance. */
 export function mergeRights(...lists: readonly (readonly Right[])[]): readonly Right[] {
   const byText = new Map(lists.flat().map((right) => [rightText(right), right]))
   return [...byText.values()]

@@ -204,7 +204,7 @@ export class Dispatcher implements AsyncDisposable {
     const { signal } = this.#closing
     for (;;)
       try {
-        return await this.#deps.outbox.end(pending, expired)
+        return await this.#deps.outbox.complete(pending, expired)
       } catch (error) {
         this.#deps.onProblem(error)
         // The next start finds it pending and its outcome in the log.
