@@ -505,7 +505,7 @@ describe('authentication', () => {
   })
 })
 
-describe('too much work in hand', () => {
+describe('too much work in progress', () => {
   const peerToken = 'p'.repeat(64)
   const heavy = { ...routes, touch: { ...routes.touch, cost: () => 4096 } }
   let finish: () => void

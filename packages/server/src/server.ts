@@ -8,7 +8,7 @@
  *   client          `client.ts`, `client-address.ts`: the address or peer that pays
  *   closing?        NOT_READY
  *   token bucket    `token-buckets.ts`: RATE_LIMITED (D-33)
- *   queue           `load-shedder.ts`: OVERLOADED after 1.75 s, or if too much is in hand
+ *   queue           `load-shedder.ts`: OVERLOADED after 1.75 s, or if too much work is in progress
  *   authentication  `routes.ts`: UNAUTHENTICATED, PERMISSION_DENIED
  *   body            `body.ts`: BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
  *   decoding        `validation.ts`: INVALID_ARGUMENT, or the member's own code (D-7)
