@@ -1,4 +1,4 @@
-/** The configuration of the process by its environment. `context.ts` reads the files. */
+/** Reads the configuration of a synchronizer from environment variables. `context.ts` reads the files. */
 import {
   assertCertificate,
   type Env,

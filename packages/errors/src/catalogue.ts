@@ -99,12 +99,12 @@ export const catalogue = {
   ),
   OFFSET_NOT_REACHED: unavailable('The node has not applied this offset yet.'),
   NO_CERTIFICATE: unavailable(
-    'The node has no certificate with so many signatures at the requested offset.',
+    'The node has no certificate with the requested number of signatures at the offset.',
   ),
   LOG_FORK: never(503)(
     'Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.',
   ),
-  OVERLOADED: unavailable('A bound on work in progress is reached.'),
+  OVERLOADED: unavailable('The process has reached a limit of work in progress.'),
   NOT_READY: unavailable(
     'The process is starting, catching up or stopping; `details` has its state.',
   ),

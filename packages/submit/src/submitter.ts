@@ -72,7 +72,7 @@ export function createSubmitter(
       const either = anySignal([signal, ended.signal])
       try {
         const entry = await new Promise<AppliedEntry>((resolve, reject) => {
-          stopListening ??= ledger.onApplied(inFlight.apply)
+          stopListening ??= ledger.onApplied(inFlight.onApplied)
           const attempt = inFlight.add(
             {
               entryHash,

@@ -38,7 +38,7 @@ type Range = { readonly after: Offset; readonly upTo: Offset; readonly limit: nu
 
 export type Outbox = ReturnType<typeof createOutbox>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createOutbox({ redis, write }: StoreConnection) {
   return {
     /** `in-flight`: another submission of the same change is pending; `full`: PENDING_MAX are. */

@@ -34,7 +34,7 @@ describe('openValidatorStore', () => {
     },
   )
 
-  it('reports when Redis is away, and works again when it is back', async () => {
+  it('reports when Redis is down, and works again when it is back', async () => {
     await using redis = await startRedis(DURABLE)
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -147,7 +147,7 @@ describe('users', () => {
 })
 
 describe('rights', () => {
-  it('merge without doubles and are taken away by value', () => {
+  it('merge without duplicates and are taken away by value', () => {
     const act = { kind: 'CanActAs' as const, party: party('a') }
     const admin = { kind: 'ParticipantAdmin' as const }
     expect(mergeRights([act, admin], [{ ...act }, { ...admin }])).toEqual([act, admin])

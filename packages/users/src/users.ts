@@ -15,7 +15,7 @@ type Page = { readonly after: UserId; readonly limit: number }
 
 export type Users = ReturnType<typeof createUsers>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createUsers({ redis, write }: StoreConnection) {
   const listeners = new Set<(id: UserId) => void>()
   const replace = async (expected: string, record: UserRecord): Promise<boolean> => {

@@ -150,8 +150,8 @@ export async function newestRound(
   return { number: newest.round.number, price: newest.coinPrice }
 }
 
-/** One command of a user. */
-export type Work = {
+/** One command of a user, and its options. */
+export type UserCommand = {
   readonly command: Command
   /** Commands with the same id take effect once. */
   readonly commandId?: string
@@ -159,7 +159,7 @@ export type Work = {
   readonly disclosed?: readonly DisclosedContract[]
 }
 
-export function submissionOf({ userId, party }: WalletUser, work: Work): CommandInput {
+export function submissionOf({ userId, party }: WalletUser, work: UserCommand): CommandInput {
   const { command, ...options } = work
   return { userId, actAs: [party], commands: [command], ...options }
 }
@@ -168,7 +168,7 @@ export function submissionOf({ userId, party }: WalletUser, work: Work): Command
 export function submitAs(
   { submitter }: Pick<OperationDeps, 'submitter'>,
   { user, signal }: UserCall,
-  work: Work,
+  work: UserCommand,
 ): Promise<Update> {
   return submitter.submit(submissionOf(user, work), signal)
 }

@@ -177,7 +177,7 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #onApplied(entry: AppliedEntry): void {
-    this.#inFlight.apply(entry)
+    this.#inFlight.onApplied(entry)
     const { offset } = entry
     if (this.#ending.size === 0) this.#settled = offset
     // The outcome must be on disk before a reader passes this offset.

@@ -106,7 +106,7 @@ async function setAutoRenewal(
   return () => autoRenewals.set({ reference, party, isEnabled: wasEnabled })
 }
 
-/** @throws {ScanError} As `acceptRequest`, funds apart. */
+/** @throws {ScanError} As `acceptRequest`, except INSUFFICIENT_FUNDS. */
 export function rejectRequest(deps: SpendingDeps, input: ContractCall): Promise<void> {
   const { user, signal, contractId } = input
   return deps.queue.run(user.party, signal, async () => {

@@ -16,7 +16,7 @@ import {
   type OperationDeps,
   submissionOf,
   type UserCall,
-  type Work,
+  type UserCommand,
 } from '../ledger.ts'
 import type { PartyQueue } from './party-queue.ts'
 
@@ -28,7 +28,7 @@ export type SpendingDeps = OperationDeps & {
   readonly queue: PartyQueue
 }
 
-export type Spending = Omit<Work, 'command'> & {
+export type Spending = Omit<UserCommand, 'command'> & {
   readonly needed: Amount
   readonly command: (inputs: readonly ContractId[]) => Command
 }
