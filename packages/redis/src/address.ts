@@ -73,9 +73,9 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     own: readOwnCertificate(variables, name, 'this Redis'),
   }
   const { sentinelUserFile, sentinelPasswordFile } = files
-  const nowhere = { place: { path: '' } }
+  const noLocation = { place: { path: '' } }
   // The missing variable was reported.
-  if (text === '') return nowhere
+  if (text === '') return noLocation
   try {
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
@@ -85,7 +85,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     return { place, ...files, tls: isSecure ? tls : null }
   } catch (error) {
     variables.problem(`${name}: ${(error as Error).message}`)
-    return nowhere
+    return noLocation
   }
 }
 
