@@ -1,4 +1,4 @@
-/** The configuration of every process of a network by its environment. */
+/** Reads the configuration that all processes of a network share from environment variables. */
 import { type EnvReader, openClientTls, readOwnCertificate, readSecret } from '@quorumscan/base'
 import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections, readWord } from './connections-config.ts'
