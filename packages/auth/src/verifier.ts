@@ -149,7 +149,7 @@ function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
       return await keys(header, token)
     } catch (error) {
       if (error instanceof Error && 'code' in error && TOKEN_FAULTS.has(error.code)) throw error
-      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The keys of the token issuer cannot be fetched.', {
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The keys of the issuer cannot be fetched.', {
         cause: error,
       })
     }

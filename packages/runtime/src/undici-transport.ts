@@ -143,7 +143,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
       onResponseData(started, chunk) {
         receivedCount += chunk.byteLength
         if (receivedCount > bytesWanted() + USELESS_BYTES_MAX)
-          return started.abort(new TransportError('the answer is too long, and the read is decided'))
+          return started.abort(new TransportError('too long for a read that is decided'))
         try {
           answer.add(chunk)
         } catch (error) {

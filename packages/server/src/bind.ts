@@ -50,7 +50,7 @@ export type Bind = <Input>(
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Shared instances: capturing a stack trace is expensive, and the trace adds nothing. */
-export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation exceeded its deadline')
+export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the deadline has passed')
 const REQUEST_ENDED = new ScanError('REQUEST_TIMEOUT', 'the request has ended')
 const CLIENT_DISCONNECTED = new ScanError('REQUEST_TIMEOUT', 'the client closed the connection')
 

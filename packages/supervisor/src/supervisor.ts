@@ -61,7 +61,7 @@ type Running = {
 }
 
 /** The record of a running process on disk. */
-type RecordedProcess = ProcessIdentity & { readonly id: string; readonly specHash: string }
+type Recorded = ProcessIdentity & { readonly id: string; readonly specHash: string }
 
 /** How the processes of one data directory are recorded and recognised. */
 export type ProcessRecord = {
@@ -230,7 +230,7 @@ export class Supervisor {
    */
   #record(): void {
     const recorded = [...this.#runningById.values()].map(
-      ({ spec, identity }): RecordedProcess => ({ id: spec.id, specHash: hashOf(spec), ...identity }),
+      ({ spec, identity }): Recorded => ({ id: spec.id, specHash: hashOf(spec), ...identity }),
     )
     try {
       writeOwnJson(this.#options.recordFile, recorded)
@@ -242,8 +242,8 @@ export class Supervisor {
 }
 
 /** The recorded processes that still run. */
-export function runningIn(recordFile: string): readonly RecordedProcess[] {
-  const recorded = (readOwnJson(recordFile) ?? []) as readonly RecordedProcess[]
+export function runningIn(recordFile: string): readonly Recorded[] {
+  const recorded = (readOwnJson(recordFile) ?? []) as readonly Recorded[]
   return recorded.filter((one) => stateOf(one) !== 'gone')
 }
 

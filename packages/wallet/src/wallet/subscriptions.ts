@@ -205,7 +205,7 @@ export function forgetRenewalsRegularly(
   return repeat(work, {
     clock: deps.clock,
     everyMs: () => (wasLive ? FORGET_MS : LIVE_CHECK_MS),
-    onError: (err) => deps.logger.info({ err }, 'preferences of ended subscriptions could not be deleted; retrying'),
+    onError: (err) => deps.logger.info({ err }, 'ended renewals could not be deleted'),
   })
 }
 
