@@ -43,7 +43,7 @@ export async function connectProducer(options: {
   }
 }
 
-/** For workers: waits while Redis is down, as BullMQ requires. Disposing disconnects it and BullMQ's blocking duplicates. */
+/** For workers: waits while Redis is down, as BullMQ requires. Disposing disconnects it and its blocking duplicates. */
 export function connectWorkers(redis: RedisAddress, onError: (error: Error) => void) {
   const client = openRedis(redis, 'jobsWorker', onError)
   const all = [client]

@@ -3,7 +3,7 @@
  * decoder; the error handler of its scope encodes errors.
  *
  *   decode   refusals of the interface
- *   cost     OVERLOADED if too much work is in progress by now, RATE_LIMITED if the client cannot pay the rest of the cost
+ *   cost     OVERLOADED if too much work is in progress, RATE_LIMITED if the client cannot pay the rest of the cost
  *   handle   with a signal that aborts when the client leaves or the deadline passes
  *   check    that the answer is of the declared shape
  *   send

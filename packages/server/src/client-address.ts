@@ -1,6 +1,7 @@
 /**
  * Finds the address of the client of a request: that of the connection, or, if that is a trusted reverse proxy, the one
- * in the header of the proxy. Only the end of the header counts, which the proxy wrote: the client may have sent the rest.
+ * in the header of the proxy. Only the end of the header counts, which the proxy wrote: the client may have sent the
+ * rest.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'

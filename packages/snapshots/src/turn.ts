@@ -8,7 +8,7 @@
 export type Phase = 'waits' | 'claims'
 
 /**
- * The phase of another member: it is `ready`, waits, claims its turn, or `rebuilds` (also while it starts or catches up).
+ * The phase of another member: `ready`, waits, claims its turn, or `rebuilds` (also while it starts or catches up).
  * `other`: it is not ready for another reason. `unreachable`: it does not answer.
  */
 export type PeerPhase = Phase | 'ready' | 'rebuilds' | 'other' | 'unreachable'
