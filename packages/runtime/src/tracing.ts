@@ -143,8 +143,8 @@ export async function startTracing(options: {
   }
   return {
     currentHeaders: () => current.getStore() ?? {},
-    start({ kind, name, within = {}, attributes }) {
-      const parent = propagator.extract(api.ROOT_CONTEXT, within, api.defaultTextMapGetter)
+    start({ kind, name, parentHeaders = {}, attributes }) {
+      const parent = propagator.extract(api.ROOT_CONTEXT, parentHeaders, api.defaultTextMapGetter)
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parent)
       const context = api.trace.setSpan(parent, span)
       const headers: Record<string, string> = {}
