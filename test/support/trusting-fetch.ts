@@ -1,4 +1,4 @@
-/** `fetch` as a client has it who trusts an authority that Node does not know. */
+/** `fetch` of a client that trusts an authority that is not built into Node.js. */
 import { createSecureContext } from 'node:tls'
 import { createFetch } from '@quorumscan/runtime'
 

@@ -58,7 +58,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         ledger,
         isLive,
         deps: { ledger, submit: submitter.submit, party, userId: nodeName },
-        member: { index, count: genesis.nodes.length },
+        turn: { index, count: genesis.nodes.length },
       }),
     )
     const background = resources.opened(follower.follow(ordering))

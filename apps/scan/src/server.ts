@@ -49,6 +49,6 @@ export function createServer(context: Context, port: () => number): HttpServer {
     prefix: PREFIX,
     documents: { '/openapi.json': () => apiDocuments().scan },
     metrics: context.metrics,
-    head: () => headHeaders(replica.head()),
+    commonHeaders: () => headHeaders(replica.head()),
   })
 }

@@ -88,12 +88,12 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       await openReads(app, { ...parts, peerTokenByOrigin, readMetrics }),
     )
     const submission = resources.opened(await openSubmission(app, parts))
-    const { commander, ordering } = submission
+    const { submitter, ordering } = submission
     const registration = createRegistration({
       ...app,
       store,
       ledger,
-      commander,
+      submitter,
       participant: keyPair.publicKey,
       isLossAccepted: config.isLossAccepted,
       assertLive: follower.assertLive,

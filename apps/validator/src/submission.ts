@@ -7,7 +7,7 @@ import { Dispatcher } from '@quorumscan/ledger-api'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import type { RateLimitedLog } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
-import { createCommander, createSubmitter } from '@quorumscan/submit'
+import { createCheckedSubmitter, createSubmitter } from '@quorumscan/submit'
 import type { ValidatorStore } from '@quorumscan/users'
 import { createPartyQueue, payDueRenewal } from '@quorumscan/wallet'
 import { watchSecondMachine } from './second-machine.ts'
@@ -38,11 +38,11 @@ export async function openSubmission(
       alarms.write('second machine', (suppressed) => logger.error({ offset, ...suppressed }, text)),
   })
   const { ordering } = secondMachine
-  const submitter = createSubmitter({ ...app, ordering, ledger, keyPair })
-  const commander = createCommander({
+  const unchecked = createSubmitter({ ...app, ordering, ledger, keyPair })
+  const submitter = createCheckedSubmitter({
     ...app,
     ledger,
-    submitter,
+    submitter: unchecked,
     participant,
     deduplicationMicros,
     assertLive,
@@ -50,7 +50,7 @@ export async function openSubmission(
   const { autoRenewals } = store
   const queue = createPartyQueue()
   const userId = FIRST_ADMIN_USER
-  const spending = { ledger, commander, queue, autoRenewals, userId }
+  const spending = { ledger, submitter, queue, autoRenewals, userId }
   return openAll(async (resources) => {
     const dispatcher = resources.opened(
       await Dispatcher.create({
@@ -75,18 +75,18 @@ export async function openSubmission(
         deps: {
           ledger,
           userId,
-          // The commander interprets the command locally first, because another signatory may have been faster.
-          submit: (input, { signal }) => commander.submit(input, signal),
+          // A dry run comes first: another signatory may have been faster.
+          submit: (input, { signal }) => submitter.submit(input, signal),
           isHosted: (party) => partyParticipant(party) === participantOfKey(participant),
           areAutoRenewed: (references) => autoRenewals.areEnabled(references),
           payRenewal: (idle, signal) => payDueRenewal(spending, idle, signal),
         },
-        member: { index: 0, count: 1 },
+        turn: { index: 0, count: 1 },
       }),
     )
     return {
       autoRenewals,
-      commander,
+      submitter,
       dispatcher,
       now,
       ordering,

@@ -6,7 +6,7 @@ import { SignJWT } from 'jose'
 /** The user that may administer a fresh validator (D-32). */
 export const FIRST_ADMIN_USER = 'participant_admin'
 
-/** An HS256 token that a verifier with the same shared secret and audience takes for `ttlSeconds`. */
+/** An HS256 token that a verifier with the same shared secret and audience accepts for `ttlSeconds`. */
 export function createDevelopmentToken(input: {
   readonly secret: Uint8Array
   readonly user: UserId

@@ -34,7 +34,7 @@ const KEYS_OUTLIVE_MS = 24 * 3_600_000
 type Claims = {
   /** Must be, or be among, the token's `aud`. */
   readonly audience: string
-  /** Longest `exp - iat` accepted; null: any. With a maximum, `exp` and `iat` must be there. */
+  /** Longest `exp - iat` accepted; null: any. With a maximum, `exp` and `iat` must be present. */
   readonly lifetimeSecondsMax: number | null
 }
 
@@ -149,7 +149,7 @@ function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
       return await keys(header, token)
     } catch (error) {
       if (error instanceof Error && 'code' in error && TOKEN_FAULTS.has(error.code)) throw error
-      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The keys for tokens cannot be fetched.', {
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The keys of the issuer cannot be fetched.', {
         cause: error,
       })
     }
@@ -183,16 +183,16 @@ function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number
   if (!audiences.includes(config.audience)) throw new Error('the token is for another audience')
   if (!isUserId(sub)) throw new Error('sub is not a user id')
   if (exp === undefined && config.kind !== 'shared-secret') throw new Error('exp is missing')
-  const expiresAt = instant(exp, 'exp')
+  const expiresAt = numericDate(exp, 'exp')
   if (expiresAt !== null && expiresAt <= nowSeconds) throw new Error('the token has expired')
-  const startsAt = instant(nbf, 'nbf')
+  const startsAt = numericDate(nbf, 'nbf')
   if (startsAt !== null && startsAt > nowSeconds) throw new Error('the token is not valid yet')
-  const issuedAt = instant(iat, 'iat')
+  const issuedAt = numericDate(iat, 'iat')
   if (config.lifetimeSecondsMax !== null) {
     if (expiresAt === null || issuedAt === null) throw new Error('exp or iat is missing')
     if (expiresAt - issuedAt > config.lifetimeSecondsMax)
       throw new Error('the lifetime is too long')
-    // A token from the future would stretch its lifetime by the distance.
+    // An `iat` in the future would extend the accepted lifetime.
     if (issuedAt > nowSeconds + CLOCK_SKEW_SECONDS_MAX) throw new Error('iat is in the future')
   }
   return {
@@ -205,8 +205,8 @@ function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number
 /** Clocks of issuers may be this far ahead of ours. */
 const CLOCK_SKEW_SECONDS_MAX = 60
 
-/** A NumericDate (RFC 7519 §2), or null if the claim is missing. */
-function instant(value: unknown, claim: string): number | null {
+/** A NumericDate (RFC 7519 §2) in seconds, or null if the claim is missing. */
+function numericDate(value: unknown, claim: string): number | null {
   if (value === undefined) return null
   if (typeof value !== 'number' || !Number.isFinite(value))
     throw new Error(`${claim} is not a number`)

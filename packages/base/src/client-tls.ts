@@ -9,7 +9,7 @@ import { describeReadError } from './file-errors.ts'
 export type NamedFile = { readonly variable: string; readonly file: string }
 
 export type ClientTlsFiles = {
-  /** Certificate authorities, in addition to those that every Node trusts. */
+  /** Certificate authorities, in addition to those built into Node.js. */
   readonly ca: NamedFile | null
   /** Its own certificate. */
   readonly own: { readonly cert: NamedFile; readonly key: NamedFile } | null
@@ -34,11 +34,11 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
     file: assertKey,
   })
   if (cert !== null && key !== null) return { cert, key }
-  if (cert !== key) variables.problem(`${prefix}_CERT and ${prefix}_KEY go together`)
+  if (cert !== key) variables.problem(`set both ${prefix}_CERT and ${prefix}_KEY, or neither`)
   return null
 }
 
-/** Node accepts a text without a certificate. @throws {Error} If the text does not hold one in PEM. */
+/** Node.js accepts a text without a certificate. @throws {Error} If the text does not hold one in PEM. */
 export function assertCertificate(text: string): void {
   const [first] = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(text) ?? []
   try {

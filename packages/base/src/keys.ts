@@ -35,7 +35,7 @@ export function sha256(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(digest.digest())
 }
 
-/** By way of a text, which takes a third of the time of a buffer: trees are hashed in many small pieces. */
+/** Hashes to a binary string: for small inputs, such as the nodes of a tree, three times as fast as to a Buffer. */
 function sha256Of(bytes: Uint8Array): Uint8Array {
   const text = hash('sha256', bytes, 'binary')
   const digest = new Uint8Array(text.length)

@@ -14,7 +14,7 @@ function openThree(resources: Resources, failing: readonly number[]) {
 
 it.each([
   [[3], '3 does not close'],
-  [[2, 3], '2 could not be closed'],
+  [[2, 3], '2 errors on closing'],
 ])('all are closed where closing %j fails, in the opposite order', async (failing, message) => {
   const opened = await openAll(async (resources) => ({ closed: openThree(resources, failing) }))
   await expect(opened[Symbol.asyncDispose]()).rejects.toThrow(message)

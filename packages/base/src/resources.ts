@@ -13,7 +13,7 @@ export class Resources implements AsyncDisposable {
     this.opened({ [Symbol.asyncDispose]: async () => void (await work()) })
   }
 
-  /** @throws The error of the one that could not be closed, after all were; an AggregateError of several. */
+  /** @throws After it has tried to close every resource: the error, or an AggregateError of several. */
   async [Symbol.asyncDispose](): Promise<void> {
     const errors: unknown[] = []
     for (const resource of this.#opened.splice(0).toReversed())
@@ -23,7 +23,7 @@ export class Resources implements AsyncDisposable {
         errors.push(error)
       }
     if (errors.length === 1) throw errors[0]
-    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} could not be closed`)
+    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} errors on closing`)
   }
 }
 

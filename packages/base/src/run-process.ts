@@ -55,12 +55,12 @@ export async function runProcess(start: (signal: AbortSignal) => Promise<Running
 
 function report(error: unknown): void {
   const isConfiguration = error instanceof EnvError
-  process.stderr.write(`${isConfiguration ? error.message : wordsOf(error)}\n`)
+  process.stderr.write(`${isConfiguration ? error.message : describeError(error)}\n`)
   process.exitCode = isConfiguration ? CONFIGURATION_EXIT : 1
 }
 
 /** Libraries also reject with objects other than errors, for which `String` is useless. */
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof Error) return error.stack ?? String(error)
   return typeof error === 'string' ? error : inspect(error)
 }

@@ -3,8 +3,8 @@ import { concatBytes } from '@quorumscan/verifier'
 /**
  * Splits a stream that was cut anywhere into its frames. Holds one frame at most: `frameBytesOf` bounds it.
  *
- * @param frameBytesOf - The length of the first frame, with all that precedes its content. If these bytes are too few to
- *   contain the length, the number of bytes from which on it is called again.
+ * @param frameBytesOf - Returns the length of the first frame, header included. If the bytes are too few to contain the
+ *   length, it returns how many bytes are needed before the next call.
  */
 export function splitFrames(frameBytesOf: (bytes: Uint8Array) => number) {
   let held: Uint8Array[] = []

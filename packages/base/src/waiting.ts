@@ -3,12 +3,12 @@ import { backoffMs } from '@quorumscan/verifier'
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
-/** Keeps the signals that a signal follows alive as long as it. */
+/** Keeps the source signals reachable for as long as the combined signal is. */
 const followed = new WeakMap<AbortSignal, readonly AbortSignal[]>()
 
 /**
- * Aborts when one of the signals does. Node collects a signal that only `AbortSignal.any` refers to, so that a timeout
- * among them might never happen.
+ * Aborts when one of the signals does. Node.js collects a signal that only `AbortSignal.any` refers to, so that a
+ * timeout among them might never happen.
  */
 export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
   const any = AbortSignal.any([...signals])

@@ -35,11 +35,11 @@ export type CertifiedHttpRequest = WaitingRequest & {
     readonly min_offset?: number | null
   }
   /** Whether to wait for a certificate that satisfies the query. Default true. */
-  readonly isPatient?: boolean
+  readonly waits?: boolean
 }
 
 /** An answer with its proof. */
-export type Proven<Answer> = {
+export type ProvenAnswer<Answer> = {
   readonly certificate: Certificate
   readonly answer: Answer
   readonly document: CertifiedReply
@@ -77,7 +77,7 @@ export function createCertifiedAnswers(context: {
     return certifier.certified({
       signerCount: signerCountOf(signers ?? 'weak'),
       minOffset: minOffset ?? 0,
-      waitMs: request.isPatient === false ? 0 : CERTIFICATE_WAIT_MS,
+      waitMs: request.waits === false ? 0 : CERTIFICATE_WAIT_MS,
       request,
     })
   }
@@ -92,16 +92,16 @@ export function createCertifiedAnswers(context: {
   /**
    * The answer to a question.
    *
-   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED where a walk began at an offset that is no
+   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED if a walk began at an offset that is no
    *   longer certified.
    */
   const prove = async <Answer>(
     question: AnyQuestion<Answer>,
     request: CertifiedHttpRequest,
-  ): Promise<Proven<Answer>> => {
+  ): Promise<ProvenAnswer<Answer>> => {
     const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
-    const shown = await show(question, found).catch((error) => {
+    const proven = await proveAt(question, found).catch((error) => {
       // Record time has jumped, and no later state is certified yet. The caller named no offset, so its request is right.
       if (offset === null && isScanError(error, 'OFFSET_PRUNED')) throw stateNotStored(found, error)
       throw error
@@ -109,17 +109,17 @@ export function createCertifiedAnswers(context: {
     return {
       certificate: found,
       get answer() {
-        return shown.answer()
+        return proven.answer()
       },
       get document() {
         const { before, after } = frameOf(found)
-        const body = concatBytes([before, ...shown.proof(), after])
+        const body = concatBytes([before, ...proven.proof(), after])
         return { headers: CERTIFIED_HEADERS, body }
       },
     }
   }
 
-  const show = async <Answer>(
+  const proveAt = async <Answer>(
     question: AnyQuestion<Answer>,
     { offset }: Certificate,
   ): Promise<{ answer(): Answer; proof(): readonly Uint8Array[] }> => {
@@ -170,8 +170,8 @@ const [OPEN, COMMA, CLOSE] = [utf8('['), utf8(','), utf8(']')]
 /** As `joinProofs`, in UTF-8: copying bytes takes a tenth of encoding them again. */
 function joinedProofs(proven: readonly ProvenRange[]): readonly Uint8Array[] {
   // A proof of the empty tree is empty.
-  const shown = proven.filter(({ proof }) => proof.byteLength > 0)
-  const parts = shown.flatMap(({ proof }, index) => (index === 0 ? [proof] : [COMMA, proof]))
+  const proofs = proven.filter(({ proof }) => proof.byteLength > 0)
+  const parts = proofs.flatMap(({ proof }, index) => (index === 0 ? [proof] : [COMMA, proof]))
   return [OPEN, ...parts, CLOSE]
 }
 

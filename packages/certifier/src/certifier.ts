@@ -55,7 +55,7 @@ export function createCertifier(options: {
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
-  /** By the count of signers, since the last change: every certified read asks. */
+  /** By the count of signers, since the last change: each certified read looks one up. */
   const newestBySigners = new Map<number, Certificate | null>()
 
   const apply = (event: CollectionEvent): void => {
@@ -80,7 +80,7 @@ export function createCertifier(options: {
     ...options,
     collection,
     crypto: createWebCrypto(),
-    take: (state: SignedState) => apply({ kind: 'signed', state }),
+    addStatement: (state: SignedState) => apply({ kind: 'signed', state }),
   }
   const polling = options.peers
     .filter(({ name }) => genesis.nodes.some((node) => node.name === name))

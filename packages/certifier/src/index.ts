@@ -3,6 +3,6 @@ export {
   type CertifiedAnswers,
   createCertifiedAnswers,
   isCertified,
-  type Proven,
+  type ProvenAnswer,
 } from './certified-answers.ts'
 export { type Certifier, createCertifier } from './certifier.ts'

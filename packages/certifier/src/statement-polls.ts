@@ -32,9 +32,9 @@ const CHECK_MS = 1000 / 32
 const CHECKS_AT_ONCE = STATES_MAX
 
 export type StatementPolls = {
-  /** The known statements; `take` adds one. */
+  /** The known statements; `addStatement` adds one. */
   readonly collection: Collection
-  readonly take: (state: SignedState) => void
+  readonly addStatement: (state: SignedState) => void
   readonly crypto: CryptoPort
   readonly client: PeerClient
   readonly clock: Clock
@@ -71,7 +71,7 @@ export function pollStatements(member: Peer, polls: StatementPolls): Repetition 
 async function receive(
   member: string,
   body: Uint8Array,
-  { collection, crypto, take }: StatementPolls,
+  { collection, crypto, addStatement }: StatementPolls,
   poll: Poll,
 ): Promise<number> {
   const { statements } = JSON.parse(Buffer.from(body).toString()) as { statements: unknown[] }
@@ -91,7 +91,7 @@ async function receive(
     if (!isNewState(collection, state)) continue
     poll.checkCount++
     await verifySignatures(certificate, { ...collection.network, crypto })
-    take(state)
+    addStatement(state)
   }
   return newest
 }
@@ -101,7 +101,7 @@ type Poll = {
   readonly startedMs: number
   /** Signatures that were verified for it. */
   checkCount: number
-  /** `stale`: without a statement newer than those that were asked for. */
+  /** `stale`: without a statement newer than the requested ones. */
   outcome: 'newer' | 'stale' | 'failed'
 }
 

@@ -16,7 +16,7 @@ it('TLS takes a certificate and its key', () => {
   const variables = { QS_TLS_CERT: files.certFile, QS_TLS_KEY: files.keyFile }
   expect(read(variables).connections.tls).toEqual(files)
   for (const half of Object.keys(variables))
-    expect(() => read({ [half]: '/d/one' })).toThrow('QS_TLS_CERT and QS_TLS_KEY go together')
+    expect(() => read({ [half]: '/d/one' })).toThrow('set both QS_TLS_CERT and QS_TLS_KEY')
 })
 
 it.each([

@@ -1,4 +1,4 @@
-/** The configuration of every process of a network by its environment. */
+/** Reads the configuration that all processes of a network share from environment variables. */
 import { type EnvReader, openClientTls, readOwnCertificate, readSecret } from '@quorumscan/base'
 import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections, readWord } from './connections-config.ts'
@@ -79,7 +79,7 @@ function readLog(variables: EnvReader) {
   if ((tokenFile === null) === (certificate === null))
     variables.problem('exactly one of QS_LOG_TOKEN_FILE and QS_LOG_CERT must be set')
   if (certificate !== null && url.startsWith('http:'))
-    variables.problem('QS_LOG_CERT: a certificate is shown over https, and QS_LOG is http')
+    variables.problem('QS_LOG_CERT needs https in QS_LOG')
   return { url, tokenFile, certificate }
 }
 

@@ -24,10 +24,10 @@ export function readConnections(variables: EnvReader) {
   return {
     /** Null: it speaks plain HTTP. */
     tls: readTls(variables),
-    /** The certificates of the authorities of nodes and synchronizer, in addition to those that every Node trusts. */
+    /** Certificate authorities of nodes and synchronizer, in addition to those built into Node.js. */
     peerCa: readNamedFile(variables, 'QS_PEER_CA', {
       about:
-        'certificates (PEM) of the authorities of nodes, synchronizer and issuer of tokens, in addition to those that every Node trusts',
+        'certificate authorities (PEM) of nodes, synchronizer and token issuer, in addition to those built into Node.js',
       example: '/etc/quorumscan/ca.pem',
       file: assertCertificate,
     }),
@@ -92,11 +92,11 @@ function readTls(variables: EnvReader): CertificateFiles | null {
     file: assertKey,
   })
   if (certFile !== null && keyFile !== null) return { certFile, keyFile }
-  if (certFile !== keyFile) variables.problem('QS_TLS_CERT and QS_TLS_KEY go together')
+  if (certFile !== keyFile) variables.problem('set both QS_TLS_CERT and QS_TLS_KEY, or neither')
   return null
 }
 
-/** Only the configured one is read: a proxy writes one, and passes the other on as its client sent it. */
+/** Only the configured header is trusted: a proxy sets it, and forwards the other unchanged from the client. */
 const FORWARDED_HEADERS = ['x-forwarded-for', 'forwarded'] as const
 
 function readProxies(variables: EnvReader) {

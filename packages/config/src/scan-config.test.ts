@@ -53,9 +53,9 @@ it('shows the synchronizer a token or a certificate, over https', () => {
   expect(() => readScanConfig(others)).toThrow(one)
   expect(() => readScanConfig({ ...complete, ...https })).toThrow(one)
   expect(() => readScanConfig({ ...https, QS_LOG_KEY: '' })).toThrow(
-    'QS_LOG_CERT and QS_LOG_KEY go',
+    'set both QS_LOG_CERT and QS_LOG_KEY',
   )
-  expect(() => readScanConfig(shown)).toThrow('QS_LOG is http')
+  expect(() => readScanConfig(shown)).toThrow('QS_LOG_CERT needs https')
 })
 
 it('takes the slash off the public address, so that records of one address are equal', () => {

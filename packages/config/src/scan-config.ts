@@ -1,4 +1,4 @@
-/** The configuration of the process by its environment. `context.ts` reads the files. */
+/** Reads the configuration of a scan node from environment variables. `context.ts` reads the files. */
 import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parsePeerTokens, parseServiceUrl } from '@quorumscan/runtime'
@@ -13,7 +13,7 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
     (variables) => ({
       ...readFollowerConfig(variables),
       redis: readOwnRedis(variables),
-      /** It is left out of `nodes`. */
+      /** Its peers are the other nodes of `QS_NODES`. */
       nodeName: variables.text('QS_NODE_NAME', {
         about: 'its name in the genesis',
         example: 'sv-1',
@@ -29,9 +29,9 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
         example: '/var/lib/quorumscan/keys/sv-1.operator',
         file: parseKeyFile,
       }),
-      /** The address that others reach this node at; null: the one it listens on. */
+      /** The address at which others reach this node; null: the address on which it listens. */
       publicUrl: variables.optional('QS_PUBLIC_URL', {
-        about: 'its address for others; without it the one that it listens on',
+        about: 'the public URL of this node; without it, the address on which it listens',
         example: 'https://sv-1.example',
         read: parseServiceUrl,
       }),

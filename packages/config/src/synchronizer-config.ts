@@ -1,4 +1,4 @@
-/** The configuration of the process by its environment. `context.ts` reads the files. */
+/** Reads the configuration of a synchronizer from environment variables. `context.ts` reads the files. */
 import {
   assertCertificate,
   type Env,
@@ -21,14 +21,14 @@ const RATE_LIMIT_DEFAULT = 2000
 const STRANGER_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500
-/** This number of registrations per second. A faulty one slows the others of a small machine by less than half. */
+/** About 25 registrations per second. At this rate, a faulty super-validator slows the others by less than half. */
 const SV_RATE_DEFAULT = 25
 const RATE_MAX = 10_000_000
-/** Checkpoints for years, and what the Redis of a small cluster need to rewrite their files. */
+/** Space for years of checkpoints, and for the rewrites of the Redis files of a small cluster. */
 const DISK_FREE_MIB_MIN_DEFAULT = 256
 const DISK_FREE_MIB_MIN_MAX = 1_048_576
 
-/** A node that was away for less than a day continues from its own head. */
+/** A node that was down for less than a day continues from its own head. */
 const LOG_KEEP_SECONDS_DEFAULT = 86_400
 /** A hundred years: for ever. */
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
@@ -191,10 +191,10 @@ function readLogRedis(variables: EnvReader): RedisConfig {
     about: 'the Redis that holds the log, and nothing else',
     example: 'unix:///run/quorumscan/log',
   })
-  // A promoted replica may lack acknowledged entries (Rule 3).
+  // A promoted Redis replica may lack acknowledged entries (Rule 3).
   if (isBehindSentinels(config.place))
     variables.problem(
-      'QS_LOG_REDIS must not use sentinels: a promoted replica may lack the end of the log',
+      'QS_LOG_REDIS must not use sentinels: a promoted Redis replica may lack the end of the log',
     )
   return config
 }

@@ -1,4 +1,4 @@
-/** The configuration of the process by its environment. `context.ts` reads the files. */
+/** Reads the configuration of a validator from environment variables. `context.ts` reads the files. */
 
 import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'

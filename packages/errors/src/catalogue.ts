@@ -14,19 +14,19 @@ export type ErrorSpec = {
 }
 
 /** The request had no effect, and a repeat will have none. */
-const never =
+const final =
   (httpStatus: number) =>
   (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: false, doc })
-const invalid = never(400)
-const missing = never(404)
-const conflict = never(409)
+const invalid = final(400)
+const notFound = final(404)
+const conflict = final(409)
 
 /** The request had no effect. A repeat may succeed later. */
-const later =
+const transient =
   (httpStatus: number) =>
   (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: true, doc })
-const unavailable = later(503)
-const disagreed = later(502)
+const unavailable = transient(503)
+const badGateway = transient(502)
 
 export const catalogue = {
   INVALID_ARGUMENT: invalid(
@@ -59,18 +59,18 @@ export const catalogue = {
   LIMIT_EXCEEDED: conflict(
     'A limit per party is reached: payments in flight, or open offers; `details` names it.',
   ),
-  UNAUTHENTICATED: never(401)('The token is missing, malformed, expired or not for this service.'),
-  PERMISSION_DENIED: never(403)('The user of the token may not do this.'),
-  ENTRY_NOT_FOUND: missing('No live entry has this name, or belongs to this party.'),
-  CONTRACT_NOT_FOUND: missing(
+  UNAUTHENTICATED: final(401)('The token is missing, malformed, expired or not for this service.'),
+  PERMISSION_DENIED: final(403)('The user of the token may not do this.'),
+  ENTRY_NOT_FOUND: notFound('No live entry has this name, or belongs to this party.'),
+  CONTRACT_NOT_FOUND: notFound(
     'No active contract has this id, or it is not visible to the caller.',
   ),
-  SNAPSHOT_NOT_FOUND: missing(
+  SNAPSHOT_NOT_FOUND: notFound(
     'The node has no snapshot of the state at this offset, or it has no such piece.',
   ),
-  WALLET_NOT_FOUND: missing('The user of the token is not registered.'),
-  ROUTE_NOT_FOUND: missing('No operation has this path.'),
-  METHOD_NOT_ALLOWED: never(405)('The path exists, with another method.'),
+  WALLET_NOT_FOUND: notFound('The user of the token is not registered.'),
+  ROUTE_NOT_FOUND: notFound('No operation has this path.'),
+  METHOD_NOT_ALLOWED: final(405)('The path exists, with another method.'),
   NAME_TAKEN: conflict('A live entry has this name.'),
   USER_EXISTS: conflict('A user with this id exists, with another party.'),
   CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),
@@ -80,31 +80,31 @@ export const catalogue = {
   DUPLICATE_COMMAND: conflict(
     'A command with the same change ID was accepted within the deduplication period.',
   ),
-  OFFSET_PRUNED: never(410)('The offset lies below the history horizon of the node.'),
-  BODY_TOO_LARGE: never(413)('The body exceeds the limit of the operation.'),
-  UNSUPPORTED_MEDIA_TYPE: never(415)(
+  OFFSET_PRUNED: final(410)('The offset lies below the history horizon of the node.'),
+  BODY_TOO_LARGE: final(413)('The body exceeds the limit of the operation.'),
+  UNSUPPORTED_MEDIA_TYPE: final(415)(
     'The operation does not accept the content type or encoding of the body.',
   ),
-  HEADERS_TOO_LARGE: never(431)('The URL and the headers together exceed the limit.'),
-  REQUEST_TIMEOUT: later(408)('The request did not arrive completely in time.'),
-  RATE_LIMITED: later(429)(
+  HEADERS_TOO_LARGE: final(431)('The URL and the headers together exceed the limit.'),
+  REQUEST_TIMEOUT: transient(408)('The request did not arrive completely in time.'),
+  RATE_LIMITED: transient(429)(
     'The caller exceeded its rate limit; `retry-after` has the time to wait.',
   ),
-  CONSENSUS_DISPUTED: disagreed(
+  CONSENSUS_DISPUTED: badGateway(
     'The scan nodes gave different answers at one offset, and no group can reach the threshold.',
   ),
-  NOT_ENOUGH_NODES: disagreed('Fewer scan nodes can be reached than the threshold needs.'),
+  NOT_ENOUGH_NODES: badGateway('Fewer scan nodes can be reached than the threshold needs.'),
   CONSENSUS_LAGGING: unavailable(
     'The scan nodes have not reached the offset, or their newest record time is older than requested.',
   ),
   OFFSET_NOT_REACHED: unavailable('The node has not applied this offset yet.'),
   NO_CERTIFICATE: unavailable(
-    'The node has no certificate with so many signatures at the requested offset.',
+    'The node has no certificate with the requested number of signatures at the offset.',
   ),
-  LOG_FORK: never(503)(
+  LOG_FORK: final(503)(
     'Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.',
   ),
-  OVERLOADED: unavailable('A bound on work in progress is reached.'),
+  OVERLOADED: unavailable('The process has reached a limit of work in progress.'),
   NOT_READY: unavailable(
     'The process is starting, catching up or stopping; `details` has its state.',
   ),
@@ -117,19 +117,19 @@ export const catalogue = {
     retryable: true,
     doc: 'The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.',
   },
-  ORDERING_HALTED: never(503)(
+  ORDERING_HALTED: final(503)(
     'The other members order the log, and this one cannot follow them; its operator must act.',
   ),
-  LOG_REGRESSED: never(503)(
+  LOG_REGRESSED: final(503)(
     'The log is shorter than, or different from, the one that the replica applied; its operator must act.',
   ),
-  SOFTWARE_OUTDATED: never(503)(
+  SOFTWARE_OUTDATED: final(503)(
     'The super-validators voted for a version of the protocol that this software does not know; its operator must install a newer one.',
   ),
-  STATE_DIVERGED: never(503)(
+  STATE_DIVERGED: final(503)(
     'The stored state of the node differs from the log: it answers no lookups until it is wiped.',
   ),
-  USERS_LOST: never(503)(
+  USERS_LOST: final(503)(
     'The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.',
   ),
   SUBMISSION_UNKNOWN: {

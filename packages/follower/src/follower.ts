@@ -50,7 +50,7 @@ type FollowerOptions = {
   readonly participant?: string
   /** Jobs whose due work the replica reports. */
   readonly dueJobs: readonly string[]
-  /** Called where other software wrote the replica; resolves once it has called `deleteStored`. */
+  /** Called if another software version wrote the stored replica; resolves once it has called `deleteStored`. */
   readonly rebuild: (
     deleteStored: () => Promise<unknown>,
     parts: {
@@ -73,7 +73,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
   const { config, member, peerTokenByOrigin = new Map() } = options
   const logOptions = await readLogClientOptions(config)
   const redis = await readRedisAddress(config.redis)
-  /** Of so many members at least one is honest. */
+  /** f + 1: among this number of members at least one is honest. */
   const needed = maxFaulty(genesis.nodes.length) + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
@@ -104,7 +104,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     const isLive = () => replica.state() === 'live'
     measureMargins(app.metrics, () => {
       if (options.peers.length === 0) return []
-      // As a validator that knows the same members counts: a member counts itself, too.
+      // A member counts itself, so that its number equals the one that a validator computes.
       const count = clocks.followingCount() + (member !== null && isLive() ? 1 : 0)
       return [
         ['lookups', count - needed],

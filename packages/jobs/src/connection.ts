@@ -1,6 +1,6 @@
 /**
- * Connections to the node's Redis. BullMQ in ESM cannot load ioredis by itself, so it gets clients that are ours. That
- * also allows cutting them when a close hangs: BullMQ waits without end while Redis is away.
+ * Connections to the node's Redis. BullMQ in ESM cannot load ioredis by itself, so this package creates its clients. It
+ * can also disconnect them when a close hangs: BullMQ waits without end while Redis is down.
  */
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -11,8 +11,8 @@ import type { Redis } from 'ioredis'
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**
- * For adds and counts: a command fails within a second instead of waiting, and the sweep comes again. Checks that Redis
- * never evicts: it would drop jobs, and cells of the replica, silently.
+ * For adds and counts: a command fails within a second instead of waiting, and the next sweep repeats it. Checks that
+ * Redis never evicts: it would drop jobs, and cells of the replica, silently.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer in time, or may evict.
  */
@@ -43,7 +43,7 @@ export async function connectProducer(options: {
   }
 }
 
-/** For workers: waits as long as Redis is away, as BullMQ demands. Disposing cuts it, and BullMQ's blocking duplicates. */
+/** For workers: waits while Redis is down, as BullMQ requires. Disposing disconnects it and its blocking duplicates. */
 export function connectWorkers(redis: RedisAddress, onError: (error: Error) => void) {
   const client = openRedis(redis, 'jobsWorker', onError)
   const all = [client]

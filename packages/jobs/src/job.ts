@@ -14,14 +14,13 @@ export type JobDefinition<Deps> = {
   /** Equal to `DueItem.job`. */
   readonly name: string
   /**
-   * 'every': each member does its own part. Default: the work of one member is enough. Members start one after the other,
-   * and the later ones usually find nothing left to do.
+   * 'every-member': each member does its own part. Default: the work of one member is enough. Members start one after
+   * the other, and the later ones usually find nothing left to do.
    */
-  readonly share?: 'every'
+  readonly runsOn?: 'every-member'
   /**
-   * Those of the due contracts that are work for this process, e.g. of parties that it hosts; all where a
-   * definition has none. Others are never queued. Asked again in every sweep while they are due, so it
-   * reads a page of contracts at once.
+   * Returns the due contracts that this process must handle, e.g. those of parties that it hosts. Without `select`, it
+   * handles all. Called in every sweep with a page of due contracts.
    */
   select?(contractIds: readonly ContractId[], deps: Deps): Promise<readonly ContractId[]>
   /**
@@ -73,25 +72,25 @@ export type WalletDeps = SubmittingDeps & {
 /** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */
 const SUBMIT_TIMEOUT_MS = 10_000
 
-/** A command, and whose it is: the super-validator's own party, or one that the validator hosts. */
+/** A command and its party: the one of the super-validator, or one that the validator hosts. */
 export type Act = { readonly party: PartyId; readonly command: Command }
 
 /**
- * A job that submits one command for its contract, unless the contract is archived or `actOf` finds nothing to do.
+ * A job that submits one command for its contract, unless the contract is archived or `commandFor` finds nothing to do.
  *
  * The command id is that of job and contract, so a second submission while the first one's outcome is
  * unknown changes nothing: it is refused as a duplicate once the first was accepted.
  */
 export function submittingJob<Deps extends SubmittingDeps>(
   row: Omit<JobDefinition<Deps>, 'process'> & {
-    actOf(contract: Contract, deps: Deps): Act | null | Promise<Act | null>
+    commandFor(contract: Contract, deps: Deps): Act | null | Promise<Act | null>
   },
 ): JobDefinition<Deps> {
   return {
     ...row,
     async process(contractId, deps) {
       const [contract = null] = await deps.ledger.contracts([contractId])
-      const act = contract && (await row.actOf(contract, deps))
+      const act = contract && (await row.commandFor(contract, deps))
       if (act === null) return
       const { submit, userId, signal } = deps
       const commandId = `${row.name}-${contractId}`

@@ -71,11 +71,11 @@ function startJobs(
   return openJobs(app, {
     redis: { path: redis.socketPath },
     prefix: 'jobs',
-    definitions: [{ name: JOB, share: 'every', process }],
+    definitions: [{ name: JOB, runsOn: 'every-member', process }],
     deps: {},
     ledger,
     isLive,
-    member: { index: 0, count: 1 },
+    turn: { index: 0, count: 1 },
   })
 }
 
@@ -219,19 +219,19 @@ it('starts although Redis answers no write for a while', async () => {
   const before = logged.length
   const process: JobDefinition<object>['process'] = async (id) => world.apply(id)
   await using _jobs = await startJobs(redis, world.ledger, process)
-  await untilTrue('a sweep to fail', () => logged.slice(before).some(({ msg }) => msg === 'sweep'))
+  await untilTrue('a failed sweep', () => logged.slice(before).some(({ msg }) => /sweep/.test(msg)))
   await client.redis.call('CLIENT', 'UNPAUSE')
   await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
 })
 
-it('reports that Redis is away, in few lines', async () => {
+it('reports that Redis is down, in few lines', async () => {
   await using redis = await startRedis()
   await using _jobs = await startJobs(redis, createDueLedger(JOB).ledger, async () => {})
   const before = logged.length
   const lines = (message: string) =>
     logged.slice(before).filter((line) => line.msg.includes(message)).length
   await redis.kill()
-  await until('two sweeps to fail', () => (lines('sweep') >= 2 ? true : undefined))
+  await until('two sweeps to fail', () => (lines('the sweep') >= 2 ? true : undefined))
   expect(lines('')).toBeGreaterThan(2)
   expect(lines('')).toBeLessThanOrEqual(6)
 })
@@ -254,13 +254,13 @@ await openJobs(app, {
   prefix,
   definitions: [{
     name: job,
-    share: 'every',
+    runsOn: 'every-member',
     process: (id) => new Promise(() => process.stdout.write(id)),
   }],
   deps: {},
   ledger: { dueItems: async () => [{ job, contractId, at: 0 }], onApplied: () => () => {} },
   isLive: () => true,
-  member: { index: 0, count: 1 },
+  turn: { index: 0, count: 1 },
 })
 `
 

@@ -6,11 +6,11 @@ import { createRateLimitedLog, type Metrics, repeat, type Tracer } from '@quorum
 import { connectProducer, connectWorkers } from './connection.ts'
 import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'
-import { countsOf, createQueue, type Member, measureQueues, memberDelayMs } from './queue.ts'
+import { countsOf, createQueue, measureQueues, memberDelayMs, type TurnOrder } from './queue.ts'
 import { createPostponed, createSweep } from './sweep.ts'
 import { createRunMetrics, createWorker, type WorkerApp } from './worker.ts'
 
-/** How long something due may wait when no event announced it (Rule 7). */
+/** How long due work may wait if no event announced it (Rule 7). */
 const SWEEP_MS = 1_000
 /** Jobs that are postponed at a time; they use some MiB. */
 const POSTPONED_MAX = 20_000
@@ -34,36 +34,36 @@ export async function openJobs<Deps>(
     readonly definitions: readonly JobDefinition<Deps>[]
     readonly deps: Deps
     readonly ledger: Ledger
-    /** False while the replica catches up: acting on an old state only makes refusals. */
+    /** False while the replica catches up: commands made from an old state are refused. */
     readonly isLive: () => boolean
-    readonly member: Member
+    readonly turn: TurnOrder
   },
 ) {
   const { clock, logger, metrics } = app
-  const { redis, prefix, definitions, deps, ledger, isLive, member } = options
-  // Lost connections report on every try; one line per second is enough.
+  const { redis, prefix, definitions, deps, ledger, isLive, turn } = options
+  // ioredis reports each failed attempt; one line per second is enough.
   const lines = createRateLimitedLog({ clock, perSubjectMs: 1_000 })
   const onError = (err: Error) =>
     lines.write('redis', (suppressed) =>
-      logger.warn({ err, ...suppressed }, 'Redis of the job queues'),
+      logger.warn({ err, ...suppressed }, 'no connection to the Redis of the job queues; retrying'),
     )
   const producer = await connectProducer({ redis, clock, onError })
   const workerConnection = connectWorkers(redis, onError)
   const closing = new AbortController()
   const { signal } = closing
-  const queues = definitions.map(({ name, share, select }) => ({
+  const queues = definitions.map(({ name, runsOn, select }) => ({
     ...createQueue({
       name,
       connection: producer,
       prefix,
-      delayMsOf: (id) => (share === 'every' ? 0 : memberDelayMs(id, member)),
+      delayMsOf: (id) => (runsOn === 'every-member' ? 0 : memberDelayMs(id, turn)),
       onError,
     }),
     select: async (ids: readonly string[]) => (await select?.(ids, deps)) ?? ids,
   }))
   measureQueues(metrics, queues)
   const postponed = createPostponed(clock, POSTPONED_MAX)
-  // A Redis that was away may have lost its last seconds, queued jobs included.
+  // A Redis that was down may have lost its last seconds, queued jobs included.
   producer.on('ready', () => postponed.clear())
   const measured = createRunMetrics(app, definitions)
   const failures = createFailures(producer, prefix)
@@ -80,13 +80,13 @@ export async function openJobs<Deps>(
       onDropped: (failure) =>
         failures
           .record(failure)
-          .catch((err) => logger.warn({ err, ...failure }, 'job failure not recorded')),
+          .catch((err) => logger.warn({ err, ...failure }, 'could not record a dropped job')),
     }),
   )
   const sweep = createSweep({ ledger, queues, postponed })
   const flush = singleFlight(() =>
     sweep.flush().catch((err: unknown) => {
-      logger.info({ err }, 'jobs not added at once, the sweep will')
+      logger.info({ err }, 'could not queue due jobs now; the next sweep adds them')
     }),
   )
   // Adds what an applied entry made due, without holding up the ingest loop that calls back.
@@ -100,7 +100,7 @@ export async function openJobs<Deps>(
   let isRunning = false
   const tick = async () => {
     if (!isLive()) return
-    // Workers begin when the replica has caught up: a job that reads an old state only makes refusals.
+    // Workers begin when the replica has caught up: commands made from an old state are refused.
     if (!isRunning) for (const worker of workers) worker.run().catch(onError)
     isRunning = true
     await sweep.tick()
@@ -109,7 +109,7 @@ export async function openJobs<Deps>(
     clock,
     everyMs: SWEEP_MS,
     signal,
-    onError: (err) => logger.warn({ err }, 'sweep'),
+    onError: (err) => logger.warn({ err }, 'the sweep for due jobs failed; retrying in 1 s'),
   })
   return {
     /** The jobs in each queue now. */
@@ -121,7 +121,7 @@ export async function openJobs<Deps>(
       await sweeping.ended
       const closeAll = () => Promise.allSettled([...workers, ...queues].map((one) => one.close()))
       await within({ clock, timeoutMs: CLOSE_MS_MAX }, closeAll, () => {})
-      // Also ends what waits for a Redis that is away: BullMQ would wait without end.
+      // Also ends commands that wait for a Redis that is down: BullMQ would wait without end.
       workerConnection[Symbol.dispose]()
       endConnection(producer)
     },

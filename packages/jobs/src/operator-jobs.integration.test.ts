@@ -133,7 +133,7 @@ function startOperator(
     deps: world.deps(options.index, options.refuse),
     ledger: world.ledger,
     isLive: () => true,
-    member: { index: options.index, count: 4 },
+    turn: { index: options.index, count: 4 },
   })
 }
 

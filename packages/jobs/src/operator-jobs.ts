@@ -27,7 +27,7 @@ type BySuperValidator = { readonly dsoRules: ContractId; readonly sv: PartyId }
 /** Submits one command for a contract, unless `isWanted` sees that there is nothing to do. */
 function operatorJob(
   name: string,
-  row: Pick<JobDefinition<OperatorDeps>, 'share'> & {
+  row: Pick<JobDefinition<OperatorDeps>, 'runsOn'> & {
     isWanted?(contract: Contract, deps: OperatorDeps): boolean | Promise<boolean>
     command(contractId: ContractId, by: BySuperValidator): Command
   },
@@ -36,7 +36,7 @@ function operatorJob(
   return submittingJob({
     ...row,
     name,
-    async actOf(contract, deps) {
+    async commandFor(contract, deps) {
       if (!(await isWanted(contract, deps))) return null
       // It exists from genesis on (D-29).
       const [rules] = await deps.ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
@@ -53,7 +53,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   // Confirms "resolve payment P", once. Interpretation decides whether to collect or to refund when
   // the q-th confirmation arrives (D-23).
   operatorJob('resolve-initial-payment', {
-    share: 'every',
+    runsOn: 'every-member',
     async isWanted({ contractId }, { ledger, party }) {
       const confirmations = await ledger.contractsByKey(`confirmations:${contractId}`)
       return confirmations.every(({ payload }) => payload['confirmer'] !== party)

@@ -15,8 +15,8 @@ const MEMBER_DELAY_MS = 1_500
 export type JobQueue = ReturnType<typeof createQueue>
 export type JobCounts = Awaited<ReturnType<JobQueue['counts']>>
 
-/** This process's place among those that run the same automation. */
-export type Member = { readonly index: number; readonly count: number }
+/** The position of this process among those that run the same jobs. */
+export type TurnOrder = { readonly index: number; readonly count: number }
 
 export function createQueue(options: {
   readonly name: string
@@ -60,10 +60,10 @@ export function createQueue(options: {
 }
 
 /** Different contracts start with different members, so that all of them share the work. */
-export function memberDelayMs(contractId: ContractId, member: Member): number {
+export function memberDelayMs(contractId: ContractId, turn: TurnOrder): number {
   // The id ends in hex digits of a hash.
   const first = Number.parseInt(contractId.slice(-6), 16)
-  return ((first + member.index) % member.count) * MEMBER_DELAY_MS
+  return ((first + turn.index) % turn.count) * MEMBER_DELAY_MS
 }
 
 /** The jobs in each queue now, by the name of the queue. */

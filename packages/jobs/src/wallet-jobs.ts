@@ -13,15 +13,15 @@ import {
 import type { Contract, Micros } from '@quorumscan/model'
 import { type Act, type JobDefinition, submittingJob, type WalletDeps } from './job.ts'
 
-/** Submits the command that `actOf` returns; null where no party that may act is hosted. */
-function partyJob(name: string, actOf: (contract: Contract, deps: WalletDeps) => Act | null) {
+/** Submits the command that `commandFor` returns; null where no party that may act is hosted. */
+function partyJob(name: string, commandFor: (contract: Contract, deps: WalletDeps) => Act | null) {
   return submittingJob({
     name,
-    actOf,
+    commandFor,
     async select(ids, deps) {
       const contracts = await deps.ledger.contracts(ids)
       return contracts.flatMap((contract) =>
-        contract !== null && actOf(contract, deps) !== null ? [contract.contractId] : [],
+        contract !== null && commandFor(contract, deps) !== null ? [contract.contractId] : [],
       )
     },
   })

@@ -38,8 +38,9 @@ const POSTPONE_DONE_MS = 5_000
 const POSTPONE_DROPPED_MS = 60_000
 
 /**
- * Refusals because the ledger changed between the read and the submission of the job: the next run, at once, reads
- * again and finds the work done, or names the contracts of today. (The local replica had applied the refusal.)
+ * Refusals because the ledger changed between the read and the submission of the job. The next run, at once, reads
+ * again: it finds the work done, or uses the current contracts. The local replica has applied the refused entry, so its
+ * state is new enough.
  */
 const isStaleRefusal = (error: unknown): boolean =>
   isScanError(error, 'CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED', 'DUPLICATE_COMMAND')
@@ -50,14 +51,14 @@ const DELAY_MS_MIN = 250
 /** The longest wait: well below the shortest payment lock in use (15 s with rounds of 5 s). */
 const DELAY_MS_MAX = 5_000
 
-/** Half of it is random: members that failed together do not come back together. `attempt` from 1. */
+/** Half of it is random: members that failed together do not retry together. `attempt` from 1. */
 export function retryDelayMs(attempt: number, random: Random): number {
   const bounds = { minMs: DELAY_MS_MIN, maxMs: DELAY_MS_MAX, random: () => random.fraction() }
   return Math.floor(backoffMs(attempt, bounds))
 }
 
-/** Runs at once when the ledger moved on; by then it moves faster than this process reads. */
-const RUNS_AT_ONCE_MAX = 3
+/** Runs without a pause after stale refusals. After three, the ledger changes faster than this process reads it. */
+const IMMEDIATE_RUNS_MAX = 3
 
 /** Whether running the same job again later may succeed. Any other error than a ScanError is a bug, and is not retried. */
 export function isWorthRetrying(error: unknown): boolean {
@@ -117,7 +118,7 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
         )
         break
       } catch (error) {
-        if (runs === RUNS_AT_ONCE_MAX || !isStaleRefusal(error)) throw error
+        if (runs === IMMEDIATE_RUNS_MAX || !isStaleRefusal(error)) throw error
       }
     postponed.postpone(key, postponeMs)
   } catch (error) {
@@ -128,10 +129,10 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
     const message = error instanceof Error ? error.message : String(error)
     const what = { job: definition.name, contractId, attempts }
     if (isRetryable && attempts < ATTEMPTS_MAX) {
-      logger.info({ err: error, ...what }, 'job again')
+      logger.info({ err: error, ...what }, 'the job failed; retrying')
       throw error
     }
-    logger.warn({ err: error, ...what }, 'job dropped')
+    logger.warn({ err: error, ...what }, 'the job failed and was dropped; see "quorumscan jobs"')
     postponed.postpone(key, isRetryable ? POSTPONE_DONE_MS : POSTPONE_DROPPED_MS)
     const code = isScanError(error) ? error.code : 'INTERNAL'
     await options.onDropped({ ...what, code, message, at: clock.nowMicros() })

@@ -1,4 +1,4 @@
-/** Page tokens (D-11), hashed as Node does. */
+/** Page tokens (D-11), hashed with Node.js crypto. */
 import { sha256 } from '@quorumscan/base'
 import {
   formatPageToken as format,

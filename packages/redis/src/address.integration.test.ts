@@ -63,10 +63,10 @@ it('reports contradicting variables, and shows no password', () => {
   expect(() => read(secret)).not.toThrow('hunter2')
   expect(() => read({})).toThrow('QS_REDIS is not set')
   const plain = { QS_REDIS: 'redis://a.example' }
-  expect(() => read({ ...plain, QS_REDIS_CA: '/ca' })).toThrow('QS_REDIS is without TLS')
+  expect(() => read({ ...plain, QS_REDIS_CA: '/ca' })).toThrow('QS_REDIS_CERT need TLS')
   expect(() => read({ ...plain, QS_REDIS_SENTINEL_PASSWORD_FILE: '/p' })).toThrow('no sentinels')
   const cert = { QS_REDIS: 'rediss://a.example', QS_REDIS_CERT: '/c' }
-  expect(() => read(cert)).toThrow('QS_REDIS_CERT and QS_REDIS_KEY go together')
+  expect(() => read(cert)).toThrow('set both QS_REDIS_CERT and QS_REDIS_KEY')
 })
 
 describe('over TLS', () => {

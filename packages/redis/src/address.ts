@@ -37,7 +37,7 @@ export type RedisAddress = RedisLocation & {
   readonly password?: string
   readonly sentinelUsername?: string
   readonly sentinelPassword?: string
-  /** Null: trusts the certificates that Node trusts by default. Absent: without TLS. */
+  /** Null: trusts the certificate authorities built into Node.js. Absent: without TLS. */
   readonly tls?: ClientTls | null
 }
 
@@ -59,33 +59,33 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
       file: () => {},
     })
   const files = {
-    userFile: fileOf('USER', 'user of this Redis; without it the default user'),
+    userFile: fileOf('USER', 'user name for this Redis; without it, the default user'),
     passwordFile: fileOf('PASSWORD', `password of the user in ${name}_USER_FILE`),
-    sentinelUserFile: fileOf('SENTINEL_USER', 'user of the sentinels'),
-    sentinelPasswordFile: fileOf('SENTINEL_PASSWORD', `password of the user in ${name}_SENTINEL_USER_FILE`),
+    sentinelUserFile: fileOf('SENTINEL_USER', 'user name for the sentinels'),
+    sentinelPasswordFile: fileOf('SENTINEL_PASSWORD', 'password of the sentinel user'),
   }
   const tls = {
     ca: readNamedFile(variables, `${name}_CA`, {
-      about: `certificates (PEM) of the authority of ${name}, in addition to those that Node trusts`,
+      about: `certificates (PEM) of the authority of ${name}, in addition to those built into Node.js`,
       example: '/etc/quorumscan/redis-ca.pem',
       file: assertCertificate,
     }),
     own: readOwnCertificate(variables, name, 'this Redis'),
   }
   const { sentinelUserFile, sentinelPasswordFile } = files
-  const nowhere = { place: { path: '' } }
+  const noLocation = { place: { path: '' } }
   // The missing variable was reported.
-  if (text === '') return nowhere
+  if (text === '') return noLocation
   try {
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
-      variables.problem(`${name} is without TLS, and ${name}_CA or ${name}_CERT is set`)
+      variables.problem(`${name}_CA and ${name}_CERT need TLS: use rediss:// in ${name}`)
     if (!isBehindSentinels(place) && (sentinelUserFile ?? sentinelPasswordFile) !== null)
-      variables.problem(`${name} has no sentinels, and ${name}_SENTINEL_PASSWORD_FILE is set`)
+      variables.problem(`${name} has no sentinels: unset ${name}_SENTINEL_PASSWORD_FILE`)
     return { place, ...files, tls: isSecure ? tls : null }
   } catch (error) {
     variables.problem(`${name}: ${(error as Error).message}`)
-    return nowhere
+    return noLocation
   }
 }
 

@@ -48,7 +48,7 @@ export function createConnection(address: RedisAddress, options: ConnectionOptio
     connectTimeout: CONNECT_MS_MAX,
     socketTimeout: SILENCE_MS_MAX,
     ...rest,
-    ...reachedBy(address, reconnect !== null),
+    ...addressOptions(address, reconnect !== null),
     retryStrategy: reconnect === null ? null : () => nextPauseMs(reconnect),
     // Another Redis became the primary. A new connection finds it, by its name or by its sentinels.
     reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message),
@@ -65,9 +65,9 @@ export function createConnection(address: RedisAddress, options: ConnectionOptio
 }
 
 /** The options of ioredis for an address. */
-function reachedBy(
+function addressOptions(
   { tls, ...address }: RedisAddress,
-  comesBack: boolean,
+  reconnects: boolean,
 ): Omit<RedisOptions, 'replyMapping'> {
   // ioredis reads this for each connection, so that each connection uses the current certificates.
   const secure =
@@ -86,7 +86,7 @@ function reachedBy(
     sentinelCommandTimeout: CONNECT_MS_MAX,
     // Null ends the connection, whatever `retryStrategy` returns.
     sentinelRetryStrategy: (round) =>
-      comesBack ? Math.min(round * SENTINEL_PAUSE.stepMs, SENTINEL_PAUSE.msMax) : null,
+      reconnects ? Math.min(round * SENTINEL_PAUSE.stepMs, SENTINEL_PAUSE.msMax) : null,
     ...(secure && { tls: secure, sentinelTLS: secure, enableTLSForSentinelMode: true }),
   }
 }

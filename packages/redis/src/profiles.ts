@@ -32,7 +32,7 @@ const REPLICA = {
   // A command without a reply fails at once: then the outcome of a write is looked up, and a caller repeats a read. An
   // automatic repetition would mix two states.
   autoResendUnfulfilledCommands: false,
-  // A replica lags meanwhile.
+  // While it is disconnected, the replica lags.
   reconnect: { stepMs: 20, msMax: 500 },
 } as const
 
@@ -165,7 +165,7 @@ export async function openCheckedRedis(
   options: Pick<SettingsOptions, 'onUnchecked'> & { readonly reach: ReturnType<typeof reaching> },
 ): Promise<Redis> {
   const redis = openRedis(address, profile)
-  // While no sentinel answers, ioredis repeats the question without end.
+  // While no sentinel answers, ioredis tries without end.
   const late = () => {
     throw new Error('it takes too long to connect')
   }

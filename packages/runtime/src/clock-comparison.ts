@@ -24,7 +24,7 @@ export type ClockVerdict =
   /** Too few have answered recently. */
   | { readonly kind: 'unknown' }
 
-/** Far above the offset of a machine with any time service, far below the 10 s at which replicas wait. */
+/** Far above the skew of a machine with any time service, far below the 10 s at which replicas wait. */
 export const CLOCK_TOLERANCE_MICROS = 2_000_000
 /** Six usual rounds: an older reading is not evidence, as the peer may be down. */
 const READING_MS_MAX = 30_000
@@ -49,12 +49,12 @@ export function judgeClock(options: {
   readonly now: Moment
   readonly needed: number
 }): ClockVerdict {
-  const offsets = freshReadings(options.readings, options.now)
+  const skews = freshReadings(options.readings, options.now)
     .map((reading) => skewOf(reading, options.now))
     .sort((a, b) => a - b)
-  const close = offsets.filter((offset) => Math.abs(offset) <= CLOCK_TOLERANCE_MICROS)
+  const close = skews.filter((skew) => Math.abs(skew) <= CLOCK_TOLERANCE_MICROS)
   if (close.length >= options.needed) return { kind: 'agrees', skewMicros: middleOf(close) }
-  const far = offsets.filter((offset) => Math.abs(offset) > CLOCK_TOLERANCE_MICROS)
+  const far = skews.filter((skew) => Math.abs(skew) > CLOCK_TOLERANCE_MICROS)
   if (far.length >= options.needed) return { kind: 'off', skewMicros: middleOf(far) }
   return { kind: 'unknown' }
 }

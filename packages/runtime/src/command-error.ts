@@ -14,7 +14,7 @@ export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 }
 
-/** The process that was asked did not answer. */
+/** The process did not answer the request. */
 export class SilentError extends CommandError {
   override readonly name = 'SilentError'
 }

@@ -33,7 +33,7 @@ export type Health = {
   readonly detail: string | null
   /** The code of its refusal. */
   readonly code: string | null
-  /** Whether it waits until others are rebuilt: not an error while they make progress. */
+  /** Whether it waits until others have rebuilt their replicas: not an error while they make progress. */
   readonly isInTurn: boolean
   /** Whether it will not continue by itself. */
   readonly isStalled: boolean
@@ -81,7 +81,7 @@ function readinessOf({ status, headers, body }: HttpReply) {
   } as const
 }
 
-/** The clock offset of a ready process that may stop it. */
+/** The clock skew of a ready process that may stop it. */
 function clockDetail(headers: Headers): string | null {
   const skewMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
   return Math.abs(skewMicros) > CLOCK_TOLERANCE_MICROS

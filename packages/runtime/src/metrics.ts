@@ -7,11 +7,11 @@
 import { type Clock, createSystemClock, within } from '@quorumscan/base'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** 1 ms to 10 s: below is noise of the clock, above is what every wait gives up at (D-38). */
+/** 1 ms to 10 s: shorter times are noise of the clock, and every wait ends before 10 s (D-38). */
 const SECONDS_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const
-/** A source that hangs, such as a paused Redis, must not take the other values with it. */
+/** A source that hangs, such as a paused Redis, must not delay the other metrics. */
 const SAMPLE_MS_MAX = 500
 /** Sets of labels of one histogram; labels are routes, nodes and outcomes, never what a client sends. */
 const OBSERVERS_MAX = 1000
@@ -31,8 +31,8 @@ type ValuesOf<Names extends Labels> = { readonly [Index in keyof Names]: string 
 /** A metric that counts events as they happen, instead of being read. */
 type TalliedDefinition<Names extends Labels> = Definition<Names> & {
   /**
-   * Sets of label values that are there from the start, at zero: of what appears only when it happens, an alert
-   * misses the first time. Default: the one without labels.
+   * Sets of label values that exist from the start, at zero. An alert on an increase misses the first event of a series
+   * that did not exist before. Default: the set without labels.
    */
   readonly known?: Iterable<ValuesOf<NoInfer<Names>>>
 }
@@ -65,7 +65,7 @@ export class Metrics {
     const labels: Labels = definition.labels ?? []
     const collect = async (): Promise<void> => {
       const samples = await atMost(this.#clock, async () => definition.read())
-      // Without labels a reset leaves a zero, which would be a claim.
+      // Without labels, `reset` would report 0 for a value that could not be read.
       if (labels.length === 0) metric.remove()
       else metric.reset()
       for (const [values, value] of samples ?? [])

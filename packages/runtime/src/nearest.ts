@@ -11,8 +11,8 @@ const LETTERS_PER_EDIT = 5
 /** The name nearest to a word, or the only one with this prefix; undefined if none is near. */
 export function nearestOf(word: string, names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined
-  const [begun, ...more] = names.filter((name) => name.startsWith(word))
-  if (begun !== undefined && more.length === 0 && word.length >= BEGINNING_MIN) return begun
+  const [first, ...more] = names.filter((name) => name.startsWith(word))
+  if (first !== undefined && more.length === 0 && word.length >= BEGINNING_MIN) return first
   const nearest = closest(word, names)
   const edits = Math.max(EDITS_MAX, Math.floor(word.length / LETTERS_PER_EDIT))
   return distance(word, nearest) <= edits ? nearest : undefined

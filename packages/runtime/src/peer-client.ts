@@ -46,7 +46,7 @@ export function createPeerClient(
         isPublicOnly: peerRequest.isPublicOnly ?? false,
         signal,
         method: body === undefined ? 'GET' : 'POST',
-        headers: { ...(body && BYTES), ...tracer?.surrounding() },
+        headers: { ...(body && BYTES), ...tracer?.currentHeaders() },
         body: body === undefined ? null : new Uint8Array(body),
       })
     const { signal = new AbortController().signal } = peerRequest

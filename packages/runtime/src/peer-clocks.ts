@@ -25,11 +25,11 @@ import { type PeerPoll, pollPeers } from './repeat.ts'
 export const CLOCK_HEADER = 'x-clock'
 const HEAD_HEADER = 'x-ledger-head'
 const HEAD_TIME_HEADER = 'x-ledger-head-time'
-/** On the answer of `/readyz`: how far this process's clock is ahead of its peers, ms. */
+/** On the answer of `/readyz`: the clock skew of this process, in ms by which it is ahead of its peers. */
 export const OFFSET_HEADER = 'x-clock-offset-ms'
 /** On the answer of `/readyz`: what an operator must know although the process does its work. */
 export const DETAIL_HEADER = 'x-detail'
-/** A peer whose clock is 2 s off is noticed in time before it is 10 s off by any drift. */
+/** Often enough to notice a skew of 2 s before drift makes it 10 s. */
 const READ_MS = 5000
 /** While the clock is not known to be right, so that waiting work continues soon. */
 const READ_MS_OFF = 500
@@ -37,7 +37,7 @@ const READ_MS_OFF = 500
 const ANSWER_MS_MAX = 1000
 /** `/livez` has no body. */
 const ANSWER_BYTES_MAX = 4096
-/** Replicas wait for entries that are further ahead of their clock: a process with such an offset stalls. */
+/** Replicas wait for entries that are further ahead of their clock: a process with such a skew stalls. */
 const STALLED_MICROS = 10_000_000
 /** An idle log has an entry every 10 s: a process with an older newest entry misses some. */
 const FOLLOWING_MICROS_MAX = 30_000_000
@@ -159,7 +159,7 @@ export function createPeerClocks(options: {
       if (now.kind !== 'off' || Math.abs(now.skewMicros) <= STALLED_MICROS) return
       throw new ScanError(
         'CLOCK_OFF',
-        `The clock of this process is ${describeClockSkew(now.skewMicros, `those of ${needed} nodes or more`)}.`,
+        `The clock of this process is ${describeClockSkew(now.skewMicros, `those of ${needed} nodes or more`)}: check its time service (NTP).`,
         { details: { offset_ms: now.skewMicros / 1000 }, retryAfterSeconds: 1 },
       )
     },
@@ -177,9 +177,9 @@ type Answer = {
 }
 type Latest = PeerPoll<Answer>['latest']
 
-/** Logs each change, also from one offset to another. */
+/** Logs each change, also from one skew to another. */
 function createVerdictLog(needed: number, logger: Logger) {
-  /** The offset of the last warning; null without one, or since the clock is right again. */
+  /** The skew of the last warning; null without one, or since the clock is right again. */
   let warnedMicros: number | null = null
   return (now: ClockVerdict): void => {
     if (now.kind === 'off') {
@@ -188,8 +188,8 @@ function createVerdictLog(needed: number, logger: Logger) {
       if (hasWarned) return
       warnedMicros = now.skewMicros
       logger.warn(
-        { offsetMs: now.skewMicros / 1000 },
-        `this clock is ${describeClockSkew(now.skewMicros, `those of ${needed} peers or more`)}`,
+        { skewMs: now.skewMicros / 1000 },
+        `this clock is ${describeClockSkew(now.skewMicros, `those of ${needed} peers or more`)}: check the time service (NTP)`,
       )
     } else if (now.kind === 'agrees' && warnedMicros !== null) {
       warnedMicros = null
@@ -199,7 +199,7 @@ function createVerdictLog(needed: number, logger: Logger) {
 }
 
 /** For `/status`: how far this process's clock is ahead, in whole milliseconds; null while too few peers answer. */
-export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | null {
+export function clockSkewMs(clocks: Pick<PeerClocks, 'verdict'>): number | null {
   const verdict = clocks.verdict()
   return verdict.kind === 'unknown' ? null : Math.round(verdict.skewMicros / 1000)
 }

@@ -13,21 +13,21 @@ import type { Transport } from '@quorumscan/reader'
 export type Span = {
   /** Headers that a request made on behalf of this one carries. */
   readonly headers: Readonly<Record<string, string>>
-  /** Code that runs in it finds its headers (`surrounding`). */
+  /** Code that runs in it gets its headers by `currentHeaders`. */
   run<T>(work: () => T): T
   end(outcome: { readonly status: number } | { readonly error: unknown } | 'done'): void
 }
 
 export type Tracer = {
-  /** `within`: headers that name the parent trace; without a name, a new trace begins. */
+  /** `parentHeaders`: headers that name the parent trace; without a name, a new trace begins. */
   start(span: {
     readonly kind: 'server' | 'client' | 'job'
     readonly name: string
-    readonly within?: Readonly<Record<string, unknown>>
+    readonly parentHeaders?: Readonly<Record<string, unknown>>
     readonly attributes: Readonly<Record<string, string | number>>
   }): Span
   /** Headers of the current span; empty outside of a span. */
-  surrounding(): Span['headers']
+  currentHeaders(): Span['headers']
 }
 
 export type Tracing = Tracer & AsyncDisposable
@@ -85,7 +85,7 @@ export function tracedTransport(
       const span = {
         kind: 'client' as const,
         name: `${method} ${nameOf(url)}`,
-        within: headers,
+        parentHeaders: headers,
         attributes: {
           'http.request.method': method,
           'server.address': hostname,
@@ -135,23 +135,23 @@ export async function startTracing(options: {
   })
   const tracer = provider.getTracer('quorumscan')
   const propagator = new core.W3CTraceContextPropagator()
-  const surrounding = new AsyncLocalStorage<Span['headers']>()
+  const current = new AsyncLocalStorage<Span['headers']>()
   const kinds: Readonly<Record<'server' | 'client' | 'job', SpanKind>> = {
     server: api.SpanKind.SERVER,
     client: api.SpanKind.CLIENT,
     job: api.SpanKind.CONSUMER,
   }
   return {
-    surrounding: () => surrounding.getStore() ?? {},
-    start({ kind, name, within = {}, attributes }) {
-      const parent = propagator.extract(api.ROOT_CONTEXT, within, api.defaultTextMapGetter)
+    currentHeaders: () => current.getStore() ?? {},
+    start({ kind, name, parentHeaders = {}, attributes }) {
+      const parent = propagator.extract(api.ROOT_CONTEXT, parentHeaders, api.defaultTextMapGetter)
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parent)
       const context = api.trace.setSpan(parent, span)
       const headers: Record<string, string> = {}
       propagator.inject(context, headers, api.defaultTextMapSetter)
       return {
         headers,
-        run: (work) => surrounding.run(headers, work),
+        run: (work) => current.run(headers, work),
         end(outcome) {
           if (outcome === 'done') return span.end()
           const isError = 'error' in outcome || outcome.status >= 500

@@ -1,6 +1,6 @@
 /**
- * The reader's transport on Node: keep-alive connections by undici, bounded in every direction, and
- * apart for lookups and for large answers (D-14). Redirects are answers like any other (D-34).
+ * The reader's transport on Node.js: keep-alive connections by undici with limits on time and size, and separate
+ * connections for lookups and for large answers (D-14). Redirects are answers like any other (D-34).
  */
 import { lookup } from 'node:dns'
 import { setMaxListeners } from 'node:events'
@@ -28,7 +28,7 @@ export const CONNECT_MS_MAX = 2000
 const REPLY_MS_MAX = 30_000
 /** Idle connections are kept less long than the server keeps them (30 s), so that none is used as it closes. */
 const KEEP_ALIVE_MS = 20_000
-/** Read of an answer that has arrived too late to matter, so that a node with a different answer is noticed. */
+/** Bytes read of an answer after the read was decided, to detect a node that dissents. */
 const USELESS_BYTES_MAX = 64 * 1024
 /** Nodes of a genesis (at most 100) and seeds, twice over for addresses that change. */
 const POOLS_MAX = 512
@@ -43,7 +43,7 @@ class TransportError extends Error {
 export type UndiciTransportOptions = {
   /** The token that this process has with the node at an origin (D-33); sent nowhere else. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
-  /** Which certificates of https it takes; those that every Node trusts without it. */
+  /** The certificate authorities of https. Default: those built into Node.js. */
   readonly trust?: ClientTls | null
   /** For each node and channel, where the default is too few. */
   readonly connectionsMax?: number
@@ -137,13 +137,13 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
         // extensions, and any number of interim answers: bytes that nothing here would count.
         const length = Number(headerOf(headers, 'content-length') ?? Number.NaN)
         if (!(length <= bytesMax))
-          started.abort(new TransportError(`an answer that is not of at most ${bytesMax} bytes`))
+          started.abort(new TransportError(`it declares no length of at most ${bytesMax} bytes`))
         else answer = createBodyPieces(bytesMax, length)
       },
       onResponseData(started, chunk) {
         receivedCount += chunk.byteLength
         if (receivedCount > bytesWanted() + USELESS_BYTES_MAX)
-          return started.abort(new TransportError('an answer that is too long and too late'))
+          return started.abort(new TransportError('too long for a read that is decided'))
         try {
           answer.add(chunk)
         } catch (error) {

@@ -14,7 +14,7 @@ import type { ApiSocket } from '@quorumscan/server'
 const FRAME_INTERVAL_MS = 15_000
 /** The time between two frames of one stream: short for a person, and a busy ledger costs five pages a second. */
 const PAUSE_MS = 200
-/** Takes as much as a lookup. */
+/** A frame costs as much as a lookup. */
 const FRAME_UNITS = 1
 
 type ActivityStreamDeps = {
@@ -30,7 +30,7 @@ type ActivityStreamDeps = {
 /** What the scan proxy offers over WebSocket, public as its routes are (D-26, D-32). */
 export function scanProxySockets(deps: ActivityStreamDeps): readonly ApiSocket[] {
   const openers: Openers<'/v0/', ApiSocket['open']> = {
-    streamActivities: async (asker) => activityStream(deps, asker),
+    streamActivities: async (caller) => activityStream(deps, caller),
   }
   return Object.entries(openers).map(([id, open]) => ({
     ...socketRoutes[id as keyof typeof openers],
@@ -41,14 +41,14 @@ export function scanProxySockets(deps: ActivityStreamDeps): readonly ApiSocket[]
 /**
  * Frames until the signal aborts, the first at once.
  *
- * @param asker.charge - Takes units off the asker's budget; its errors are passed on.
+ * @param caller.charge - Takes units off the budget of the caller; its errors are passed on.
  */
 export async function* activityStream(
   deps: ActivityStreamDeps,
-  asker: { readonly charge: (units: number) => void; readonly signal: AbortSignal },
+  caller: { readonly charge: (units: number) => void; readonly signal: AbortSignal },
 ): AsyncGenerator<readonly string[], void, undefined> {
   const { feed, clock } = deps
-  const { charge, signal } = asker
+  const { charge, signal } = caller
   for (;;) {
     signal.throwIfAborted()
     charge(FRAME_UNITS)

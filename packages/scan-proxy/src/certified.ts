@@ -74,9 +74,9 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     const isPageWalk = question.offset !== null
     const query = { signers, min_offset: isPageWalk ? 0 : options.minOffset }
     // A replica that lags would let every caller wait for nothing.
-    const isPatient = ledger.state() === 'live'
+    const waits = ledger.state() === 'live'
     try {
-      const proven = await answers.prove(question, withWaitOf(request, { query, isPatient }))
+      const proven = await answers.prove(question, withWaitOf(request, { query, waits }))
       const { answer, certificate } = proven
       const { offset, recordTime, signatures } = certificate
       const agreed = signatures.map(([name]) => name)

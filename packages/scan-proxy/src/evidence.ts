@@ -63,7 +63,7 @@ export function followEvidence(options: {
   const { clock, genesis, log, logger, note } = options
   const onError = (err: unknown): void => {
     if (!(err instanceof EvidenceError || isScanError(err))) throw err
-    logger.warn({ err }, 'no evidence from the synchronizer')
+    logger.warn({ err }, 'evidence of the synchronizer could not be fetched or verified')
   }
   const fetchEvidence = async (signal: AbortSignal): Promise<void> => {
     for (const piece of await log.evidence(signal)) {

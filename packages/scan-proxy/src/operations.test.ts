@@ -8,8 +8,8 @@ const network = { genesis, genesisHash: 'ab'.repeat(32) }
 
 /** What nodes are asked for a request with these parts. */
 function requestOf(id: keyof typeof OPERATIONS, request: object = {}) {
-  const ask = OPERATIONS[id].ask as (request: object, of: typeof network) => NodeRead
-  return voteRequestOf(ask(request, network))
+  const readOf = OPERATIONS[id].readOf as (request: object, of: typeof network) => NodeRead
+  return voteRequestOf(readOf(request, network))
 }
 const listEntriesRequest = (query: object) => requestOf('proxyListEntries', { query })
 const listEntriesByPartyRequest = (party: string, query: object) =>

@@ -55,7 +55,7 @@ type Network = { readonly genesis: Genesis; readonly genesisHash: string }
 type ScanRoute = Parameters<typeof isScanAnswer>[0]
 
 export type Operation<Request> = {
-  ask(request: Request, network: Network): ProxyRead
+  readOf(request: Request, network: Network): ProxyRead
   /** The form of upstream's proxy, where nodes have another. Default: byte for byte what the nodes gave. */
   readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>) => Uint8Array
   /** D-51: has no certified answer. */
@@ -70,20 +70,20 @@ type OperationId = Exclude<
 export const OPERATIONS: {
   readonly [Id in OperationId]: Operation<ApiRequest<(typeof validatorRoutes)[Id], unknown>>
 } = {
-  proxyGetEntryByName: { ask: ({ params }) => ({ lookup: { name: params.name } }) },
-  proxyGetEntryByParty: { ask: ({ params }) => ({ lookup: { party: params.party } }) },
-  proxyLookupEntries: { ask: ({ body }) => ({ lookups: body.lookups }) },
+  proxyGetEntryByName: { readOf: ({ params }) => ({ lookup: { name: params.name } }) },
+  proxyGetEntryByParty: { readOf: ({ params }) => ({ lookup: { party: params.party } }) },
+  proxyLookupEntries: { readOf: ({ body }) => ({ lookups: body.lookups }) },
   proxyListEntries: {
-    ask: ({ query }, network) =>
+    readOf: ({ query }, network) =>
       entriesPage({ kind: 'prefix', prefix: query.name_prefix ?? '' }, query, network),
   },
   proxyListEntriesByParty: {
-    ask: ({ params, query }, network) =>
+    readOf: ({ params, query }, network) =>
       entriesPage({ kind: 'party', party: params.party }, query, network),
   },
-  proxyListActivities: { ask: ({ body }) => activitiesPage(body) },
+  proxyListActivities: { readOf: ({ body }) => activitiesPage(body) },
   proxyGetAnsRules: {
-    ask({ body }) {
+    readOf({ body }) {
       const read = networkRead('getAnsRules', '/v0/ans-rules', {
         cached_ans_rules_contract_id: body.cached_ans_rules_contract_id ?? null,
         cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
@@ -93,14 +93,14 @@ export const OPERATIONS: {
     },
   },
   proxyGetDso: {
-    ask: (_, { genesis }) => ({ ...DSO, isValid: (body) => isSharedDso(body, genesis) }),
+    readOf: (_, { genesis }) => ({ ...DSO, isValid: (body) => isSharedDso(body, genesis) }),
     form: sharedDsoAnswer,
   },
-  proxyListScans: { ask: () => SCANS },
-  proxyGetDsoPartyId: { ask: () => DSO_PARTY_ID, isVotedOnly: true },
-  proxyGetAmuletRules: { ask: () => AMULET_RULES, form: rulesAnswer, isVotedOnly: true },
+  proxyListScans: { readOf: () => SCANS },
+  proxyGetDsoPartyId: { readOf: () => DSO_PARTY_ID, isVotedOnly: true },
+  proxyGetAmuletRules: { readOf: () => AMULET_RULES, form: rulesAnswer, isVotedOnly: true },
   proxyGetOpenAndIssuingMiningRounds: {
-    ask: () => MINING_ROUNDS,
+    readOf: () => MINING_ROUNDS,
     form: roundsAnswer,
     isVotedOnly: true,
   },

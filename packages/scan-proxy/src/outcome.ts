@@ -57,7 +57,7 @@ export function outcomeError(outcome: Exclude<Outcome, Decided> | Unproven | Exp
 
 /** A walk over pages cannot continue. */
 export function pageWalkExpired(reason: string): ScanError {
-  return new ScanError('OFFSET_PRUNED', `The walk is over: ${reason}. Begin it again.`)
+  return new ScanError('OFFSET_PRUNED', `The page walk is over: ${reason}. Start it again.`)
 }
 
 function disputed(outcome: Disputed): ScanError {

@@ -98,14 +98,14 @@ function createPipeline(deps: ScanProxyDeps) {
     return { headers, body: form === undefined ? found.answer : form(found) }
   }
 
-  return <Request extends ProxyRequest>({ ask, form, isVotedOnly }: Operation<Request>) =>
+  return <Request extends ProxyRequest>({ readOf, form, isVotedOnly }: Operation<Request>) =>
     async (request: Request): Promise<ProxyReply> => {
       const signers = isVotedOnly === true ? null : signersOf(request)
       const minOffset = Math.max(minOffsetOf(request), readFloor.offset())
       const known = signers === null ? null : stored.get(request, signers, minOffset)
       if (known !== null) return known
 
-      const asked = ask(request, deps)
+      const asked = readOf(request, deps)
       const found = await read(asked, request, { signers, minOffset })
       // A vote does not raise it (D-39): callers of certified answers would wait for the certificate of its offset.
       if ('document' in found) readFloor.raise(found.offset)

@@ -17,14 +17,14 @@ export type ReadFloor = {
   /**
    * To be called when an answer is ready, before it is sent.
    *
-   * @param shown - The newest offset that it may show. Default: the newest that the replica shows. That of a node's
-   *   certified answer may be later.
+   * @param offset - The newest offset whose effects the answer may contain. Default: the visible offset of the replica.
+   *   A certified answer of a node may have a later one.
    * @returns The floor.
    */
-  raise(shown?: Offset): Offset
+  raise(offset?: Offset): Offset
 }
 
-/** @param stored - What nodes showed before a restart; what the replica showed is not newer than what it holds. */
+/** @param stored - The floor that was saved before the restart. */
 export function createReadFloor(
   replica: Pick<Replica, 'visibleOffset'>,
   stored: Offset,
@@ -32,8 +32,8 @@ export function createReadFloor(
   let floor = Math.max(stored, replica.visibleOffset())
   return {
     offset: () => floor,
-    raise(shown = replica.visibleOffset()) {
-      floor = Math.max(floor, shown)
+    raise(offset = replica.visibleOffset()) {
+      floor = Math.max(floor, offset)
       return floor
     },
   }
@@ -62,7 +62,7 @@ async function answerOf(handle: AnyHandler, request: Parameters<AnyHandler>[0]) 
     return await handle(request)
   } catch (error) {
     if (isScanError(error)) return { error, headers: {} }
-    throw error // A bug shows nothing.
+    throw error // An answer to a defect has no content of the ledger.
   }
 }
 

@@ -17,7 +17,7 @@ export async function readVoted(
 ): Promise<Outcome> {
   if ('lookup' in asked) {
     const [outcome] = await reader.lookup([asked.lookup], options)
-    return outcome as Outcome // One for each that was asked.
+    return outcome as Outcome // One outcome for each lookup.
   }
   if ('lookups' in asked) return readBatch(reader, asked.lookups, options)
   return reader.read(voteRequestOf(asked), options)
@@ -29,7 +29,7 @@ async function readBatch(
   lookups: readonly Lookup[],
   options: ReadOptions,
 ): Promise<Outcome> {
-  // Nothing to look up still is a question: at which offset are we? The operator's entry is always there.
+  // An empty batch still needs an offset, so the reader looks up the operator's entry, which always exists.
   const asked = lookups.length === 0 ? [{ name: DSO_ENTRY_NAME }] : lookups
   let minOffset = options.minOffset
   for (let left = BATCH_ATTEMPTS_MAX; left > 0; left--) {

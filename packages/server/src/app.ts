@@ -38,7 +38,7 @@ type Extending<Context> = {
 
 export type App = Awaited<ReturnType<typeof beginApp>>
 
-/** What every app begins with. @throws {EnvError} If a file is malformed. */
+/** The parts that all apps share. @throws {EnvError} If a file is malformed. */
 export async function beginApp(
   name: string,
   config: AppConfig & { readonly peerTokensFile?: string | null },

@@ -3,7 +3,7 @@
  * decoder; the error handler of its scope encodes errors.
  *
  *   decode   refusals of the interface
- *   cost     OVERLOADED if too much work is in hand by now, RATE_LIMITED if the client cannot pay the rest of the cost
+ *   cost     OVERLOADED if too much work is in progress, RATE_LIMITED if the client cannot pay the rest of the cost
  *   handle   with a signal that aborts when the client leaves or the deadline passes
  *   check    that the answer is of the declared shape
  *   send
@@ -50,9 +50,9 @@ export type Bind = <Input>(
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Shared instances: capturing a stack trace is expensive, and the trace adds nothing. */
-export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
-const REQUEST_ENDED = new ScanError('REQUEST_TIMEOUT', 'the request is over')
-const CLIENT_DISCONNECTED = new ScanError('REQUEST_TIMEOUT', 'the client went away')
+export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the deadline has passed')
+const REQUEST_ENDED = new ScanError('REQUEST_TIMEOUT', 'the request has ended')
+const CLIENT_DISCONNECTED = new ScanError('REQUEST_TIMEOUT', 'the client closed the connection')
 
 export function createBind(server: {
   readonly shedder: LoadShedder
@@ -83,7 +83,7 @@ export function createBind(server: {
     shedder.end(units, error)
     if (error !== undefined) return responder.fail(reply, error, { headers })
     if (body instanceof Uint8Array) return responder.send(reply, { status, headers, body })
-    assert(operation.isAnswer(body), `${operation.operationId} answers what it does not declare`)
+    assert(operation.isAnswer(body), `the answer of ${operation.operationId} is not as declared`)
     return responder.send(reply, { status, headers, body: encodeBody(body) })
   }
 }
@@ -104,7 +104,7 @@ export function admissionUnits(route: RouteDef | undefined): number {
   return typeof route?.cost === 'number' ? route.cost : 1
 }
 
-/** The state of a request until it is answered: its signal, its deadline, and its work in hand. */
+/** The state of a request until it is answered: its signal, its deadline, and its work in progress. */
 export class RequestContext {
   readonly client: Client
   readonly requestId: string

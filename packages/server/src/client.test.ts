@@ -2,9 +2,12 @@ import { parseOriginTokens, parsePeerTokens } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createClients, keysOf } from './client.ts'
-import { createOrigins } from './origins.ts'
+import { createClientAddresses } from './client-address.ts'
 
-const origins = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
+const clientAddresses = createClientAddresses({
+  trusted: ['10.0.0.0/8'],
+  header: 'x-forwarded-for',
+})
 const TOKEN = 'a-token-of-22-letters_'
 const request = (token?: string) => ({
   socket: { remoteAddress: '192.0.2.1' },
@@ -13,7 +16,7 @@ const request = (token?: string) => ({
 
 it('who shows a peer token has a budget of its own, far above that of an address', () => {
   const { of: clientOf } = createClients({
-    origins,
+    clientAddresses,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -27,7 +30,7 @@ it('who shows a peer token has a budget of its own, far above that of an address
 
 it('all clients of an IPv6 /48 together have twice what one has', () => {
   const { of: clientOf } = createClients({
-    origins,
+    clientAddresses,
     rateLimit: { unitsPerSecond: 10 },
     clock: createManualClock(),
   })
@@ -43,7 +46,7 @@ it('all clients of an IPv6 /48 together have twice what one has', () => {
 
 it('a connection with another token is another client', () => {
   const { of: clientOf } = createClients({
-    origins,
+    clientAddresses,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -54,7 +57,7 @@ it('a connection with another token is another client', () => {
 
 it('a client with a wrong token is no peer', () => {
   const { of: clientOf } = createClients({
-    origins,
+    clientAddresses,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -74,7 +77,7 @@ it('token files are read, and a bad line is named without showing it', () => {
 
 it('the clients of a proxy are those that it tells, one after the other on one connection', () => {
   const { of: clientOf } = createClients({
-    origins,
+    clientAddresses,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -109,7 +112,7 @@ it('a network is an IPv4 address, or the /48 of an IPv6 address', () => {
 
 it('a TLS handshake is paid by the address, a proxy makes any number', () => {
   const clients = createClients({
-    origins,
+    clientAddresses,
     rateLimit: { unitsPerSecond: 4 },
     clock: createManualClock(),
   })

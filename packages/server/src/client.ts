@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { isPeerToken, PEER_TOKEN_HEADER } from '@quorumscan/runtime'
 import ipaddr from 'ipaddr.js'
-import type { Origins } from './origins.ts'
+import type { ClientAddresses } from './client-address.ts'
 import { createRateBudget, type RateBudget, unlimitedRateBudget } from './token-buckets.ts'
 
 /** D-33: the rate of a peer. */
@@ -38,7 +38,7 @@ export type Client = {
   charge(units: number): void
 }
 
-type Request = Parameters<Origins['addressOf']>[0]
+type Request = Parameters<ClientAddresses['addressOf']>[0]
 
 export type Clients = ReturnType<typeof createClients>
 
@@ -63,10 +63,10 @@ export function keysOf(address: string | undefined) {
 export function createClients(options: {
   /** Null: no client is limited, and there are no peers. */
   readonly rateLimit: RateLimit | null
-  readonly origins: Origins
+  readonly clientAddresses: ClientAddresses
   readonly clock: Clock
 }) {
-  const { rateLimit, origins, clock } = options
+  const { rateLimit, clientAddresses, clock } = options
   const budgetOf = (unitsPerSecond: number) =>
     rateLimit === null ? unlimitedRateBudget : createRateBudget({ unitsPerSecond, clock })
   const { unitsPerSecond = 0, peerTokens = [] } = rateLimit ?? {}
@@ -89,7 +89,7 @@ export function createClients(options: {
     if (peerByDigest.size > 0 && token !== null && isPeerToken(token))
       return peerByDigest.get(digest(token))
     // The certificate of a proxy does not name the client that the proxy serves.
-    return origins.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
+    return clientAddresses.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
   }
   const clientAt = (
     socket: Request['socket'],
@@ -111,7 +111,7 @@ export function createClients(options: {
     of(request: Request): Client {
       const given = request.headers[PEER_TOKEN_HEADER]
       const token = typeof given === 'string' ? given : null
-      const address = origins.addressOf(request)
+      const address = clientAddresses.addressOf(request)
       const last = lastBySocket.get(request.socket)
       if (last !== undefined && last.token === token && last.client.address === address)
         return last.client
@@ -121,7 +121,7 @@ export function createClients(options: {
     },
     /** Whether the address may begin a TLS handshake, for which its bucket pays. */
     admitHandshake(address: string | undefined): boolean {
-      if (origins.isProxy(address)) return true
+      if (clientAddresses.isProxy(address)) return true
       try {
         anonymousAt(address).spend(HANDSHAKE_UNITS)
         return true

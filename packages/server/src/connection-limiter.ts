@@ -1,6 +1,6 @@
 /**
  * Limits of connections, WebSockets and long polls: of one client, of one network, and in all. At a limit, the
- * longest idle user of the largest client makes room, so that no client keeps others out by having come first.
+ * longest idle occupant of the largest client is evicted, so that no client keeps others out by having come first.
  */
 import { keysOf } from './client.ts'
 
@@ -10,19 +10,19 @@ export type ConnectionLimits = {
   readonly perClientMax: number
   /** The limit of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
-  /** A user needs its slot while it exists: it is evicted only for a client that has fewer. */
+  /** An occupant needs its slot while it exists: it is evicted only for a client that has fewer. */
   readonly evictsOnlyFromLargerClients: boolean
 }
 
-/** What occupies a slot. */
+/** A connection, WebSocket or long poll in a slot. */
 export type SlotUser = {
-  /** Whether the user can be evicted without loss of work. Absent: always. */
+  /** Whether the occupant can be evicted without loss of work. Absent: always. */
   isIdle?(): boolean
   evict(): void
 }
 
 export type Slot = {
-  /** The user was just used: others have been idle for longer. */
+  /** The occupant was just used: others have been idle for longer. */
   touch(): void
   /** May be called again. */
   release(): void
@@ -32,7 +32,7 @@ type ClientSlots = {
   readonly client: string
   readonly network: string
   /** The longest idle one first. */
-  readonly users: Set<SlotUser>
+  readonly occupants: Set<SlotUser>
 }
 
 /** The slots of the connections of reverse proxies, which have no limit of their own and are not evicted. */
@@ -48,29 +48,29 @@ export class ConnectionLimiter {
   }
 
   /**
-   * A slot for a user; null where all users that could make room are busy.
+   * A slot for an occupant; null if all occupants that could be evicted are busy.
    *
    * @param address - Of the socket; undefined on a unix socket. `proxy`: the connection serves many clients.
    */
-  acquire(address: string | undefined, user: SlotUser, { isProxy = false } = {}): Slot | null {
+  acquire(address: string | undefined, occupant: SlotUser, { isProxy = false } = {}): Slot | null {
     const { client, network } = isProxy ? PROXIES : keysOf(address)
     if (!this.#makeRoom(client, network)) return null
-    const slots = this.#clients.get(client) ?? { client, network, users: new Set() }
+    const slots = this.#clients.get(client) ?? { client, network, occupants: new Set() }
     this.#clients.set(client, slots)
-    slots.users.add(user)
+    slots.occupants.add(occupant)
     this.#count++
     return {
       touch() {
-        if (slots.users.delete(user)) slots.users.add(user)
+        if (slots.occupants.delete(occupant)) slots.occupants.add(occupant)
       },
-      release: () => this.#remove(slots, user),
+      release: () => this.#remove(slots, occupant),
     }
   }
 
-  /** Evicts a user where a limit is reached; false if none can be evicted. */
+  /** Evicts an occupant where a limit is reached; false if none can be evicted. */
   #makeRoom(client: string, network: string): boolean {
     const { max, perClientMax, perNetworkMax } = this.#limits
-    const ownSize = this.#clients.get(client)?.users.size ?? 0
+    const ownSize = this.#clients.get(client)?.occupants.size ?? 0
     if (client !== PROXIES.client) {
       if (ownSize >= perClientMax)
         return this.#evictFor(ownSize, (slots) => slots.client === client)
@@ -84,22 +84,22 @@ export class ConnectionLimiter {
   #sizeOfNetwork(network: string): number {
     let size = 0
     for (const slots of this.#clients.values())
-      if (slots.network === network) size += slots.users.size
+      if (slots.network === network) size += slots.occupants.size
     return size
   }
 
-  /** Evicts the longest idle user of the largest of these clients that has one. */
+  /** Evicts the longest idle occupant of the largest of these clients that has one. */
   #evictFor(ownSize: number, isCandidate: (slots: ClientSlots) => boolean): boolean {
     const sizeMin = this.#limits.evictsOnlyFromLargerClients ? ownSize + 2 : 1
     let size = 0
     let evict: (() => void) | null = null
     for (const slots of this.#clients.values()) {
-      const { users } = slots
+      const { occupants } = slots
       if (slots.client === PROXIES.client || !isCandidate(slots)) continue
-      if (users.size < sizeMin || users.size <= size) continue
-      const idle = firstIdle(users)
+      if (occupants.size < sizeMin || occupants.size <= size) continue
+      const idle = firstIdle(occupants)
       if (idle === undefined) continue
-      size = users.size
+      size = occupants.size
       evict = () => {
         this.#remove(slots, idle)
         idle.evict()
@@ -109,14 +109,14 @@ export class ConnectionLimiter {
     return evict !== null
   }
 
-  #remove(slots: ClientSlots, user: SlotUser): void {
-    if (!slots.users.delete(user)) return
+  #remove(slots: ClientSlots, occupant: SlotUser): void {
+    if (!slots.occupants.delete(occupant)) return
     this.#count--
-    if (slots.users.size === 0) this.#clients.delete(slots.client)
+    if (slots.occupants.size === 0) this.#clients.delete(slots.client)
   }
 }
 
-function firstIdle(users: Iterable<SlotUser>): SlotUser | undefined {
-  for (const user of users) if (user.isIdle?.() !== false) return user
+function firstIdle(occupants: Iterable<SlotUser>): SlotUser | undefined {
+  for (const one of occupants) if (one.isIdle?.() !== false) return one
   return undefined
 }

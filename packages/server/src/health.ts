@@ -5,7 +5,7 @@ import { type Clock, MICROS_PER_MS, packageRoot } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_HEADER,
-  clockOffsetMs,
+  clockSkewMs,
   DETAIL_HEADER,
   OFFSET_HEADER,
   type PeerClocks,
@@ -51,10 +51,10 @@ export function createHealthHandlers(
     },
     async readyz() {
       await app.assertReady()
-      const offsetMs = clockOffsetMs(clocks)
+      const skewMs = clockSkewMs(clocks)
       const detail = app.detail?.() ?? null
       const headers = {
-        ...(offsetMs !== null && { [OFFSET_HEADER]: String(offsetMs) }),
+        ...(skewMs !== null && { [OFFSET_HEADER]: String(skewMs) }),
         ...(detail !== null && { [DETAIL_HEADER]: detail }),
       }
       return { body: null, headers }
@@ -68,7 +68,7 @@ export function createHealthHandlers(
         state,
         offset: head?.offset ?? null,
         recordTime: head === null ? null : formatInstant(head.recordTime),
-        clockOffsetMs: clockOffsetMs(clocks),
+        clockOffsetMs: clockSkewMs(clocks),
         ...(app.detail && { detail: app.detail() }),
         ...(ordering && { ordering }),
         ...(app.reader && { reader: app.reader() }),

@@ -18,13 +18,13 @@ import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as SecureServer, type TLSSocket } from 'node:tls'
 import type { Clock } from '@quorumscan/base'
-import { type Certificate, repeat } from '@quorumscan/runtime'
+import { repeat, type TlsCertificate } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
+import type { ClientAddresses } from './client-address.ts'
 import { closeGently, discardInput } from './closing.ts'
 import { ConnectionLimiter, type SlotUser } from './connection-limiter.ts'
 import type { HttpLimits } from './limits.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import type { Origins } from './origins.ts'
 
 /** How often Node, and this module, look for connections that are late. */
 const CHECK_MS = 1000
@@ -71,14 +71,14 @@ export function createListener(
   options: {
     readonly limits: HttpLimits
     readonly clock: Clock
-    readonly origins: Origins
+    readonly clientAddresses: ClientAddresses
     readonly clients: Pick<Clients, 'admitHandshake'>
-    readonly certificate: Certificate | null
+    readonly certificate: TlsCertificate | null
     readonly shedder: Pick<LoadShedder, 'noteConnection' | 'park'>
   },
   listener: RequestListener,
 ): Server {
-  const { limits, clock, origins, certificate } = options
+  const { limits, clock, clientAddresses, certificate } = options
   const limiter = new ConnectionLimiter({
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
@@ -102,7 +102,7 @@ export function createListener(
     certificate === null
       ? createServer(settings, onRequest)
       : createSecureServer(
-          { ...settings, ...certificate.begin(), handshakeTimeout: limits.requestMsMax },
+          { ...settings, ...certificate.tlsOptions(), handshakeTimeout: limits.requestMsMax },
           onRequest,
         )
   server.timeout = limits.idleConnectionMsMax
@@ -110,7 +110,7 @@ export function createListener(
   const beginHandshake = server instanceof SecureServer ? followHandshakes(server) : null
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket
-    const isProxy = origins.isProxy(remoteAddress)
+    const isProxy = clientAddresses.isProxy(remoteAddress)
     const connection = new Connection(socket, {
       listener,
       clock,
@@ -142,7 +142,7 @@ export function createListener(
   server.once('close', () => closed.abort())
   server.once('listening', () => {
     repeat(closeLate, { clock, everyMs: CHECK_MS, waitsFirst: true, signal })
-    if (server instanceof SecureServer) void certificate?.follow(server, signal)
+    if (server instanceof SecureServer) void certificate?.autoReload(server, signal)
   })
   return server
 }

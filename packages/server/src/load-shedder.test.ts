@@ -37,7 +37,7 @@ function create() {
     async turns(count: number): Promise<void> {
       for (let turn = 0; turn < count; turn++) await nextTurn()
     },
-    /** How many units are admitted, one by one, in addition to those in hand; all are given back. */
+    /** How many units are admitted, one by one, in addition to those in progress; all are given back. */
     room(): number {
       let count = 0
       for (;;) {
@@ -146,7 +146,7 @@ describe('the queue', () => {
   })
 })
 
-describe('work in hand', () => {
+describe('work in progress', () => {
   const TOO_LATE = new ScanError('OVERLOADED', 'too many reads are waiting')
 
   it('has half its bound after a handler was too late, once for all that started with it', () => {

@@ -9,8 +9,8 @@
  * While many requests wait, an answered connection is parked: it is not read until few requests wait. An unread request
  * costs nothing; each garbage collection moves one that was read.
  *
- * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. AIMD finds
- * the limit: it is halved after a handler reports that its work waited for too long, and grows by a batch each time
+ * A request that waited for too long is refused. So is a request that arrives while too much work is in progress. AIMD
+ * finds the limit: it is halved after a handler reports that its work waited for too long, and grows by a batch each time
  * that the units of a whole limit were answered in time. Peers have larger limits. A request that waits for news, such
  * as a long poll, does not count as work while it waits.
  */
@@ -137,7 +137,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
       parked.push(resume)
       return true
     },
-    /** @throws {ScanError} OVERLOADED if too much work is in hand. */
+    /** @throws {ScanError} OVERLOADED if too much work is in progress. */
     assertRoom(client: Pick<QueuedRequest, 'isPeer'>): void {
       if (!hasRoom(client)) throw OVERLOADED
     },

@@ -202,13 +202,13 @@ it('requests on behalf of a request or a job are child spans; other requests mak
     await ask(named, '/besides')
     const getItem = async ({ forward }: { forward: object }) => {
       await ask(transport, '/silent?name=alice', forward)
-      await ask(named, '/inside', tracer?.surrounding())
+      await ask(named, '/inside', tracer?.currentHeaders())
       return { body: null }
     }
     await using app = serverWith({ tracer, handlers: { getItem } })
     await app.inject({ url: '/v0/items/a', headers: { traceparent: TRACEPARENT } })
     await traced(tracer, { kind: 'job', name: 'renew', attributes: {} }, async () => {
-      await ask(transport, '/job', tracer?.surrounding())
+      await ask(transport, '/job', tracer?.currentHeaders())
     })
   }
   const spans = ['getItem', 'GET sv-1 at http://127.0.0.1:4611', 'GET sv-2', 'renew'].map((name) =>

@@ -3,7 +3,7 @@ import type { Logger, Metrics, Tracer } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
 const MS_PER_SECOND = 1000
-/** An answer walks over all that is measured; a scraper comes every few seconds. */
+/** A scrape reads every metric, every few seconds. */
 const METRICS_UNITS = 10
 
 /** Makes a span of each request, and measures its duration. At level `debug`, logs a line for each answer. */
@@ -21,7 +21,7 @@ export function observe(
       request.traced = tracer.start({
         kind: 'server',
         name: request.routeOptions.config.route?.operationId ?? 'other',
-        within: request.headers,
+        parentHeaders: request.headers,
         attributes: { 'quorumscan.request_id': request.id },
       })
       done()

@@ -30,7 +30,7 @@ type Sendable = {
 export type Responder = ReturnType<typeof createResponder>
 
 export function createResponder(options: {
-  readonly head: () => Headers
+  readonly commonHeaders: () => Headers
   readonly isClosing: () => boolean
   readonly failures: Failures
 }) {
@@ -40,7 +40,7 @@ export function createResponder(options: {
       .code(status)
       .headers(ALWAYS)
       .header('x-request-id', reply.request.id)
-      .headers(options.head())
+      .headers(options.commonHeaders())
       .headers(headers)
     // Otherwise the client would keep the connection, and closing would wait for it.
     if (options.isClosing()) reply.header('connection', 'close')

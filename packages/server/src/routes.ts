@@ -95,7 +95,7 @@ function refuseOtherMethods(app: FastifyInstance, url: string, methods: readonly
     url,
     // Before the body is read.
     async onRequest(_request, reply) {
-      const refusal = new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`)
+      const refusal = new ScanError('METHOD_NOT_ALLOWED', `allowed methods: ${allowed}`)
       return app.stages.responder.fail(reply, refusal, { headers: { allow: allowed } })
     },
     handler: async () => {},

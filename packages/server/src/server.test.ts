@@ -369,7 +369,7 @@ describe('bodies', () => {
 
 describe('answers', () => {
   it('carry the head, the request id and CORS headers, errors too', async () => {
-    const server = serve({}, { head: () => ({ 'x-ledger-head': '9' }) })
+    const server = serve({}, { commonHeaders: () => ({ 'x-ledger-head': '9' }) })
     for (const url of ['/v0/items/a?page_size=1', '/v0/items/a', '/v0/nothing', '/v0/items/%ff']) {
       const { headers } = await server.inject({ url, headers: { 'x-request-id': 'abc-1' } })
       expect(headers, url).toMatchObject({
@@ -505,7 +505,7 @@ describe('authentication', () => {
   })
 })
 
-describe('too much work in hand', () => {
+describe('too much work in progress', () => {
   const peerToken = 'p'.repeat(64)
   const heavy = { ...routes, touch: { ...routes.touch, cost: () => 4096 } }
   let finish: () => void

@@ -5,10 +5,10 @@
  *   connection      `listener.ts`, `connection-limiter.ts`, `closing.ts`: closed without an answer if it gets no slot
  *                   or fails at TLS; slow: REQUEST_TIMEOUT; not HTTP: MALFORMED_REQUEST
  *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
- *   client          `client.ts`, `origins.ts`: the address or peer that pays
+ *   client          `client.ts`, `client-address.ts`: the address or peer that pays
  *   closing?        NOT_READY
  *   token bucket    `token-buckets.ts`: RATE_LIMITED (D-33)
- *   queue           `load-shedder.ts`: OVERLOADED after 1.75 s, or if too much is in hand
+ *   queue           `load-shedder.ts`: OVERLOADED after 1.75 s, or if too much work is in progress
  *   authentication  `routes.ts`: UNAUTHENTICATED, PERMISSION_DENIED
  *   body            `body.ts`: BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
  *   decoding        `validation.ts`: INVALID_ARGUMENT, or the member's own code (D-7)
@@ -25,11 +25,12 @@ import { healthRoutes, type RouteDef, type RouteTable } from '@quorumscan/api'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS, type ProxiesConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import type { Certificate, Logger, Metrics, Span, Tracer } from '@quorumscan/runtime'
+import type { Logger, Metrics, Span, TlsCertificate, Tracer } from '@quorumscan/runtime'
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { admissionUnits, type Bind, createBind } from './bind.ts'
 import { type BodyReader, createBodyReader, decodeBody } from './body.ts'
 import { type Client, type Clients, createClients, type RateLimit } from './client.ts'
+import { createClientAddresses } from './client-address.ts'
 import { answerClientError, trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines } from './deadlines.ts'
@@ -40,7 +41,6 @@ import { defaultLimits, type HttpLimits } from './limits.ts'
 import { createListener, unreadSinceMs } from './listener.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import { observe, serveMetrics, withoutChildren } from './observe.ts'
-import { createOrigins } from './origins.ts'
 import { parseQuery } from './query-parser.ts'
 import { createRequestIds, givenRequestId } from './request-id.ts'
 import { createResponder, type Responder } from './respond.ts'
@@ -91,13 +91,13 @@ export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes,
   readonly documents?: Documents
   /** Makes a span of every request. */
   readonly tracer?: Tracer | null
-  /** Headers of every answer and every error, such as the head (D-10). Must not throw. */
-  readonly head?: () => Readonly<Record<string, string>>
+  /** Headers of every answer and every error, such as those of the head (D-10). Must not throw. */
+  readonly commonHeaders?: () => Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly limits?: Partial<HttpLimits>
   /** Null: without TLS. */
-  readonly certificate?: Certificate | null
-  /** Reverse proxies in front of it; without them, no header determines the origin of a request. */
+  readonly certificate?: TlsCertificate | null
+  /** Reverse proxies in front of it; without them, no header determines the address of a client. */
   readonly proxies?: ProxiesConfig
 }
 
@@ -111,18 +111,18 @@ export function buildServer<Routes extends RouteTable, User = never>(
 ): FastifyInstance {
   const limits = { ...defaultLimits, ...options.limits }
   const clock = options.clock ?? createSystemClock()
-  const { metrics, certificate = null, head = () => ({}) } = options
+  const { metrics, certificate = null, commonHeaders = () => ({}) } = options
   const failures = createFailures(metrics, clock)
   let isClosing = false
-  const responder = createResponder({ head, isClosing: () => isClosing, failures })
-  const origins = createOrigins(options.proxies ?? PLAIN_CONNECTIONS.proxies)
-  const clients = createClients({ rateLimit: options.rateLimit, origins, clock })
+  const responder = createResponder({ commonHeaders, isClosing: () => isClosing, failures })
+  const clientAddresses = createClientAddresses(options.proxies ?? PLAIN_CONNECTIONS.proxies)
+  const clients = createClients({ rateLimit: options.rateLimit, clientAddresses, clock })
   const shedder = createLoadShedder(clock)
   const closed = new AbortController()
   const deadlines = createDeadlines(clock, closed.signal)
   const bind = createBind({ shedder, deadlines, responder })
   const app = createInstance(options, limits, responder, (listener) =>
-    createListener({ limits, clock, origins, clients, certificate, shedder }, listener),
+    createListener({ limits, clock, clientAddresses, clients, certificate, shedder }, listener),
   )
   const readBody = createBodyReader(deadlines)
   const stages: Stages = { clientOf: clients.of, failures, responder, bind, readBody }
@@ -196,7 +196,7 @@ function buildOperatorServer<Routes extends RouteTable, User>({
   prefix,
   logger,
   clock,
-  head,
+  commonHeaders,
   ...options
 }: ServerOptions<Routes, User>): FastifyInstance {
   const isHealth = ([operation]: readonly [string, unknown]) =>
@@ -208,7 +208,7 @@ function buildOperatorServer<Routes extends RouteTable, User>({
     handlers: options.handlers as Handlers<RouteTable>,
     ...(logger && { logger }),
     ...(clock && { clock }),
-    ...(head && { head }),
+    ...(commonHeaders && { commonHeaders }),
   })
   if (metrics !== undefined) serveMetrics(server, metrics)
   return server

@@ -11,11 +11,11 @@ export function createSnapshotHandlers({ snapshots }: { readonly snapshots: Snap
   const notFound = (offset: number) =>
     new ScanError('SNAPSHOT_NOT_FOUND', `no such piece of a snapshot of offset ${offset}`)
   return {
-    listSnapshots: async () => ({ body: { snapshots: snapshots.held().map(toWireOffer) } }),
+    listSnapshots: async () => ({ body: { snapshots: snapshots.stored().map(toWireOffer) } }),
     async getSnapshotManifest({ params: { offset } }) {
-      const held = snapshots.held().find((one) => one.offset === offset)
-      if (held === undefined) throw notFound(offset)
-      return { headers: BYTES, body: encodeManifest(held.manifest) }
+      const found = snapshots.stored().find((one) => one.offset === offset)
+      if (found === undefined) throw notFound(offset)
+      return { headers: BYTES, body: encodeManifest(found.manifest) }
     },
     async getSnapshotPiece({ params: { offset, index } }) {
       const piece = await snapshots.piece(offset, index)

@@ -40,28 +40,28 @@ const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft|\.json\.[0-9a-
  */
 export async function openSnapshotFiles(directory: string, network: Network) {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const heldByOffset = new Map<number, StoredSnapshot>()
+  const storedByOffset = new Map<number, StoredSnapshot>()
   const fileOf = (offset: number, end: string) => join(directory, `${offset}${end}`)
   const own = await ownFilesOf(directory)
   for (const { name, offset, end } of own) {
     if (end !== DESCRIPTION) continue
     const snapshot = readDescription(await readFile(join(directory, name)), network)
-    if (snapshot?.offset === offset) heldByOffset.set(offset, snapshot)
+    if (snapshot?.offset === offset) storedByOffset.set(offset, snapshot)
   }
   for (const { name, offset, end } of own)
-    if (![CONTENT, DESCRIPTION].includes(end) || !heldByOffset.has(offset))
+    if (![CONTENT, DESCRIPTION].includes(end) || !storedByOffset.has(offset))
       await rm(join(directory, name), { force: true })
 
   /** Newest first. */
-  const held = (): readonly StoredSnapshot[] =>
-    [...heldByOffset.values()].sort((a, b) => b.offset - a.offset)
+  const stored = (): readonly StoredSnapshot[] =>
+    [...storedByOffset.values()].sort((a, b) => b.offset - a.offset)
   const drop = async (offset: number): Promise<void> => {
-    heldByOffset.delete(offset)
+    storedByOffset.delete(offset)
     for (const end of [DESCRIPTION, CONTENT]) await rm(fileOf(offset, end), { force: true })
   }
   /** Null where the piece does not exist, or was damaged. */
   const piece = async (offset: number, index: number): Promise<Uint8Array | null> => {
-    const { manifest } = heldByOffset.get(offset) ?? {}
+    const { manifest } = storedByOffset.get(offset) ?? {}
     const hash = manifest?.pieceHashes[index]
     if (manifest === undefined || hash === undefined) return null
     const start = index * PIECE_BYTES
@@ -73,11 +73,11 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     return null
   }
   return {
-    held,
+    stored,
     drop,
     /** Writes the content of a snapshot, which has no signatures yet. If the content throws, the file is deleted. */
     async write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<StoredSnapshot> {
-      const largest = Math.max(0, ...held().map(({ manifest }) => manifest.contentBytes))
+      const largest = Math.max(0, ...stored().map(({ manifest }) => manifest.contentBytes))
       const { bavail, bsize } = await statfs(directory)
       if (bavail * bsize < FREE_BYTES_MIN + 2 * largest)
         throw new Error(`${directory} has too little room for a snapshot`)
@@ -93,11 +93,11 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     /** Stores the description of a written snapshot, or its new signatures, and deletes snapshots that are not needed. */
     async store(snapshot: StoredSnapshot): Promise<void> {
       const { manifest, offset } = snapshot
-      heldByOffset.set(offset, snapshot)
+      storedByOffset.set(offset, snapshot)
       const description = { snapshots: [toWireOffer(snapshot)], manifest }
       writeFileAtomic(fileOf(offset, DESCRIPTION), JSON.stringify(description))
-      const [newest, ...older] = held()
-      const confirmed = held().find((one) => isConfirmed(one, network))
+      const [newest, ...older] = stored()
+      const confirmed = stored().find((one) => isConfirmed(one, network))
       const kept = new Set([newest, ...older.slice(0, NEWEST_STORED - 1), confirmed])
       for (const one of older) if (!kept.has(one)) await drop(one.offset)
     },

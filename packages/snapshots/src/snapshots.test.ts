@@ -86,10 +86,10 @@ async function serve(
     const path = request.url ?? ''
     const [, offset, piece] =
       /^\/v0\/snapshots\/(\d+)\/(?:manifest|pieces\/(\d+))$/.exec(path) ?? []
-    const held = store.held().find((one) => one.offset === Number(offset))
+    const held = store.stored().find((one) => one.offset === Number(offset))
     const body =
       offset === undefined
-        ? Buffer.from(JSON.stringify({ snapshots: store.held().map(toWireOffer) }))
+        ? Buffer.from(JSON.stringify({ snapshots: store.stored().map(toWireOffer) }))
         : piece === undefined
           ? held && encodeManifest(held.manifest)
           : await store.piece(Number(offset), Number(piece))
@@ -147,7 +147,7 @@ describe('a snapshot of others', () => {
 
   it('is read from one source that lists the signatures of others', async () => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
-    const listed = [...one.held(), ...two.held()].map(toWireOffer)
+    const listed = [...one.stored(), ...two.stored()].map(toWireOffer)
     const [first, second] = listed as [(typeof listed)[number], (typeof listed)[number]]
     const offer = { ...first, signatures: [...first.signatures, ...second.signatures] }
     const relay = await serve(one, 2, (body, path) =>
@@ -201,7 +201,7 @@ describe('a snapshot of others', () => {
 
   it('counts no member that did not sign the listed snapshot', async () => {
     const [one] = (await members(1)) as [SnapshotStore]
-    const [held] = one.held()
+    const [held] = one.stored()
     const wire = toWireOffer(held as NonNullable<typeof held>)
     const [mine] = wire.signatures
     const offersOf = (offer: object) =>
@@ -223,7 +223,7 @@ describe('a snapshot of others', () => {
 })
 
 describe('the snapshots of a node', () => {
-  const heldBy = (files: SnapshotFiles) => files.held().map(({ offset }) => offset)
+  const heldBy = (files: SnapshotFiles) => files.stored().map(({ offset }) => offset)
 
   it('remain after a restart if they were finished', async () => {
     const own = newDirectory()
@@ -263,7 +263,7 @@ describe('the snapshots of a node', () => {
     await truncate(join(own, '1024.snapshot'), CONTENT.byteLength - 1)
     expect(await store.piece(1024, 1)).not.toBeNull()
     expect(await store.piece(1024, 2)).toBeNull()
-    expect(store.held()).toEqual([])
+    expect(store.stored()).toEqual([])
   })
 
   it('are the newest two, and the newest that others confirm', async () => {
@@ -289,9 +289,9 @@ describe('the snapshots of a node', () => {
     await expect(store.take?.(point(1024), broken)).rejects.toThrow('the state moved on')
     expect(await readdir(own)).toEqual([])
     await store.take?.(point(2048), inPieces(CONTENT))
-    const [first] = store.held()
+    const [first] = store.stored()
     await store.take?.(point(2048), inPieces(CONTENT.subarray(1)))
     await store.take?.(point(1024), inPieces(CONTENT))
-    expect(store.held()).toEqual([first])
+    expect(store.stored()).toEqual([first])
   })
 })

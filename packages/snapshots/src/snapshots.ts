@@ -47,20 +47,20 @@ export async function createSnapshotStore(
     onProblem: (err, { name }) => logger.debug({ err, node: name }, 'a snapshot cannot be read'),
   })
   const files = own && (await openSnapshotFiles(own.directory, network))
-  const held = (): readonly StoredSnapshot[] => files?.held() ?? []
+  const stored = (): readonly StoredSnapshot[] => files?.stored() ?? []
 
   options.metrics.sampled('gauge', {
     name: 'snapshot_offset',
     help: 'Offset of the newest snapshot of the state that this node made; 0 for none.',
-    read: () => [[[], held()[0]?.offset ?? 0]],
+    read: () => [[[], stored()[0]?.offset ?? 0]],
   })
 
   /** Adds the signatures of other members to the snapshots of this node. Drops a snapshot if f + 1 members signed another one. */
   const gather = async (own: SnapshotFiles, ending: AbortSignal): Promise<void> => {
     const memberCount = network.genesis.nodes.length
-    if (own.held().every(({ signatures }) => signatures.size === memberCount)) return
+    if (own.stored().every(({ signatures }) => signatures.size === memberCount)) return
     const listed = await peers.list(ending)
-    for (const snapshot of own.held()) {
+    for (const snapshot of own.stored()) {
       const same = listed.find((one) => keyOfOffer(one) === keyOfOffer(snapshot))
       const signatures = new Map([...snapshot.signatures, ...(same?.signatures ?? [])])
       if (signatures.size > snapshot.signatures.size) await own.store({ ...snapshot, signatures })
@@ -87,7 +87,7 @@ export async function createSnapshotStore(
 
   const take: Snapshots['take'] = async (point, content) => {
     // A member signs at most one snapshot of an offset.
-    if (own === null || files === null || held().some(({ offset }) => offset >= point.offset))
+    if (own === null || files === null || stored().some(({ offset }) => offset >= point.offset))
       return
     const written = await files.write(point, content)
     const signature = toHex(own.sign(statementOf(written, network)))
@@ -101,16 +101,16 @@ export async function createSnapshotStore(
       const any = anySignal([asking, signal])
       const isUsable = (one: SnapshotOffer) => one.offset > after && isConfirmed(one, network)
       const found = (await peers.list(any)).find(isUsable)
-      const stored = held().find(isUsable)
-      if (files !== null && stored !== undefined && (found?.offset ?? 0) <= stored.offset)
-        return { point: pointOf(stored), content: files.content(stored) }
+      const usable = stored().find(isUsable)
+      if (files !== null && usable !== undefined && (found?.offset ?? 0) <= usable.offset)
+        return { point: pointOf(usable), content: files.content(usable) }
       if (found === undefined) return null
       const nodes = found.holders.map(({ name }) => name)
       logger.info({ offset: found.offset, nodes }, 'the state is loaded from a snapshot')
       return { point: pointOf(found), content: peers.content(found, any) }
     },
     /** Snapshots of this node, newest first. */
-    held,
+    stored,
     /** Null where the piece does not exist. */
     piece: async (offset: number, index: number) => (await files?.piece(offset, index)) ?? null,
     async [Symbol.asyncDispose](): Promise<void> {

@@ -4,9 +4,9 @@ import {
   BLOCKED_MS_MAX,
   noteReport,
   type PeerPhase,
-  SILENT_MS_MAX,
   stepTurn,
   type TurnPeer,
+  UNREACHABLE_MS_MAX,
 } from './turn.ts'
 
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
@@ -46,7 +46,7 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     others: fateOf.flatMap((_, other): TurnPeer[] =>
       other === index
         ? []
-        : [{ name: NAMES[other] ?? '', report: 'silent', silentMs: 0, blockedMs: 0 }],
+        : [{ name: NAMES[other] ?? '', report: 'unreachable', unreachableMs: 0, blockedMs: 0 }],
     ),
     blockers: [] as readonly string[],
     reports: [] as PeerPhase[],
@@ -59,11 +59,11 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     begunMs !== null && nowMs >= begunMs + fate.restartMs + fate.rebuildMs
   const reportOf = (member: Member): PeerPhase => {
     const { fate, phase, begunMs } = member
-    if (isDead(member)) return 'silent'
+    if (isDead(member)) return 'unreachable'
     if (fate.lie !== null) return fate.lie
     // Before, its older software serves.
-    if (nowMs < fate.startMs || isDone(member)) return 'serves'
-    if (begunMs !== null) return nowMs < begunMs + fate.restartMs ? 'silent' : 'rebuilds'
+    if (nowMs < fate.startMs || isDone(member)) return 'ready'
+    if (begunMs !== null) return nowMs < begunMs + fate.restartMs ? 'unreachable' : 'rebuilds'
     return phase as PeerPhase
   }
   const act = (member: Member): void => {
@@ -79,7 +79,7 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     member.lastRoundMs = nowMs
     member.others = others.map((one, index) =>
       noteReport(one, {
-        report: reports[index] ?? 'silent',
+        report: reports[index] ?? 'unreachable',
         ms,
         wasBlocker: member.blockers.includes(one.name),
       }),
@@ -123,7 +123,7 @@ describe('turns', () => {
         const { atOnceMax, endedMs } = simulate(fateOf, randomOf(seed))
         expect(atOnceMax).toBeLessThanOrEqual(1)
         // Each is waited for as long as it takes, and each that is dead once by each of the others.
-        const each = RESTART_MS_MAX + REBUILD_MS_MAX + SILENT_MS_MAX + 10_000
+        const each = RESTART_MS_MAX + REBUILD_MS_MAX + UNREACHABLE_MS_MAX + 10_000
         expect(endedMs).toBeLessThan(60_000 + fateOf.length * each)
       }),
       { numRuns: 300 },
@@ -133,13 +133,13 @@ describe('turns', () => {
   it('come in the order of names to members that start together', () => {
     const fate = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     const own = { name: 'sv-2', phase: 'waits' } as const
-    const other = { silentMs: 0, blockedMs: 0 }
+    const other = { unreachableMs: 0, blockedMs: 0 }
     const report = (name: string, report: PeerPhase): TurnPeer => ({ ...other, name, report })
     expect(stepTurn(own, [report('sv-1', 'waits'), report('sv-3', 'waits')])).toEqual({
       next: 'waits',
       blockers: ['sv-1'],
     })
-    expect(stepTurn(own, [report('sv-1', 'serves'), report('sv-3', 'waits')]).next).toBe('claims')
+    expect(stepTurn(own, [report('sv-1', 'ready'), report('sv-3', 'waits')]).next).toBe('claims')
     const claims = { name: 'sv-2', phase: 'claims' } as const
     expect(stepTurn(claims, [report('sv-1', 'claims')]).next).toBe('waits')
     expect(stepTurn(claims, [report('sv-3', 'claims')]).next).toBe('claims')
@@ -148,7 +148,7 @@ describe('turns', () => {
   })
 
   it('are delayed by a member that lies only for a limited time', () => {
-    const lies: readonly PeerPhase[] = ['waits', 'claims', 'rebuilds', 'silent']
+    const lies: readonly PeerPhase[] = ['waits', 'claims', 'rebuilds', 'unreachable']
     const honest = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     for (const lie of lies) {
       const { atOnceMax, endedMs } = simulate([{ ...honest, lie }, honest, honest], randomOf(7))

@@ -8,22 +8,22 @@
 export type Phase = 'waits' | 'claims'
 
 /**
- * The phase that another member reports: it `serves`, waits, claims its turn, or `rebuilds` (also while it starts or
- * catches up). `other`: it is not ready for another reason. `silent`: it does not answer.
+ * The phase of another member: `ready`, waits, claims its turn, or `rebuilds` (also while it starts or catches up).
+ * `other`: it is not ready for another reason. `unreachable`: it does not answer.
  */
-export type PeerPhase = Phase | 'serves' | 'rebuilds' | 'other' | 'silent'
+export type PeerPhase = Phase | 'ready' | 'rebuilds' | 'other' | 'unreachable'
 
 export type TurnPeer = {
   readonly name: string
   readonly report: PeerPhase
   /** How long the peer has not answered, ms; 0 if it answered in the last round. */
-  readonly silentMs: number
+  readonly unreachableMs: number
   /** How long in total the peer has blocked this member, ms. */
   readonly blockedMs: number
 }
 
-/** A silent member delays others no longer than this. A member that restarts answers again within it. */
-export const SILENT_MS_MAX = 30_000
+/** An unreachable member delays others no longer than this. A member that restarts answers again within it. */
+export const UNREACHABLE_MS_MAX = 30_000
 /** A member whose replica does not recover, or that lies, delays others no longer than this: the largest rebuild is shorter. */
 export const BLOCKED_MS_MAX = 900_000
 
@@ -45,11 +45,11 @@ export function stepTurn(
 function blocks(own: { readonly name: string; readonly phase: Phase }, other: TurnPeer): boolean {
   if (other.blockedMs > BLOCKED_MS_MAX) return false
   switch (other.report) {
-    case 'serves':
+    case 'ready':
     case 'other':
       return false
-    case 'silent':
-      return other.silentMs <= SILENT_MS_MAX
+    case 'unreachable':
+      return other.unreachableMs <= UNREACHABLE_MS_MAX
     case 'claims':
     case 'rebuilds':
       return true
@@ -68,7 +68,7 @@ export function noteReport(
   return {
     name: before.name,
     report,
-    silentMs: report === 'silent' ? before.silentMs + ms : 0,
+    unreachableMs: report === 'unreachable' ? before.unreachableMs + ms : 0,
     blockedMs: before.blockedMs + (wasBlocker ? ms : 0),
   }
 }

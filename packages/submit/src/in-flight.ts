@@ -109,7 +109,7 @@ export function createInFlight(deps: {
     remove: (entryHash: string) => items.delete(entryHash),
     count: () => items.size,
     /** To be called with every applied entry, in order. */
-    apply(entry: AppliedEntry): void {
+    onApplied(entry: AppliedEntry): void {
       const { recordTime, result } = entry
       // A repetition of the same bytes: they took effect before.
       const isRepeated = result.kind === 'ignored' && result.reason === 'seen before'

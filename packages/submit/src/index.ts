@@ -1,14 +1,14 @@
 export { createInFlight, type InFlight } from './in-flight.ts'
 export {
+  dryRun,
   type Participant,
-  rehearse,
   type SignedSubmission,
   signSubmission,
 } from './submission.ts'
 export {
-  type Commander,
+  type CheckedSubmitter,
   type CommandInput,
-  createCommander,
+  createCheckedSubmitter,
   createSubmitter,
   type SubmitResult,
   type Submitter,

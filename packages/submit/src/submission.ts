@@ -4,7 +4,7 @@ import { encodeEntry, type Ledger } from '@quorumscan/ledger'
 import type { Deduplication, EntryResult, Micros, Submission } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 
-/** µs by which the rehearsal's `notAfter` is ahead of the log. Any positive number has the same effect. */
+/** µs by which the `notAfter` of a dry run is ahead of the log. Any positive number has the same effect. */
 const AHEAD_MICROS = 60_000_000
 
 /** The process that signs. */
@@ -51,7 +51,7 @@ export type SignedSubmission = {
   readonly entryHash: string
 }
 
-type Rehearsed = Extract<EntryResult, { kind: 'accepted' | 'rejected' }>
+type DryRunResult = Extract<EntryResult, { kind: 'accepted' | 'rejected' }>
 
 /** Signs a submission that has no effect after `notAfter`. @throws {RangeError} If it is too large, or malformed. */
 export function signSubmission(
@@ -66,7 +66,7 @@ export function signSubmission(
 }
 
 /** The result that the ledger would give for the submission as the next entry. It does not get into the log. */
-export async function rehearse(
+export async function dryRun(
   deps: {
     readonly ledger: Pick<Ledger, 'dryRun' | 'head'>
     readonly genesisHash: string
@@ -80,7 +80,7 @@ export async function rehearse(
     /** Record time that the entry must not precede; 0 for none. */
     readonly notBefore: Micros
   },
-): Promise<Rehearsed> {
+): Promise<DryRunResult> {
   const { ledger, genesisHash: genesis, participant, random } = deps
   const { notBefore } = at
   const notAfter = Math.max(at.now, notBefore, ledger.head().recordTime) + AHEAD_MICROS

@@ -10,8 +10,8 @@ import type { Deduplication, LogPosition, Micros, Update } from '@quorumscan/mod
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { createInFlight, type SubmitAttempt } from './in-flight.ts'
 import {
+  dryRun,
   type Participant,
-  rehearse,
   type SignedSubmission,
   type SubmitInput,
   signSubmission,
@@ -72,7 +72,7 @@ export function createSubmitter(
       const either = anySignal([signal, ended.signal])
       try {
         const entry = await new Promise<AppliedEntry>((resolve, reject) => {
-          stopListening ??= ledger.onApplied(inFlight.apply)
+          stopListening ??= ledger.onApplied(inFlight.onApplied)
           const attempt = inFlight.add(
             {
               entryHash,
@@ -118,7 +118,7 @@ function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
       // `notAfter` too far ahead: a process that has the bytes can submit them once record time is near.
       throw unknown(`the replica ignored the submission: ${result.reason}`, undefined)
     case 'checkpoint':
-      throw unknown('a checkpoint answered the submission', undefined)
+      throw unknown('the entry with its hash is a checkpoint: a defect', undefined)
     default:
       return unreachable(result)
   }
@@ -145,9 +145,10 @@ const SUBMIT_TIMEOUT_MS = 15_000
 
 export type CommandInput = Omit<SubmitInput, 'deduplication'>
 
-export type Commander = ReturnType<typeof createCommander>
+/** Dry-runs each command first, so that a refusal comes at once and nothing gets into the log. */
+export type CheckedSubmitter = ReturnType<typeof createCheckedSubmitter>
 
-export function createCommander(deps: {
+export function createCheckedSubmitter(deps: {
   readonly ledger: Ledger
   readonly submitter: Submitter
   readonly genesisHash: string
@@ -169,10 +170,10 @@ export function createCommander(deps: {
   const refusalOf = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
     deps.assertLive()
     const body = submissionBody({ ...command, deduplication }, deps.random)
-    const rehearsed = await rehearse(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
-    return rehearsed.kind === 'accepted'
+    const result = await dryRun(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
+    return result.kind === 'accepted'
       ? null
-      : new ScanError(errorCodeOf(rehearsed.code), rehearsed.message)
+      : new ScanError(errorCodeOf(result.code), result.message)
   }
 
   return {
@@ -182,7 +183,7 @@ export function createCommander(deps: {
      *
      * @throws {ScanError} NOT_READY while the replica catches up.
      */
-    rehearse: (input: CommandInput) => refusalOf(withId(input)),
+    dryRun: (input: CommandInput) => refusalOf(withId(input)),
     /**
      * The update that the commands made, once the validator's replica has applied them.
      *

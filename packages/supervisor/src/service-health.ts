@@ -67,7 +67,7 @@ export function createServiceHealth(options: {
     if (healthOf(service)?.code === 'USERS_LOST')
       return `restore ${service.redisDirectory}, or \`quorumscan down\` and \`quorumscan up --accept-lost-users\``
     if (kind === 'validator' && isRedisBroken)
-      return `only it holds its users: repair or restore ${service.redisDirectory}; ${logs}`
+      return `this Redis holds the only copy of its users: repair or restore ${service.redisDirectory}; ${logs}`
     return isRedisBroken || isStalled
       ? `\`quorumscan wipe ${name}\` rebuilds it from the log; ${logs}`
       : logs
@@ -79,7 +79,7 @@ export function createServiceHealth(options: {
     /** Asks the service for its health now. */
     async ask(service: Service): Promise<void> {
       const report = reportByName.get(service.name)
-      // At its root a validator answers as the ledger interface does, which gives no reasons.
+      // At its root, a validator serves the `/readyz` of the ledger interface, which reports no reason.
       const url = `${service.url}${service.kind === 'validator' ? '/api/validator' : ''}`
       const health = await askHealth(url)
       if (report === undefined) return

@@ -25,7 +25,7 @@ export type Service = RedisService & {
   /** The TCP ports on which it listens. */
   readonly ports: readonly number[]
   readonly app: ProcessSpec
-  /** The unix socket on which a test rig sends its process faults. */
+  /** The unix socket through which a test rig injects faults into the process. */
   readonly faultSocket: string
 }
 

@@ -44,7 +44,7 @@ export type ProcessSpec = {
 const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 /** The size at which a log file is moved to `.1`, so that a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
-/** Variables that make a process another one when they change. Faults do not: they change while it runs. */
+/** A process whose variables of this form changed is not taken over. `QS_FAULTS` changes while a process runs. */
 const SETTING = /^QS_(?!FAULTS$)/
 /** The interval at which the supervisor checks whether a process that is not its child still runs. */
 const ADOPTED_CHECK_MS = 50
@@ -61,7 +61,7 @@ type Running = {
 }
 
 /** The record of a running process on disk. */
-type Recorded = ProcessIdentity & { readonly id: string; readonly start: string }
+type Recorded = ProcessIdentity & { readonly id: string; readonly specHash: string }
 
 /** How the processes of one data directory are recorded and recognised. */
 export type ProcessRecord = {
@@ -116,7 +116,7 @@ export class Supervisor {
     const identity = identityOf(child.pid)
     // It exited before its identity could be read: an unexpected exit like any other.
     if (identity === null) return void exited.then((how) => this.#options.onExit?.(id, how))
-    this.#own(spec, identity, exited)
+    this.#track(spec, identity, exited)
     this.#record()
   }
 
@@ -131,10 +131,10 @@ export class Supervisor {
       return 'exit status unknown'
     }
     let count = 0
-    for (const { id, start, ...identity } of runningIn(recordFile)) {
-      const spec = specs.find((one) => one.id === id && startOf(one) === start)
+    for (const { id, specHash, ...identity } of runningIn(recordFile)) {
+      const spec = specs.find((one) => one.id === id && hashOf(one) === specHash)
       if (spec === undefined) continue
-      this.#own(spec, identity, untilGone(identity))
+      this.#track(spec, identity, untilGone(identity))
       count += 1
     }
     return count
@@ -201,7 +201,7 @@ export class Supervisor {
     if (!this.#isRecorded) this.#record()
   }
 
-  #own(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<string>): void {
+  #track(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<string>): void {
     const running: Running = { spec, identity, isEnding: false, ended: Promise.resolve() }
     const ended = gone.then((how) => {
       this.#runningById.delete(spec.id)
@@ -230,7 +230,7 @@ export class Supervisor {
    */
   #record(): void {
     const recorded = [...this.#runningById.values()].map(
-      ({ spec, identity }): Recorded => ({ id: spec.id, start: startOf(spec), ...identity }),
+      ({ spec, identity }): Recorded => ({ id: spec.id, specHash: hashOf(spec), ...identity }),
     )
     try {
       writeOwnJson(this.#options.recordFile, recorded)
@@ -271,8 +271,8 @@ export async function endLeftovers(
   return alive.length
 }
 
-/** Differs between processes that are started in different ways, e.g. on other ports. */
-function startOf({ command, args, env }: ProcessSpec): string {
+/** Hashes the command, the arguments and the settings, so that it differs if e.g. a port does. */
+function hashOf({ command, args, env }: ProcessSpec): string {
   const settings = Object.entries(env).filter(([name]) => SETTING.test(name))
   const text = JSON.stringify([command, args, settings.sort()])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -18,7 +18,7 @@ type Preference = {
 
 export type AutoRenewals = ReturnType<typeof createAutoRenewals>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createAutoRenewals({ redis, write }: StoreConnection) {
   return {
     async set({ reference, party, isEnabled }: Preference): Promise<void> {

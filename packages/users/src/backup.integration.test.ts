@@ -31,7 +31,7 @@ async function fill(path: string): Promise<void> {
   }
   await store.outbox.add({ ...pending, entryHash: '11' })
   await store.outbox.add({ ...pending, entryHash: '33', changeId: '44' })
-  await store.outbox.end(
+  await store.outbox.complete(
     { ...pending, entryHash: '33', changeId: '44' },
     {
       ...{ offset: 5, recordTime: 6, entryHash: '33', completion: pending.completion },

@@ -40,14 +40,13 @@ export const KEYS = {
   evidence: '{users}:evidence',
 } as const
 
-/** A working replica has a write within milliseconds. Later writes wait for this one. */
+/** A working Redis replica has a write within milliseconds. Later writes wait for this one. */
 const COPY_MS_MAX = 1_000
 
 export type StoreConnection = Disposable & {
   readonly redis: Redis
   /**
-   * Sends a write, at once; resolves when what it changed survives: it is on disk, and where sentinels may make another
-   * Redis the primary, one that they can choose has it.
+   * Sends a write at once. Resolves when it is on disk and, with sentinels, when at least one Redis replica has it.
    *
    * @throws {ScanError} DEPENDENCY_UNAVAILABLE: it may or may not have happened.
    */
@@ -70,7 +69,7 @@ export async function openConnection(
     ...(onUnchecked && { onUnchecked }),
   })
   let checking: Promise<unknown> = Promise.resolve()
-  // It may have been started with others, or be another one.
+  // After a reconnection, Redis may have other settings, or be another server.
   redis.on('ready', () => {
     checking = assertProfile(redis, 'users')
     checking.catch(() => {}) // Each write reports it.
@@ -88,7 +87,7 @@ export async function openConnection(
       if (copyCount === 0)
         throw new ScanError(
           'DEPENDENCY_UNAVAILABLE',
-          'The user store has no replica that took the change: it may be lost.',
+          'No Redis replica of the user store confirmed the change: a failover may lose it.',
         )
       return result
     },

@@ -38,7 +38,7 @@ type Range = { readonly after: Offset; readonly upTo: Offset; readonly limit: nu
 
 export type Outbox = ReturnType<typeof createOutbox>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createOutbox({ redis, write }: StoreConnection) {
   return {
     /** `in-flight`: another submission of the same change is pending; `full`: PENDING_MAX are. */
@@ -54,8 +54,8 @@ export function createOutbox({ redis, write }: StoreConnection) {
     async list(): Promise<readonly PendingSubmission[]> {
       return (await reach(redis.hvals(KEYS.pending))).map(decode)
     },
-    /** Its outcome is known: from the log, or the given one, where it did not get there. Repeating it changes nothing. */
-    async end(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void> {
+    /** Removes a submission with a known outcome. `expired`: stored, if it did not reach the log. Idempotent. */
+    async complete(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void> {
       const { entryHash, changeId } = pending
       const member = expired === null ? Buffer.alloc(0) : encodeExpired(expired)
       const keys = [KEYS.pending, KEYS.inFlight, KEYS.expired] as const

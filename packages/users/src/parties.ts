@@ -9,7 +9,7 @@ type Annotations = Readonly<Record<string, string>>
 
 export type Parties = ReturnType<typeof createParties>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createParties({ redis, write }: StoreConnection) {
   return {
     /**

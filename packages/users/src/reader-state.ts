@@ -47,7 +47,7 @@ export function createRedisFloorStore(
 /** A text: the signed addresses of the nodes (D-34), evidence (D-43), or the key of the participant. */
 export type StoredText = ReturnType<typeof createStoredText>
 
-/** Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createStoredText(
   { redis, write }: StoreConnection,
   place: { readonly key: string; readonly genesisHash: string },

@@ -34,7 +34,7 @@ describe('openValidatorStore', () => {
     },
   )
 
-  it('reports when Redis is away, and works again when it is back', async () => {
+  it('reports when Redis is down, and works again when it is back', async () => {
     await using redis = await startRedis(DURABLE)
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -147,7 +147,7 @@ describe('users', () => {
 })
 
 describe('rights', () => {
-  it('merge without doubles and are taken away by value', () => {
+  it('merge without duplicates and are taken away by value', () => {
     const act = { kind: 'CanActAs' as const, party: party('a') }
     const admin = { kind: 'ParticipantAdmin' as const }
     expect(mergeRights([act, admin], [{ ...act }, { ...admin }])).toEqual([act, admin])
@@ -225,8 +225,8 @@ describe('pending submissions', () => {
       genesisHash,
     })
     expect(await store.outbox.list()).toEqual([first])
-    await store.outbox.end(first, null)
-    await store.outbox.end(first, expiredAt(4, first))
+    await store.outbox.complete(first, null)
+    await store.outbox.complete(first, expiredAt(4, first))
     expect(await store.outbox.list()).toEqual([])
     expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 9 })).toEqual([])
     expect(await store.outbox.add(pendingOf('dd', 'change'))).toEqual({ kind: 'added' })
@@ -241,7 +241,7 @@ describe('pending submissions', () => {
     for (const [index, offset] of [300, 7, 255].entries()) {
       const pending = pendingOf(`a${index}`, `change-${index}`)
       await store.outbox.add(pending)
-      await store.outbox.end(pending, expiredAt(offset, pending))
+      await store.outbox.complete(pending, expiredAt(offset, pending))
     }
     const offsets = async (after: number, upTo: number) =>
       (await store.outbox.expired({ after, upTo, limit: 9 })).map(({ offset }) => offset)

@@ -12,7 +12,7 @@ export type ValidatorStore = Awaited<ReturnType<typeof openValidatorStore>>
 /**
  * Disposing closes the connection.
  *
- * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis is away, or could lose what it acknowledges.
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or could lose what it acknowledges.
  */
 export async function openValidatorStore(config: {
   /** The validator's. */

@@ -15,7 +15,7 @@ type Page = { readonly after: UserId; readonly limit: number }
 
 export type Users = ReturnType<typeof createUsers>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createUsers({ redis, write }: StoreConnection) {
   const listeners = new Set<(id: UserId) => void>()
   const replace = async (expected: string, record: UserRecord): Promise<boolean> => {
@@ -75,7 +75,7 @@ export function createUsers({ redis, write }: StoreConnection) {
   }
 }
 
-/** The rights without doubles, in order of first appearance. */
+/** The rights without duplicates, in order of first appearance. */
 export function mergeRights(...lists: readonly (readonly Right[])[]): readonly Right[] {
   const byText = new Map(lists.flat().map((right) => [rightText(right), right]))
   return [...byText.values()]

@@ -15,7 +15,7 @@ import type {
   UserId,
 } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { Commander, CommandInput } from '@quorumscan/submit'
+import type { CheckedSubmitter, CommandInput } from '@quorumscan/submit'
 
 /** Contracts of one template and party that an answer or a choice of coins looks at. */
 const CONTRACTS_PER_PARTY_MAX = 10_000
@@ -32,7 +32,7 @@ export type UserCall = { readonly user: WalletUser; readonly signal: AbortSignal
 export type ContractCall = UserCall & { readonly contractId: ContractId }
 
 /** The dependencies of wallet operations. */
-export type OperationDeps = { readonly ledger: Ledger; readonly commander: Commander }
+export type OperationDeps = { readonly ledger: Ledger; readonly submitter: CheckedSubmitter }
 
 /**
  * Active contracts of a template that the party has a stake in, in order of creation.
@@ -150,8 +150,8 @@ export async function newestRound(
   return { number: newest.round.number, price: newest.coinPrice }
 }
 
-/** One command of a user. */
-export type Work = {
+/** One command of a user, and its options. */
+export type UserCommand = {
   readonly command: Command
   /** Commands with the same id take effect once. */
   readonly commandId?: string
@@ -159,18 +159,18 @@ export type Work = {
   readonly disclosed?: readonly DisclosedContract[]
 }
 
-export function submissionOf({ userId, party }: WalletUser, work: Work): CommandInput {
+export function submissionOf({ userId, party }: WalletUser, work: UserCommand): CommandInput {
   const { command, ...options } = work
   return { userId, actAs: [party], commands: [command], ...options }
 }
 
 /** Submits the command. @throws {ScanError} As any submission. */
 export function submitAs(
-  { commander }: Pick<OperationDeps, 'commander'>,
+  { submitter }: Pick<OperationDeps, 'submitter'>,
   { user, signal }: UserCall,
-  work: Work,
+  work: UserCommand,
 ): Promise<Update> {
-  return commander.submit(submissionOf(user, work), signal)
+  return submitter.submit(submissionOf(user, work), signal)
 }
 
 /** A field of the result of the first command, which must be an exercise. */

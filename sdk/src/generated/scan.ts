@@ -1440,11 +1440,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -1574,11 +1574,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -1710,11 +1710,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -1840,11 +1840,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -1992,11 +1992,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2136,11 +2136,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2289,11 +2289,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2430,7 +2430,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2567,7 +2567,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2674,7 +2674,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2791,11 +2791,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -2910,11 +2910,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -3022,11 +3022,11 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
+             *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -3130,7 +3130,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -3207,7 +3207,7 @@ export interface operations {
             /**
              * @description DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3284,7 +3284,7 @@ export interface operations {
                 };
             };
             /**
-             * @description OVERLOADED: A bound on work in progress is reached.
+             * @description OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3380,7 +3380,7 @@ export interface operations {
                 };
             };
             /**
-             * @description OVERLOADED: A bound on work in progress is reached.
+             * @description OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3478,7 +3478,7 @@ export interface operations {
                 };
             };
             /**
-             * @description OVERLOADED: A bound on work in progress is reached.
+             * @description OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3617,7 +3617,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -3692,7 +3692,7 @@ export interface operations {
                 };
             };
             /**
-             * @description OVERLOADED: A bound on work in progress is reached.
+             * @description OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */

@@ -2011,7 +2011,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -2158,7 +2158,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -2307,7 +2307,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -2450,7 +2450,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -2619,7 +2619,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -2781,7 +2781,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -2943,7 +2943,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3062,7 +3062,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3181,7 +3181,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3300,7 +3300,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3432,7 +3432,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3564,7 +3564,7 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3641,7 +3641,7 @@ export interface operations {
                 };
             };
             /**
-             * @description OVERLOADED: A bound on work in progress is reached.
+             * @description OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3718,7 +3718,7 @@ export interface operations {
                 };
             };
             /**
-             * @description OVERLOADED: A bound on work in progress is reached.
+             * @description OVERLOADED: The process has reached a limit of work in progress.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
@@ -3908,7 +3908,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4039,7 +4039,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4215,7 +4215,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4408,7 +4408,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4515,7 +4515,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4633,7 +4633,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4811,7 +4811,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -4942,7 +4942,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -5060,7 +5060,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -5224,7 +5224,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -5342,7 +5342,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -5471,7 +5471,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -5634,7 +5634,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -5834,7 +5834,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6010,7 +6010,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6141,7 +6141,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6259,7 +6259,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6417,7 +6417,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6586,7 +6586,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6717,7 +6717,7 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -6903,7 +6903,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -7081,7 +7081,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -7259,7 +7259,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {
@@ -7437,7 +7437,7 @@ export interface operations {
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     OVERLOADED: The process has reached a limit of work in progress.
              */
             503: {
                 headers: {

@@ -76,13 +76,13 @@ const running = replica.run(
 )
 let startedMs = 0
 let startedCpu = process.cpuUsage()
-await untilTrue('the snapshot', () => one.held().length > 0)
+await untilTrue('the snapshot', () => one.stored().length > 0)
 const seconds = (system.monotonicMs() - startedMs) / 1_000
 const { user, system: kernel } = process.cpuUsage(startedCpu)
 stop.abort()
 await running
 
-const [held] = one.held()
+const [held] = one.stored()
 if (held === undefined) throw new Error('it is held')
 await two.take?.(held, contentOf(one))
 answer({
@@ -93,7 +93,7 @@ answer({
 } satisfies Taken)
 
 async function* contentOf(store: SnapshotStore) {
-  for (const { offset, manifest } of store.held())
+  for (const { offset, manifest } of store.stored())
     for (const index of manifest.pieceHashes.keys())
       yield (await store.piece(offset, index)) ?? new Uint8Array(0)
 }
@@ -101,9 +101,9 @@ async function* contentOf(store: SnapshotStore) {
 async function serve(store: SnapshotStore, name: string): Promise<Peer> {
   const server = createServer(async (request, response) => {
     const [, , , offset, kind, index] = (request.url ?? '').split('/')
-    const found = store.held().find((one) => one.offset === Number(offset))
+    const found = store.stored().find((one) => one.offset === Number(offset))
     if (offset === undefined)
-      response.end(JSON.stringify({ snapshots: store.held().map(toWireOffer) }))
+      response.end(JSON.stringify({ snapshots: store.stored().map(toWireOffer) }))
     else if (kind === 'manifest') response.end(found && encodeManifest(found.manifest))
     else response.end((await store.piece(Number(offset), Number(index))) ?? undefined)
   })

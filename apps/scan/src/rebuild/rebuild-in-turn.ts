@@ -74,7 +74,7 @@ type Waiting = { phase: Phase; blockers: readonly string[] }
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   const { name, clock, peers, signal, logger } = parts
   let others = peers.map(
-    ({ name }): TurnPeer => ({ name, report: 'silent', silentMs: 0, blockedMs: 0 }),
+    ({ name }): TurnPeer => ({ name, report: 'unreachable', unreachableMs: 0, blockedMs: 0 }),
   )
   let lastMs = clock.monotonicMs()
   for (;;) {
@@ -84,7 +84,7 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
     lastMs += ms
     others = others.map((other, index) =>
       noteReport(other, {
-        report: reports[index] ?? 'silent',
+        report: reports[index] ?? 'unreachable',
         ms,
         wasBlocker: waiting.blockers.includes(other.name),
       }),
@@ -103,12 +103,12 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
 async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<PeerPhase> {
   try {
     const reply = await client.request(url, { ...READINESS, signal })
-    if (reply.status === 200) return 'serves'
+    if (reply.status === 200) return 'ready'
     const { details } = Object(JSON.parse(fromUtf8(reply.body)))
     return REPORT_BY_STATE.get(String(Object(details).state)) ?? 'other'
   } catch {
     signal.throwIfAborted()
-    return 'silent'
+    return 'unreachable'
   }
 }
 
@@ -148,7 +148,7 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       },
       prefix: '/api/scan',
       tracer: null,
-      ...(end !== null && { head: () => headHeaders(end) }),
+      ...(end !== null && { commonHeaders: () => headHeaders(end) }),
     })
   }
   return startApp(waitingApp, createServer)

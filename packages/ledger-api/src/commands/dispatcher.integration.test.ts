@@ -265,10 +265,10 @@ it('writes an outcome to the store again after half a second, and not before', a
     clock,
     outboxOf: (outbox) => ({
       ...outbox,
-      end: (pending, expired) => {
+      complete: (pending, expired) => {
         tryCount += 1
         if (tryCount === 1) throw new Error('Redis is away')
-        return outbox.end(pending, expired)
+        return outbox.complete(pending, expired)
       },
     }),
   })

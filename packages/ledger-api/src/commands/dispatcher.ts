@@ -177,7 +177,7 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #onApplied(entry: AppliedEntry): void {
-    this.#inFlight.apply(entry)
+    this.#inFlight.onApplied(entry)
     const { offset } = entry
     if (this.#ending.size === 0) this.#settled = offset
     // The outcome must be on disk before a reader passes this offset.
@@ -204,7 +204,7 @@ export class Dispatcher implements AsyncDisposable {
     const { signal } = this.#closing
     for (;;)
       try {
-        return await this.#deps.outbox.end(pending, expired)
+        return await this.#deps.outbox.complete(pending, expired)
       } catch (error) {
         this.#deps.onProblem(error)
         // The next start finds it pending and its outcome in the log.

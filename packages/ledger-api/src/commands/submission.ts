@@ -1,5 +1,5 @@
 /**
- * Submits a checked request. The replica rehearses it first, so that a refusal comes at once and leaves no trace
+ * Submits a checked request. A dry run on the replica comes first, so that a refusal comes at once and leaves no trace
  * (docs/upstream.md §L4.5, steps f to j). Then the dispatcher receives it.
  */
 import { randomHex } from '@quorumscan/base'
@@ -12,7 +12,7 @@ import {
   participantOfKey,
   partyParticipant,
 } from '@quorumscan/model'
-import { rehearse } from '@quorumscan/submit'
+import { dryRun } from '@quorumscan/submit'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { ReadCommand } from './commands.ts'
 import { refusalOf } from './completion-status.ts'
@@ -47,7 +47,7 @@ export async function submit(
     throw new LedgerError(code, message, { correlationId: submissionId })
   }
   const { notBefore, userId, actAs, readAs, commandId, workflowId } = request
-  // Commands of a party that this participant does not host cannot be rehearsed here (D-30). The operator party is one:
+  // Commands of a party that this participant does not host cannot be run here (D-30). The operator party is one:
   // no process acts for it (D-29).
   const here = participantOfKey(participant)
   for (const party of [...actAs, ...readAs]) {
@@ -65,11 +65,11 @@ export async function submit(
   const trace = request.traceparent === null ? {} : { traceparent: request.traceparent }
   const submission = { ...base, deduplication, commands, disclosed, ...trace }
   const own = { ledger, genesisHash, participant, random }
-  const rehearsed = await rehearse(own, submission, { ...options, notBefore })
+  const dryRunResult = await dryRun(own, submission, { ...options, notBefore })
   // Interpretation looks for duplicates first. So a repeated change is reported as a duplicate, although its contracts may
   // be consumed: the submitter learns that it took effect, and where.
-  if (rehearsed.kind === 'rejected' && !DECIDED_BY_LOG.has(rehearsed.code))
-    throw refusalOf(rehearsed, submissionId)
+  if (dryRunResult.kind === 'rejected' && !DECIDED_BY_LOG.has(dryRunResult.code))
+    throw refusalOf(dryRunResult, submissionId)
   checkSynchronizers(request, genesis.synchronizerId, refuse)
   return deps.dispatcher.dispatch({ ...submission, notBefore })
 }

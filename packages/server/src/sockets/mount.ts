@@ -113,7 +113,7 @@ export function mountSockets(
     for (const client of clients()) client.terminate()
   })
   const { signal } = closing
-  const onError = (error: unknown) => app.log.error({ err: error }, 'WebSockets are not pinged')
+  const onError = (error: unknown) => app.log.error({ err: error }, 'pinging WebSockets failed')
   repeat(createPing(clients), { clock, everyMs: PING_MS, waitsFirst: true, signal, onError })
 }
 

@@ -1,4 +1,4 @@
-/** A user's own names: asking for one, and what became of the others (D-17, D-19). */
+/** The names of a user: requests one, and lists the user's entries (D-17, D-19). */
 import { ScanError } from '@quorumscan/errors'
 import {
   ansEntry,

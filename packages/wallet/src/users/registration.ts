@@ -13,7 +13,7 @@ import {
   type UserId,
 } from '@quorumscan/model'
 import { type Logger, repeat } from '@quorumscan/runtime'
-import type { Commander } from '@quorumscan/submit'
+import type { CheckedSubmitter } from '@quorumscan/submit'
 import { mergeRights, type ValidatorStore } from '@quorumscan/users'
 import { createStoreCheck } from './store-check.ts'
 
@@ -29,7 +29,7 @@ export type Registration = ReturnType<typeof createRegistration>
 export function createRegistration(deps: {
   readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
   readonly ledger: Ledger
-  readonly commander: Commander
+  readonly submitter: CheckedSubmitter
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
   /** Whether the operator accepts the loss of the users. */
@@ -41,7 +41,7 @@ export function createRegistration(deps: {
   readonly clock: Clock
   readonly logger: Logger
 }) {
-  const { store, ledger, commander, participant, logger } = deps
+  const { store, ledger, submitter, participant, logger } = deps
   const { parties, users } = store
   const partyOf = (hint: string): PartyId => {
     const party = partyIdOf(hint, participant)
@@ -62,7 +62,7 @@ export function createRegistration(deps: {
     try {
       const commands = [{ kind: 'allocateParty', hint }] as const
       const commandId = `allocate-${hint}`
-      await commander.submit({ userId: FIRST_ADMIN_USER, actAs: [], commands, commandId }, signal)
+      await submitter.submit({ userId: FIRST_ADMIN_USER, actAs: [], commands, commandId }, signal)
     } catch (error) {
       // Another request for the same party may have been first; then all is as it should be.
       if (!isScanError(error) || !(await ledger.isPartyAllocated(party))) throw error
@@ -84,8 +84,8 @@ export function createRegistration(deps: {
   }
 
   /**
-   * Whether an allocated party that no note names an owner of is the user's (D-68): it is the last that was allocated
-   * for the user, as the next one is allocated only where this one was given away, and no other user acts for it.
+   * Whether the user owns an allocated party for which no owner is stored (D-68): it is the last that was allocated for
+   * the user, as the next one is allocated only if this one was given away, and no other user acts for it.
    */
   const isFoundAgain = async (userId: UserId, number: number): Promise<boolean> => {
     if (await ledger.isPartyAllocated(partyOf(partyHintOf(userId, number + 1)))) return false
@@ -104,22 +104,22 @@ export function createRegistration(deps: {
   }
 
   /**
-   * The party allocated for this user alone. Where an administrator gave away the party of the hint, the user gets
-   * that of the next hint: a user who registers must not find a party that another user acts for.
+   * The party allocated for this user alone. If an administrator gave away the party of the hint, the user gets that of
+   * the next hint: a user who registers must not find a party that another user acts for.
    */
   const allocateOwn = async (userId: UserId, signal: AbortSignal): Promise<PartyId> => {
     for (let number = 1; number <= HINTS_PER_USER_MAX; number++) {
       const hint = partyHintOf(userId, number)
       const party = partyOf(hint)
       const isAllocated = await ledger.isPartyAllocated(party)
-      // A note is missing after a restore of an older backup, or after a loss of the users that was accepted.
-      const isNoted = !isAllocated || (await parties.owner(party)) !== null
-      const isOwn = isNoted || (await isFoundAgain(userId, number))
+      // The owner is missing after a restore of an older backup, or after a loss of the users that was accepted.
+      const hasOwner = !isAllocated || (await parties.owner(party)) !== null
+      const isOwn = hasOwner || (await isFoundAgain(userId, number))
       if ((await parties.claim(party, isOwn ? userId : '')) !== userId) continue
-      if (!isNoted)
+      if (!hasOwner)
         logger.warn(
           { user: userId, party },
-          'a user got a party that the ledger knew and the store of users did not',
+          'a user got a party that the ledger has without a stored owner; see docs/operations.md',
         )
       return isAllocated ? party : allocate(hint, signal)
     }
@@ -172,7 +172,7 @@ export function createRegistration(deps: {
         throw invalidParty('The party is not hosted by this validator.')
       if (!(await ledger.isPartyAllocated(party))) {
         if (!input.isPartyCreated)
-          throw invalidParty('There is no such party; see createPartyIfMissing.')
+          throw invalidParty('The party does not exist; see createPartyIfMissing.')
         const hint = party.slice(0, party.indexOf('::'))
         const { isNew } = await allocateParty({ hint, owner: userId }, signal)
         if (!isNew && !(await ledger.isPartyAllocated(party)))
@@ -222,7 +222,7 @@ export async function untilRegistered(
     reported = what
     // Part of a start; `/readyz` reports it.
     if (what === 'NOT_READY') logger.info({ err }, 'the operator is not registered yet')
-    else if (what === 'USERS_LOST') logger.fatal({ err }, 'the users are lost')
+    else if (what === 'USERS_LOST') logger.fatal({ err }, 'the users are lost; restore a backup')
     else logger.warn({ err }, 'the operator cannot be registered; the validator tries again')
   }
   const done = new AbortController()

@@ -1,7 +1,7 @@
 import { ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import { amountOf, Scenario } from '@quorumscan/ledger/testing'
-import type { Commander } from '@quorumscan/submit'
+import type { CheckedSubmitter } from '@quorumscan/submit'
 import type { AutoRenewals } from '@quorumscan/users'
 import { describe, expect, it } from 'vitest'
 import { createPartyQueue } from './party-queue.ts'
@@ -41,17 +41,17 @@ function ledgerOf({ ledger }: Scenario): Ledger {
   }
 }
 
-/** A commander that refuses everything, or whose outcomes are unknown. */
+/** A submitter that refuses everything, or whose outcomes are unknown. */
 function refusing(code: 'CHOICE_REFUSED' | 'SUBMISSION_UNKNOWN') {
   let submissions = 0
-  const commander: Commander = {
-    rehearse: async () => null,
+  const submitter: CheckedSubmitter = {
+    dryRun: async () => null,
     submit: async () => {
       submissions++
       throw new ScanError(code, code)
     },
   }
-  return { commander, submissions: () => submissions }
+  return { submitter, submissions: () => submissions }
 }
 
 function registered(scenario: Scenario) {
@@ -72,10 +72,10 @@ describe('the preference to renew', () => {
     scenario.tap(alice, '200')
     const { request } = scenario.request(alice, 'alice.unverified.ns')
     const { autoRenewals, references } = memoryAutoRenewals()
-    const { commander } = refusing(code)
+    const { submitter } = refusing(code)
     const deps = {
       ledger: ledgerOf(scenario),
-      commander,
+      submitter,
       queue: createPartyQueue(),
       autoRenewals,
     }
@@ -90,10 +90,10 @@ describe('the preference to renew', () => {
     const { alice, idle, reference } = registered(scenario)
     scenario.tap(alice, '200')
     const { autoRenewals } = memoryAutoRenewals([reference])
-    const { commander, submissions } = refusing('CHOICE_REFUSED')
+    const { submitter, submissions } = refusing('CHOICE_REFUSED')
     const queue = createPartyQueue()
     const ledger = ledgerOf(scenario)
-    const deps = { ledger, commander, queue, autoRenewals, userId: 'automation' }
+    const deps = { ledger, submitter, queue, autoRenewals, userId: 'automation' }
     const before = queue.run(alice.party, signal, () =>
       autoRenewals.set({ reference, party: alice.party, isEnabled: false }),
     )

@@ -50,7 +50,7 @@ async function wasAnswered(deps: OperationDeps, input: ContractCall): Promise<bo
   const command = rejectRequestCommand({ request: contractId })
   const refusals = await Promise.all(
     [acceptId(contractId), rejectId(contractId)].map((commandId) =>
-      deps.commander.rehearse(submissionOf(user, { command, commandId })),
+      deps.submitter.dryRun(submissionOf(user, { command, commandId })),
     ),
   )
   return refusals.some((refusal) => refusal?.code === 'DUPLICATE_COMMAND')
@@ -106,7 +106,7 @@ async function setAutoRenewal(
   return () => autoRenewals.set({ reference, party, isEnabled: wasEnabled })
 }
 
-/** @throws {ScanError} As `acceptRequest`, funds apart. */
+/** @throws {ScanError} As `acceptRequest`, except INSUFFICIENT_FUNDS. */
 export function rejectRequest(deps: SpendingDeps, input: ContractCall): Promise<void> {
   const { user, signal, contractId } = input
   return deps.queue.run(user.party, signal, async () => {

@@ -16,7 +16,7 @@ import {
   type OperationDeps,
   submissionOf,
   type UserCall,
-  type Work,
+  type UserCommand,
 } from '../ledger.ts'
 import type { PartyQueue } from './party-queue.ts'
 
@@ -28,7 +28,7 @@ export type SpendingDeps = OperationDeps & {
   readonly queue: PartyQueue
 }
 
-export type Spending = Omit<Work, 'command'> & {
+export type Spending = Omit<UserCommand, 'command'> & {
   readonly needed: Amount
   readonly command: (inputs: readonly ContractId[]) => Command
 }
@@ -55,11 +55,11 @@ export async function spend(
       inputs = selectCoins(coins, needed)
     } catch (error) {
       // The first of two equal requests may have spent the coins. Then the second is a duplicate, not short of funds.
-      const refusal = await deps.commander.rehearse(submissionWith([]))
+      const refusal = await deps.submitter.dryRun(submissionWith([]))
       throw refusal === null || refusal.code === 'INSUFFICIENT_FUNDS' ? error : refusal
     }
     try {
-      return await deps.commander.submit(submissionWith(inputs), signal)
+      return await deps.submitter.submit(submissionWith(inputs), signal)
     } catch (error) {
       // Either a coin was spent, or what is paid for has ended: then the next `prepare` throws.
       const isGone = isScanError(error, 'CONTRACT_CONSUMED', 'CONTRACT_NOT_FOUND')

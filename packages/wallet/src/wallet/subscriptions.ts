@@ -189,7 +189,7 @@ const FORGET_MS = 3_600_000
 /** The pause between checks whether the replica is live. */
 const LIVE_CHECK_MS = 500
 
-/** Forgets the preferences for subscriptions that ended, until it is disposed of. */
+/** Deletes the preferences for subscriptions that ended, until it is disposed of. */
 export function forgetRenewalsRegularly(
   deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'> & {
     readonly isLive: () => boolean
@@ -205,13 +205,13 @@ export function forgetRenewalsRegularly(
   return repeat(work, {
     clock: deps.clock,
     everyMs: () => (wasLive ? FORGET_MS : LIVE_CHECK_MS),
-    onError: (err) => deps.logger.info({ err }, 'ended renewals are not forgotten yet'),
+    onError: (err) => deps.logger.info({ err }, 'ended renewals could not be deleted'),
   })
 }
 
 /**
- * Forgets the preferences for subscriptions that ended. The replica must be live: one that is being rebuilt
- * does not know of all that there are.
+ * Deletes the preferences for subscriptions that ended. The replica must be live: one that is being rebuilt does not
+ * know all subscriptions.
  */
 export async function forgetEndedRenewals(
   deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'>,

@@ -1,15 +1,16 @@
 /**
- * The origin of a request: the address of its connection, or, if that is a trusted reverse proxy, the address in the
- * header of the proxy. Only the end of the header counts, which the proxy wrote: the client may have sent the rest.
+ * Finds the address of the client of a request: that of the connection, or, if that is a trusted reverse proxy, the one
+ * in the header of the proxy. Only the end of the header counts, which the proxy wrote: the client may have sent the
+ * rest.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { addTo, familyOf, type ProxiesConfig } from '@quorumscan/config'
 
-export type Origins = ReturnType<typeof createOrigins>
+export type ClientAddresses = ReturnType<typeof createClientAddresses>
 
 /** @throws {RangeError} If an item is neither an address nor a network. */
-export function createOrigins({ trusted, header }: ProxiesConfig) {
+export function createClientAddresses({ trusted, header }: ProxiesConfig) {
   const proxies = new BlockList()
   for (const item of trusted) addTo(proxies, item)
   /** Whether a trusted proxy has this address: its connections carry requests of many clients. */

@@ -1,21 +1,21 @@
 import { parseProxies } from '@quorumscan/config'
 import { expect, it } from 'vitest'
-import { createOrigins } from './origins.ts'
+import { createClientAddresses } from './client-address.ts'
 
 const trusted = ['10.0.0.0/8', '192.0.2.7', '2001:db8:ffff::/48']
-const at = createOrigins({ trusted, header: 'x-forwarded-for' })
-const byRfc = createOrigins({ trusted, header: 'forwarded' })
+const at = createClientAddresses({ trusted, header: 'x-forwarded-for' })
+const byRfc = createClientAddresses({ trusted, header: 'forwarded' })
 const PROXY = '10.0.0.1'
 
 /** Where a request comes from, by the socket and both headers. */
-const from = (remoteAddress: string | undefined, headers: Record<string, string>, origins = at) =>
-  origins.addressOf({ socket: { remoteAddress }, headers })
+const from = (remoteAddress: string | undefined, headers: Record<string, string>, resolver = at) =>
+  resolver.addressOf({ socket: { remoteAddress }, headers })
 
 it('ignores headers of connections that are not of a trusted proxy', () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
   for (const address of ['198.51.100.1', '11.0.0.1', '192.0.2.8', '2001:db8::1', undefined])
-    for (const origins of [at, byRfc]) expect(from(address, headers, origins)).toBe(address)
-  const none = createOrigins({ trusted: [], header: 'x-forwarded-for' })
+    for (const resolver of [at, byRfc]) expect(from(address, headers, resolver)).toBe(address)
+  const none = createClientAddresses({ trusted: [], header: 'x-forwarded-for' })
   expect(from(PROXY, headers, none)).toBe(PROXY)
 })
 

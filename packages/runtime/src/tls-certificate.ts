@@ -1,6 +1,6 @@
 /**
- * The certificate of a server. The process reads its files periodically: after a renewal, new connections receive the new
- * certificate.
+ * The TLS certificate of a server. The process reads its files periodically: after a renewal, new connections receive
+ * the new certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
@@ -23,7 +23,7 @@ export type CertificateFiles = {
   readonly clientCaFile?: string | null
 }
 
-export type Certificate = Awaited<ReturnType<typeof openCertificate>>
+export type TlsCertificate = Awaited<ReturnType<typeof openCertificate>>
 
 type Loaded = { readonly cert: string; readonly key: string; readonly ca?: string }
 
@@ -41,12 +41,12 @@ export async function openCertificate(
   })
   return {
     /** The options of a new server. A client without a certificate of a peer is anonymous (`client.ts`). */
-    begin: (): TlsOptions =>
+    tlsOptions: (): TlsOptions =>
       current.ca === undefined
         ? current
         : { ...current, requestCert: true, rejectUnauthorized: false },
     /** Reloads the certificate of the server from the files, until the signal aborts. */
-    follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void> {
+    autoReload(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void> {
       const { clock } = app
       const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
       const reload = (): void => {
@@ -60,7 +60,7 @@ export async function openCertificate(
       // One file is replaced before the other, or is being written.
       const onError = (err: unknown): void =>
         problems.write((err as Error).message, () =>
-          app.logger.warn({ err }, 'the TLS certificate stays as it is'),
+          app.logger.warn({ err }, 'the TLS files are invalid; the old certificate stays in use'),
         )
       return repeat(reload, { clock, everyMs: RELOAD_MS, waitsFirst: true, signal, onError }).ended
     },
