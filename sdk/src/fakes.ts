@@ -19,7 +19,7 @@ import * as scanExtras from './scan-extras.ts'
 export type FakeNames = Names & {
   /** Registers a name, or gives it to another party. @throws {QuorumscanError} INVALID_NAME, INVALID_PARTY. */
   changeOwner(name: string, party: string): void
-  /** Ends an entry now, as its nodes do when its time is over: the name is absent. */
+  /** Removes an entry now, as nodes do after it has expired: the name is absent. */
   remove(name: string): void
   /** Lets an entry end by the clock of the device before nodes removed it: `expired`, and NAME_EXPIRED. */
   expire(name: string): void
@@ -82,7 +82,17 @@ export function fakeNames(
         const recordTime = clock.nowMicros()
         // Callers get null, as for a lookup without a receipt: nothing proves a fake.
         const receipt = null as never
-        return { ...nodes, answered: 1, kind, answer, offset, recordTime, agreed, receipt }
+        return {
+          ...nodes,
+          answered: 1,
+          kind,
+          answer,
+          offset,
+          recordTime,
+          agreed,
+          receipt,
+          historyHash: '',
+        }
       }
       case 'CONSENSUS_DISPUTED':
         return { ...none, kind: 'disputed', reason: 'fork', groups: [] }
@@ -102,6 +112,7 @@ export function fakeNames(
           reachable: 1,
           needed: THRESHOLD,
           retryAfterMs: null,
+          unproven: null,
         }
       default:
         throw passing(failing, 'The test made this read fail.')
