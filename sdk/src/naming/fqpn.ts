@@ -5,8 +5,7 @@
 import { failure, type QuorumscanError } from '../errors.ts'
 
 /** The networks that a qualified name can name (draft of 2026-08-29). */
-const NETWORKS = ['mainnet', 'testnet', 'devnet', 'localnet'] as const
-export type NetworkName = (typeof NETWORKS)[number]
+export type NetworkName = 'mainnet' | 'testnet' | 'devnet' | 'localnet'
 
 /** A qualified name in its parts. */
 export type Fqpn = {
@@ -22,8 +21,8 @@ export const PARTY_ID = 'party-id'
 
 /** Longer than a party identifier with its prefix. The draft has no limit; this one bounds what a request carries. */
 const FQPN_LENGTH_MAX = 512
-const RESOLVER = /^[a-z][a-z0-9-]{0,31}$/
-const NAME = /^[!-~]+$/
+const FQPN = /^(mainnet|testnet|devnet|localnet):([a-z][a-z0-9-]{0,31}):([!-~]+)$/
+const RULE = `A qualified name has at most ${FQPN_LENGTH_MAX} characters: mainnet, testnet, devnet or localnet, a naming system such as cns, and a name in printable ASCII, as in mainnet:cns:alice.unverified.ns`
 
 /**
  * Splits a qualified name. White space around it is removed.
@@ -33,46 +32,28 @@ const NAME = /^[!-~]+$/
  */
 export function parseFqpn(typed: string): Fqpn {
   const text = String(typed).trim()
-  const [network = '', resolver = '', ...rest] = text.split(':')
-  const parts = { network, resolver, name: rest.join(':') }
-  const rule = brokenRule(parts)
-  if (rule !== null) throw invalidName(typed, rule)
-  return parts as Fqpn // The network is one of the list.
+  const [, network, resolver, name] = FQPN.exec(text) ?? []
+  if (name === undefined || text.length > FQPN_LENGTH_MAX) throw invalidName(typed, RULE)
+  return { network, resolver, name } as Fqpn // The expression has the networks.
 }
 
 /** The inverse of `parseFqpn`. @throws {QuorumscanError} INVALID_NAME if a part is invalid. */
-export function formatFqpn(parts: Fqpn): string {
-  const text = `${parts.network}:${parts.resolver}:${parts.name}`
-  const rule = brokenRule(parts)
-  if (rule !== null) throw invalidName(text, rule)
+export function formatFqpn({ network, resolver, name }: Fqpn): string {
+  const text = `${network}:${resolver}:${name}`
+  const read = parseFqpn(text)
+  // A colon in the naming system, or white space at the end, would be read as something else.
+  if (read.resolver !== resolver || read.name !== name) throw invalidName(text, RULE)
   return text
 }
 
 /** Whether the text starts like a qualified name. The text of a party identifier does not. */
 export function isQualified(text: string): boolean {
-  return NETWORKS.some(
-    (network) => text.startsWith(`${network}:`) && text[network.length + 1] !== ':',
-  )
+  return /^(mainnet|testnet|devnet|localnet):(?!:)/.test(text)
 }
 
-export function isNetworkName(text: unknown): text is NetworkName {
-  return NETWORKS.some((network) => network === text)
-}
-
-export function isResolverId(text: unknown): boolean {
-  return typeof text === 'string' && RESOLVER.test(text)
-}
-
-function brokenRule({ network, resolver, name }: Record<keyof Fqpn, string>): string | null {
-  if (!isNetworkName(network)) return `A qualified name starts with ${NETWORKS.join(', ')} and ":"`
-  if (!isResolverId(resolver))
-    return 'The second part of a qualified name is a naming system, such as cns: at most 32 of a-z, 0-9 and "-"'
-  if (!NAME.test(name))
-    return 'The name after the second ":" is printable ASCII without white space'
-  const length = network.length + resolver.length + name.length + 2
-  return length > FQPN_LENGTH_MAX
-    ? `A qualified name has at most ${FQPN_LENGTH_MAX} characters`
-    : null
+/** Whether names of this naming system can be qualified with this network. */
+export function isSystem(network: NetworkName, resolver: unknown): boolean {
+  return FQPN.exec(`${network}:${resolver}:x`)?.[2] === resolver
 }
 
 export function invalidName(name: string, rule: string): QuorumscanError {

@@ -9,14 +9,14 @@ import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 import type { NetworkName } from './fqpn.ts'
 import type { Basis } from './results.ts'
 
-/** What one call to a resolver is bound by. */
+/** The network and the bounds of one call to a resolver. */
 export type ResolverRead = {
   readonly network: NetworkName
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
 
-/** What a resolver answers about one name. */
+/** The answer of a resolver about one name. */
 export type ResolverAnswer = {
   /** As the naming system writes it. */
   readonly name: string
@@ -49,15 +49,15 @@ export interface PartyResolver {
     party: string,
     read: ResolverRead,
   ): Promise<readonly (ResolverAnswer & { readonly basis: Basis })[]>
-  /** Stores that the user accepted a change of owner; absent where none is noticed. */
+  /** Stores that the user accepted a change of owner; absent if the resolver detects no changes. */
   acceptChange?(name: string, party: string): Promise<void>
 }
 
-/** What all resolvers take. */
+/** Options of all resolvers. */
 export type PartyResolverOptions = {
   /** The naming system, as in qualified names. */
   readonly id: string
-  /** Unqualified texts that match one of these are not asked for. */
+  /** The resolver is not asked for unqualified texts that match one of these. */
   readonly skip?: readonly RegExp[]
 }
 
@@ -90,8 +90,8 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
   return {
     basis: 'proof',
     accepts: isName,
-    async resolve(name, { timeoutMs, signal }) {
-      const outcome = await names.lookup(name, { timeoutMs, ...(signal && { signal }) })
+    async resolve(name, read) {
+      const outcome = await names.lookup(name, read)
       if (!('verifiedBy' in outcome)) throw noAnswer(normalizeName(name), outcome.kind, outcome)
       const { entry, receipt } = outcome
       const changed = 'changed' in outcome ? outcome.changed : null
@@ -100,8 +100,8 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
         found: entry && { ...toAnswer(entry), changed, receipt },
       }
     },
-    async reverse(party, { timeoutMs, signal }) {
-      const [outcome] = await names.reverseMany([party], { timeoutMs, ...(signal && { signal }) })
+    async reverse(party, read) {
+      const [outcome] = await names.reverseMany([party], read)
       if (outcome === undefined) return []
       if (outcome.kind === 'invalid') throw outcome.error
       if (!('verifiedBy' in outcome)) throw noAnswer(party, outcome.kind, outcome)
@@ -118,14 +118,14 @@ function voted(names: SpliceNames, suffix: string): Omit<PartyResolver, 'id'> {
   return {
     basis: 'votes',
     accepts: (name) => /^[\w.-]+\.[\w-]+$/.test(complete(name)),
-    async resolve(name, { timeoutMs, signal }) {
-      const outcome = await names.lookup(complete(name), { timeoutMs, ...(signal && { signal }) })
+    async resolve(name, read) {
+      const outcome = await names.lookup(complete(name), read)
       if (outcome.kind !== 'agreed' && outcome.kind !== 'agreed-absent')
         throw noAnswer(name, outcome.kind, outcome)
       return { basis: 'votes', found: outcome.value && toAnswer(outcome.value) }
     },
-    async reverse(party, { timeoutMs, signal }) {
-      const entry = await names.reverse(party, { timeoutMs, ...(signal && { signal }) })
+    async reverse(party, read) {
+      const entry = await names.reverse(party, read)
       return entry === null ? [] : [{ ...toAnswer(entry), basis: 'votes' }]
     },
   }

@@ -74,7 +74,7 @@ describe('resolving', () => {
     ['no system', [proof(null), votes(null)], 'absent', null],
     ['only a claim', [claim(ALICE)], 'claimed', null],
     ['only a claim next to proven absence', [proof(null), claim(ALICE)], 'claimed', null],
-    ['two of one system that contradict', [proof(ALICE), votes(MALLORY)], 'disputed', null],
+    ['conflicting answers of one system', [proof(ALICE), votes(MALLORY)], 'disputed', null],
     ['presence and absence in one system', [proof(null), votes(ALICE)], 'disputed', null],
     ['two systems, two parties', [proof(ALICE), votes(MALLORY, 'ens')], 'ambiguous', null],
     ['a system without an answer', [proof(down), votes(ALICE, 'ens')], 'failed', null],
@@ -95,7 +95,7 @@ describe('resolving', () => {
     expect(party).toBe(MALLORY)
   })
 
-  it('uses what is only claimed where the caller says so', async () => {
+  it('uses a claim if the caller allows it', async () => {
     const options = { network: 'mainnet', resolvers: [claim(ALICE)], minBasis: 'claimed' } as const
     expect(await createResolver(options).resolve(NAME)).toMatchObject({
       ...{ kind: 'found', basis: 'claimed', fqpn: `mainnet:dns:${NAME}` },
@@ -104,7 +104,7 @@ describe('resolving', () => {
 
   it.each([
     [`testnet:cns:${NAME}`, 'a name of testnet'],
-    [`mainnet:lei:${NAME}`, 'No resolver is configured for lei'],
+    [`mainnet:lei:${NAME}`, 'No resolver has names of lei'],
     ['mainnet:party-id:alice', 'A party is'],
     ['', 'not empty'],
     ['alice.example', 'No resolver has names'],

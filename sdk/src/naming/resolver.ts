@@ -14,9 +14,8 @@ import { isParty, parseParty, shortParty } from '../platform/values.ts'
 import {
   formatFqpn,
   invalidName,
-  isNetworkName,
   isQualified,
-  isResolverId,
+  isSystem,
   type NetworkName,
   PARTY_ID,
   parseFqpn,
@@ -93,23 +92,20 @@ type Finding = {
  */
 export function createResolver(options: ResolverOptions): Resolver {
   const { network, resolvers, minBasis = 'proxy', clock = systemClock } = options
-  if (!isNetworkName(network)) throw invalidArgument(`${network} is no network.`)
-  if (
-    !Array.isArray(resolvers) ||
-    !resolvers.every(({ id }) => isResolverId(id) && id !== PARTY_ID)
-  )
-    throw invalidArgument(`resolvers have ids such as cns; ${PARTY_ID} is built in.`)
+  const isValid = ({ id }: PartyResolver) => isSystem(network, id) && id !== PARTY_ID
+  if (!isSystem(network, PARTY_ID) || !Array.isArray(resolvers) || !resolvers.every(isValid))
+    throw invalidArgument(
+      `network must be mainnet, testnet, devnet or localnet, and ids of resolvers such as cns; ${PARTY_ID} is built in.`,
+    )
 
+  const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)
   const candidateOf = (resolver: string, basis: Basis, answer: ResolverAnswer): Candidate => {
     const { name, ...facts } = answer
     return { ...facts, fqpn: formatFqpn({ network, resolver, name }), resolver, basis }
   }
-  const readOf = ({
-    timeoutMs = options.timeoutMs ?? TIMEOUT_MS,
-    signal,
-  }: ResolveCall): ResolverRead => {
-    signal?.throwIfAborted()
-    return { network, timeoutMs, ...(signal && { signal }) }
+  const readOf = (call: ResolveCall): ResolverRead => {
+    call.signal?.throwIfAborted()
+    return { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, ...call, network }
   }
 
   /** Asks the resolvers of one naming system, all at once. */
@@ -122,20 +118,20 @@ export function createResolver(options: ResolverOptions): Resolver {
     const settled = await Promise.allSettled(among.map((one) => one.resolve(name, read)))
     read.signal?.throwIfAborted()
     const answers = settled.flatMap((one, index) => {
-      const { id: resolver, basis } = among[index] as PartyResolver
+      const source = among[index] as PartyResolver // One asked, one settled.
       if (one.status === 'fulfilled') return [one.value]
-      if (isAtLeast(basis, minBasis)) failures.push({ resolver, error: asError(one.reason) })
+      if (isCounted(source)) failures.push({ resolver: source.id, error: asError(one.reason) })
       return []
     })
     const candidates = answers.flatMap(({ basis, found }) =>
       found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
     )
-    const counted = answers.filter(({ basis }) => isAtLeast(basis, minBasis))
+    const counted = answers.filter(isCounted)
     const parties = new Set(counted.map(({ found }) => found?.party ?? null))
     if (parties.size > 1) return { kind: 'disputed', candidates }
     if (parties.size === 1) return { kind: parties.has(null) ? 'absent' : 'found', candidates }
     return {
-      kind: among.some(({ basis }) => isAtLeast(basis, minBasis)) ? 'failed' : 'absent',
+      kind: among.some(isCounted) ? 'failed' : 'absent',
       candidates,
     }
   }
@@ -150,12 +146,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     )
     if (among.length === 0)
       return unresolved('invalid', {
-        error: invalidName(
-          typed,
-          input.resolver === null
-            ? 'No resolver has names of this form'
-            : `No resolver is configured for ${input.resolver}`,
-        ),
+        error: invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
       })
 
     const failures: ResolverFailure[] = []
@@ -171,7 +162,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     )
     const candidates = findings.flatMap((finding) => finding.candidates)
     const ending = (kind: Unresolved['kind']) => unresolved(kind, { candidates, failures })
-    const usable = candidates.filter(({ basis }) => isAtLeast(basis, minBasis))
+    const usable = candidates.filter(isCounted)
     const invalid = failures.find(({ error }) => error.code === 'INVALID_NAME')
     if (invalid !== undefined && usable.length === 0)
       return unresolved('invalid', { failures, error: invalid.error })
@@ -205,10 +196,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
       })
       const found = candidates
-        .filter(
-          ({ basis, changed, validUntil }) =>
-            isAtLeast(basis, minBasis) && changed === null && !hasEnded(validUntil, clock),
-        )
+        .filter((one) => isCounted(one) && one.changed === null && !hasEnded(one.validUntil, clock))
         .map((candidate): Resolved => ({ ...candidate, kind: 'found' }))
       const failed = settled.find((one) => one.status === 'rejected')
       if (found.length === 0 && failed !== undefined) throw asError(failed.reason)
