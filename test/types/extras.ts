@@ -1,5 +1,5 @@
 /** What a developer writes with the other entry points: receipts, a store in a file, tests, React. */
-import { createScan } from '@quorumscan/sdk'
+import { createScan, type Metadata } from '@quorumscan/sdk'
 import { createResolver, displayParty, httpResolver, scanNames } from '@quorumscan/sdk/naming'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
@@ -42,6 +42,15 @@ export async function typed(text: string): Promise<string> {
   if (found.kind !== 'found') return found.failures.map(({ error }) => error.code).join()
   const party: string = found.party
   return `${always} ${displayParty(await resolver.reverse(party), party).source}`
+}
+
+export async function registry(admin: string): Promise<string> {
+  const { names } = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
+  const metadata: Metadata | null = await names.metadata(admin, { threshold: 'strong' })
+  // @ts-expect-error A party may have none.
+  const always: string = metadata
+  const urls: readonly string[] = await names.registryUrls(admin)
+  return urls[0] ?? always
 }
 
 export function usePayee(name: string, party: string): string {

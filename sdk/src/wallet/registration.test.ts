@@ -245,6 +245,40 @@ describe('a payment whose answer is lost', () => {
   })
 })
 
+describe('metadata', () => {
+  const metadata = { 'splice.lfdecentralizedtrust.org/registry-urls': 'https://r.example' }
+  const shown = world((state) => {
+    state.requests = []
+    state.isOwned = true
+  })
+
+  it('is requested as the description, and compared as such when the call is repeated', async () => {
+    const description = JSON.stringify({ meta: metadata })
+    expect(await shown.run(undefined, { metadata })).toMatchObject({ entry: { description } })
+    expect(shown.ledger.asked).toMatchObject({ description })
+    expect(await shown.run(undefined, { metadata })).toMatchObject({ wasOwned: true })
+    const other = { metadata: { a: 'b' } }
+    await expect(shown.run(undefined, other)).rejects.toMatchObject({
+      code: 'REGISTRATION_DIFFERS',
+    })
+  })
+
+  it.each<[Partial<RegisterInput>, object]>([
+    [
+      { metadata: { a: 'x'.repeat(125) } },
+      { code: 'INVALID_DESCRIPTION', details: { excess: 2 }, payment: 'not-paid' },
+    ],
+    [
+      { metadata, description: 'text' },
+      { code: 'INVALID_ARGUMENT', payment: 'not-paid' },
+    ],
+  ])('that cannot be written is refused before anything is sent', async (input, error) => {
+    const { run, timeouts } = world(() => {})
+    await expect(run(undefined, input)).rejects.toMatchObject(error)
+    expect(timeouts).toEqual([])
+  })
+})
+
 describe('a payment that was made', () => {
   it('and is never decided is locked', async () => {
     const { run } = world((state) => {
