@@ -2,9 +2,9 @@
  * Resolves what a person typed (a name, a qualified name or a party) over several naming systems.
  *
  * All resolvers that can have the name are asked at once. Answers weaker than `minBasis` are never used. Of one naming
- * system the first resolver that answers wins, unless another contradicts it (`disputed`); an unqualified name that two
- * naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first success;
- * the two outcomes are ours, because a payment cannot be undone.
+ * system the first resolver that answers wins, unless the answer of another one conflicts (`disputed`); an unqualified
+ * name that two naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first
+ * success; the two outcomes are ours, because a payment cannot be undone.
  */
 import { invalidArgument, type QuorumscanError } from '../errors.ts'
 import type { NameChange } from '../names/lookup-types.ts'
@@ -36,6 +36,7 @@ import {
   type Unresolved,
 } from './results.ts'
 
+/** Options of `createResolver`: the network, its naming systems, and how well an answer must be checked. */
 export type ResolverOptions = {
   /** Names of another network are `invalid`. */
   readonly network: NetworkName
@@ -48,16 +49,17 @@ export type ResolverOptions = {
   readonly clock?: Clock
 }
 
-/** What one call takes. */
+/** Options of one call. */
 export type ResolveCall = {
   readonly timeoutMs?: number
   /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
+/** Resolves what users type, and finds names of parties. */
 export interface Resolver {
   /**
-   * The party that a typed name, qualified name or party identifier stands for.
+   * The party of a typed name, qualified name or party identifier.
    *
    * @param call.acceptChange - Called where the name belongs to another party than when it was last accepted on this
    *   device. `true` accepts the new party for good; without it the outcome is `changed`.
@@ -214,7 +216,7 @@ function inputOf(
   | { readonly party: string }
   | { readonly resolver: string | null; readonly name: string }
   | QuorumscanError {
-  if (typeof typed !== 'string') return invalidArgument('What is resolved is a text.')
+  if (typeof typed !== 'string') return invalidArgument('The name to resolve must be a string.')
   const text = typed.trim()
   if (isParty(text)) return { party: text }
   if (!isQualified(text))
