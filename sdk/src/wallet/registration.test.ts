@@ -88,6 +88,14 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       return { initial_payments: ledger.payments.map(contract) }
     if (path === '/v0/entry/all') return { entries: ledger.isOwned ? [ownEntry] : [] }
     if (path === '/v0/entry/create') {
+      if (ledger.takenUntil !== undefined)
+        throw new QuorumscanError('taken', {
+          code: 'NAME_TAKEN',
+          status: 409,
+          definite: true,
+          retryable: false,
+          details: { name: NAME, expiresAt: ledger.takenUntil },
+        })
       ledger.requests = [REQUEST]
       ledger.asked = body as Details
       return {
@@ -163,6 +171,8 @@ type Ledger = {
   payments: string[]
   isOwned: boolean
   accepts: number
+  /** Another party's entry of the name ends then. */
+  takenUntil?: string
   /** The validator cannot be reached. */
   isAway?: boolean
   /** The scan nodes do not know the name yet. */
@@ -242,6 +252,22 @@ describe('a payment whose answer is lost', () => {
       throw lostAnswer()
     })
     await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_REFUNDED', payment: 'refunded' })
+  })
+})
+
+it.each([
+  ['has expired, until the ledger frees it', '2020-01-01T00:00:00.000000Z', true],
+  ['has not expired', '2099-01-01T00:00:00.000000Z', false],
+])('a name whose entry %s is taken', async (_, takenUntil, retryable) => {
+  const { ledger, run } = world(() => {})
+  ledger.takenUntil = takenUntil
+  await expect(run()).rejects.toMatchObject({
+    code: 'NAME_TAKEN',
+    status: 409,
+    definite: true,
+    retryable,
+    details: { name: NAME, expiresAt: takenUntil },
+    payment: 'not-paid',
   })
 })
 

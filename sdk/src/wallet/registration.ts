@@ -4,14 +4,14 @@
  */
 
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
-import { failure, invalidArgument, type PaymentState } from '../errors.ts'
+import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { Metadata, NameEntry, Names } from '../names/lookup-types.ts'
 import { formatMetadata } from '../names/metadata.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, hasEnded } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
@@ -121,7 +121,7 @@ export async function register(
 
 /** The calls of each step, and of the end. */
 function createCalls(
-  { http, wallet, names }: RegistrationParts,
+  { http, wallet, names, clock }: RegistrationParts,
   about: {
     readonly input: RegisterInput
     readonly fields: EntryFields
@@ -167,10 +167,14 @@ function createCalls(
     look,
     isShown: async () => (await own()) !== null,
     async request() {
-      const answer = await http.call(
-        { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
-        isCreateEntryAnswer,
-      )
+      const answer = await http
+        .call(
+          { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
+          isCreateEntryAnswer,
+        )
+        .catch((error: unknown) => {
+          throw unlessExpired(error, clock)
+        })
       madeNow = answer.subscriptionRequestCid as ContractId // It was checked.
       return madeNow
     },
@@ -222,6 +226,17 @@ function createCalls(
       return autoRenew
     },
   }
+}
+
+/** NAME_TAKEN by an entry that has expired on this device: the ledger frees the name at its next record time. */
+function unlessExpired(error: unknown, clock: Clock): unknown {
+  if (!isQuorumscanError(error) || error.code !== 'NAME_TAKEN') return error
+  const { code, details } = error
+  const expiresAt = details?.['expiresAt']
+  if (typeof expiresAt !== 'string' || !hasEnded(expiresAt, clock)) return error
+  const message = `The entry of ${details?.['name']} expired at ${expiresAt}, and the ledger has not freed the name yet. Try again.`
+  const { name: _, message: __, ...facts } = error
+  return failure(code, message, { ...facts, retryable: true, cause: error })
 }
 
 /** The input with its metadata as description. @throws {QuorumscanError} INVALID_DESCRIPTION, INVALID_ARGUMENT. */
