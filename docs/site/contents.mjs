@@ -20,7 +20,17 @@ const decisions = [
   text,
 }))
 
-const modules = ['main', 'receipts', 'splice', 'react', 'node', 'testing', 'raw'].map((name) => ({
+const modules = [
+  'main',
+  'naming',
+  'receipts',
+  'splice',
+  'react',
+  'node',
+  'testing',
+  'fakes',
+  'raw',
+].map((name) => ({
   make: 'sdk',
   page: `reference/sdk/${name}`,
   text: name === 'main' ? '@quorumscan/sdk' : `/${name}`,

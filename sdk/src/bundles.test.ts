@@ -1,11 +1,12 @@
 /** What a page loads to read names: made of the sources, as a bundler does. */
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-async function filesOf(entry: string): Promise<readonly string[]> {
+/** The files of all parts, and of those that are loaded without `import()`. */
+async function filesOf(contents: string) {
   const { metafile } = await build({
-    entryPoints: [join(import.meta.dirname, entry)],
+    stdin: { contents, resolveDir: import.meta.dirname },
     absWorkingDir: join(import.meta.dirname, '../..'),
     outdir: 'dist',
     bundle: true,
@@ -16,13 +17,45 @@ async function filesOf(entry: string): Promise<readonly string[]> {
     platform: 'browser',
     conditions: ['@quorumscan/source'],
   })
-  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
-    Object.keys(inputs).filter((file) => inputs[file]?.bytesInOutput !== 0),
+  const { outputs } = metafile
+  const inputsOf = (parts: Iterable<string>) =>
+    [...parts].flatMap((part) => {
+      const inputs = outputs[part]?.inputs ?? {}
+      return Object.keys(inputs).filter((file) => inputs[file]?.bytesInOutput !== 0)
+    })
+  const first = new Set(
+    Object.keys(outputs).filter((part) => outputs[part]?.entryPoint === '<stdin>'),
   )
+  // A set that grows while it is iterated yields what was added.
+  for (const part of first)
+    for (const { path, kind } of outputs[part]?.imports ?? [])
+      if (kind === 'import-statement') first.add(path)
+  return { all: inputsOf(Object.keys(outputs)), first: inputsOf(first) }
 }
 
-it('reads certified answers without the reader of votes', async () => {
-  const files = await filesOf('index.ts')
-  expect(files).toContain('packages/reader/src/certified/certified-decider.ts')
-  expect(files.filter((file) => /packages\/reader\/src\/vote[ds]\//.test(file))).toEqual([])
+describe('what a page loads', () => {
+  it('reads certified answers without the reader of votes', async () => {
+    const { all } = await filesOf(`export * from './index.ts'`)
+    expect(all).toContain('packages/reader/src/certified/certified-decider.ts')
+    expect(all.filter((file) => /packages\/reader\/src\/vote[ds]\//.test(file))).toEqual([])
+  })
+
+  it.each([
+    [`export { createScan } from './index.ts'`, 'sdk/src/scan.ts', 'sdk/src/names/metadata.ts'],
+    [
+      `export { createSpliceScan } from './splice/index.ts'`,
+      'sdk/src/splice/splice-names.ts',
+      'sdk/src/names/metadata.ts',
+    ],
+    [
+      `export * from './naming/index.ts'`,
+      'sdk/src/naming/resolver.ts',
+      'sdk/src/naming/http-reads.ts',
+    ],
+  ])('%s at first, and the rest with the call that needs it', async (contents, first, later) => {
+    const files = await filesOf(contents)
+    expect(files.all).toContain(later)
+    expect(files.first).toContain(first)
+    expect(files.first).not.toContain(later)
+  })
 })

@@ -188,7 +188,7 @@ export const wallet = {
   async remember(name: string): Promise<void> {
     const shared = createSharedStore(createLocalStorageStore(), systemClock)
     const seen = createSeenNames(shared, async () => 'tabs', {
-      seenNamesFull: () => Promise.reject(new Error('full')),
+      extras: () => Promise.reject(new Error('full')),
     })
     await seen.compare([{ name, party: 'p', atMicros: 1 }], true)
   },

@@ -133,6 +133,8 @@ describe('at run time', () => {
     if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
     if (typeof useName !== 'function') throw 0
     createSpliceScan({ seeds: ['https://scan.example.com'] })
+    createResolver({ network: 'mainnet', resolvers: [] })
+    fakeNames({ alice: 'alice::1220' + 'a'.repeat(64) })
   `
   const imports = [
     ['createScan', ''],
@@ -142,6 +144,8 @@ describe('at run time', () => {
     ['createScanClient', '/raw'],
     ['useName', '/react'],
     ['createSpliceScan', '/splice'],
+    ['createResolver', '/naming'],
+    ['fakeNames', '/testing/fakes'],
   ] as const
 
   it('an ES module imports every entry point, and the process ends by itself', async () => {

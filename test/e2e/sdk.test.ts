@@ -661,6 +661,10 @@ describe('the examples of the README run as they stand', () => {
   it.each([
     ['resolve', /^alice::1220/],
     ['splice', /^alice::1220.*\nalice::1220.*, agreed by sv-\d, sv-\d, sv-\d\n$/],
+    [
+      'qualified-names',
+      /^alice::1220.*, by proof, from localnet:cns:alice\S*\nalice\.unverified\.ns\n$/,
+    ],
     ['keep-the-proof', /signed by sv-\d.*\nalice::1220.* at 2\S*Z, signed by sv-\d.*\n$/],
   ])('%s', async (name, output) => {
     expect(await example(name, pinned())).toMatch(output)

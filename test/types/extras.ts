@@ -1,9 +1,11 @@
 /** What a developer writes with the other entry points: receipts, a store in a file, tests, React. */
-import { createScan } from '@quorumscan/sdk'
+import { createScan, type Metadata } from '@quorumscan/sdk'
+import { createResolver, displayParty, httpResolver, scanNames } from '@quorumscan/sdk/naming'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
 import { type NameEntry, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster } from '@quorumscan/sdk/testing'
+import { type FakeNames, fakeNames } from '@quorumscan/sdk/testing/fakes'
 
 export async function check(receipt: unknown, document: unknown): Promise<readonly string[]> {
   const pinned = { genesis: ['ab'.repeat(32), 'cd'.repeat(32)], documents: [document] }
@@ -27,6 +29,28 @@ export async function inTests(): Promise<string | null> {
     store: createFileStore('store.json'),
   })
   return scan.names.resolve('alice.unverified.ns')
+}
+
+export async function typed(text: string): Promise<string> {
+  const names: FakeNames = fakeNames({ alice: `alice::1220${'a'.repeat(64)}` })
+  const cns = scanNames({ names }, { id: 'cns' })
+  const dns = httpResolver({ id: 'dns', url: 'https://resolver.example.com', skip: [/\.ns$/] })
+  const resolver = createResolver({ network: 'mainnet', resolvers: [cns, dns], minBasis: 'votes' })
+  const found = await resolver.resolve(text, { acceptChange: () => false })
+  // @ts-expect-error Only an answer that is checked has a party.
+  const always: string = found.party
+  if (found.kind !== 'found') return found.failures.map(({ error }) => error.code).join()
+  const party: string = found.party
+  return `${always} ${displayParty(await resolver.reverse(party), party).source}`
+}
+
+export async function registry(admin: string): Promise<string> {
+  const { names } = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
+  const metadata: Metadata | null = await names.metadata(admin, { threshold: 'strong' })
+  // @ts-expect-error A party may have none.
+  const always: string = metadata
+  const urls: readonly string[] = await names.registryUrls(admin)
+  return urls[0] ?? always
 }
 
 export function usePayee(name: string, party: string): string {

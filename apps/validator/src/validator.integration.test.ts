@@ -185,10 +185,10 @@ describe('a registration', () => {
     await ownEntries(owner.client)
     const { client } = await registered('taken-other')
     const fields = { name: 'taken.unverified.ns', url: '', description: '' }
-    expect(failure(await client.post('/v0/entry/create', fields))).toEqual({
-      status: 409,
-      code: 'NAME_TAKEN',
-    })
+    const refused = await client.post('/v0/entry/create', fields)
+    expect(failure(refused)).toEqual({ status: 409, code: 'NAME_TAKEN' })
+    const expires_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    expect(refused.body['details']).toEqual({ name: fields.name, expires_at })
   })
 })
 

@@ -36,6 +36,12 @@ export type NameChange = {
   readonly seenAt: string
 }
 
+/**
+ * What a party states about itself in the description of its entry, by key (CIP-0056). The party can write anything
+ * here: a proof shows who stated it, not that it is true.
+ */
+export type Metadata = Readonly<Record<string, string>>
+
 /** A proven entry of a list, or of a party. */
 export type FoundEntry = NameEntry & {
   /** Not null: warn the user before sending to the party. Remains until `acceptChange`. */
@@ -164,6 +170,18 @@ export interface Names {
    * counts as absent. Throws as `resolve` and INVALID_PARTY, but not NAME_CHANGED: the entry has `changed`.
    */
   reverse(party: string, options?: LookupOptions): Promise<FoundEntry | null>
+  /**
+   * The metadata of a party (CIP-0056), of the entry that `reverse` returns; null without an entry, and if its description
+   * has none. Members with an invalid key are left out. Throws as `reverse`.
+   */
+  metadata(party: string, options?: LookupOptions): Promise<Metadata | null>
+  /**
+   * The https URLs of the token registry that a party runs, in its order; [] if it states none. Throws as `reverse`.
+   *
+   * @param adminParty - The party that administers the instruments of the registry.
+   * @example const [url] = await scan.names.registryUrls(instrumentId.admin)
+   */
+  registryUrls(adminParty: string, options?: LookupOptions): Promise<readonly string[]>
   /**
    * A lookup with all facts and a receipt.
    *

@@ -1,25 +1,32 @@
 /** Reports that the owner of a name has changed since the name was last accepted. */
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import { failure, type QuorumscanError } from '../errors.ts'
+import type { ReadsOptions } from './bounded.ts'
 import type { NameChange, ResolveOptions } from './lookup-types.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
 
-/** The change of each name, in order; null: the owner is the same, or the name was not known. */
+/**
+ * The change of each name, in order; null: the owner is the same, or the name was not known.
+ *
+ * @param options.onChanged - Called with each change.
+ */
 export function nameChanges(
   before: readonly (Sighting | null)[],
   read: readonly Sighting[],
+  options: Pick<ReadsOptions, 'onChanged'>,
 ): (NameChange | null)[] {
   return read.map(({ name, party, atMicros }, index) => {
     const previous = before[index]
-    return previous
-      ? {
-          name,
-          previousParty: previous.party,
-          previousSeenAt: formatInstant(previous.atMicros),
-          party,
-          seenAt: formatInstant(atMicros),
-        }
-      : null
+    if (!previous) return null
+    const change = {
+      name,
+      previousParty: previous.party,
+      previousSeenAt: formatInstant(previous.atMicros),
+      party,
+      seenAt: formatInstant(atMicros),
+    }
+    options.onChanged?.(change)
+    return change
   })
 }
 

@@ -10,6 +10,21 @@ import { createSeenNames } from './seen-names.ts'
 
 type Read = ReadOutcome<CertifiedEntry | null>
 
+type AnyMethod<Result> = (...input: never) => Result
+/** The methods that yield, and the others. A page loads their names, and their code with the first call. */
+const LISTS = ['search', 'namesOf', 'watch'] as const
+const CALLS = [
+  'resolveMany',
+  'reverseMany',
+  'reverse',
+  'lookup',
+  'acceptChange',
+  'isAvailable',
+  'metadata',
+  'registryUrls',
+] as const
+type Call = (typeof CALLS)[number]
+
 export function createNames(
   reads: Reads,
   options: Pick<ReadsOptions, 'seenNamesMax' | 'onChanged'>,
@@ -17,15 +32,13 @@ export function createNames(
   const { clock, extras, bounded } = reads
   const seen = createSeenNames(reads.shared, () => reads.storeKey('names'), {
     seenNamesMax: options.seenNamesMax,
-    seenNamesFull: async (max) => (await extras()).seenNamesFull(max),
+    extras,
   })
 
   const changesOf: NamesBase['changesOf'] = async (read, isRemembered) => {
     const before = await seen.compare(read, isRemembered)
     if (before.every((each) => each === null)) return before as null[]
-    const changes = (await extras()).nameChanges(before, read)
-    for (const change of changes) if (change !== null) options.onChanged?.(change)
-    return changes
+    return (await extras()).nameChanges(before, read, options)
   }
 
   const resolve: Names['resolve'] = async (typed, lookup = {}) => {
@@ -54,22 +67,13 @@ export function createNames(
     return others
   }
 
-  return {
-    resolve,
-    resolveMany: async (...input) => (await more()).resolveMany(...input),
-    reverse: async (...input) => (await more()).reverse(...input),
-    reverseMany: async (...input) => (await more()).reverseMany(...input),
-    lookup: async (...input) => (await more()).lookup(...input),
-    async *search(...input) {
-      yield* (await more()).search(...input)
-    },
-    async *namesOf(...input) {
-      yield* (await more()).namesOf(...input)
-    },
-    isAvailable: async (...input) => (await more()).isAvailable(...input),
-    async *watch(...input) {
-      yield* (await more()).watch(...input)
-    },
-    acceptChange: async (...input) => (await more()).acceptChange(...input),
-  }
+  const names = { resolve } as Pick<Names, 'resolve' | (typeof LISTS)[number] | Call>
+  for (const key of LISTS)
+    names[key] = async function* (...input: never) {
+      yield* ((await more())[key] as AnyMethod<AsyncIterable<unknown>>)(...input)
+    } as never
+  for (const key of CALLS)
+    names[key] = (async (...input: never) =>
+      ((await more())[key] as AnyMethod<unknown>)(...input)) as never
+  return names
 }

@@ -24,6 +24,7 @@ import type {
   NameChange,
   Names,
 } from './lookup-types.ts'
+import { parseMetadata, registryUrlsOf } from './metadata.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import { publicOutcome } from './outcome-error.ts'
 import { parseName, parsePrefix, parseRegistrableName, refusalOfName } from './parse-name.ts'
@@ -128,8 +129,25 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     })
   }
 
+  const reverse: Names['reverse'] = async (typed, lookup = {}) => {
+    const party = parseParty(typed)
+    return bounded(`reverse ${party}`, lookup, async (read) => {
+      const outcomes = await askReverse([party], read)
+      decided(party, outcomes)
+      const [found] = await present(outcomes)
+      return found && 'changed' in found && found.kind !== 'expired'
+        ? { ...found.entry, changed: found.changed }
+        : null
+    })
+  }
+  const metadata: Names['metadata'] = async (party, lookup) =>
+    parseMetadata((await reverse(party, lookup))?.description)
+
   return {
     lookup,
+    reverse,
+    metadata,
+    registryUrls: async (party, lookup) => registryUrlsOf(await metadata(party, lookup)),
     async resolveMany(typed, lookup = {}) {
       assertTexts('`names`', typed)
       return bounded(`resolve ${typed.length} names`, lookup, async (read) => {
@@ -140,17 +158,6 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
           // One outcome for each text that can be a name, in order.
           return error ? { kind: 'invalid', entry: null, error } : (outcomes.shift() as Decided)
         })
-      })
-    },
-    async reverse(typed, lookup = {}) {
-      const party = parseParty(typed)
-      return bounded(`reverse ${party}`, lookup, async (read) => {
-        const outcomes = await askReverse([party], read)
-        decided(party, outcomes)
-        const [found] = await present(outcomes)
-        return found && 'changed' in found && found.kind !== 'expired'
-          ? { ...found.entry, changed: found.changed }
-          : null
       })
     },
     async reverseMany(typed, lookup = {}) {

@@ -13,7 +13,7 @@ const clientOf = (store: Store, seenNamesMax?: number) => {
   const shared = createSharedStore(store, systemClock)
   const seen = createSeenNames(shared, async () => 'names', {
     seenNamesMax,
-    seenNamesFull: async (max) => seenNamesFull(max),
+    extras: async () => ({ seenNamesFull }),
   })
   const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
   return {

@@ -18,8 +18,8 @@ export function createSeenNames(
   limit: {
     /** Default 10 000. With 0 no name is remembered. */
     readonly seenNamesMax?: number | undefined
-    /** The error for one name too many. */
-    readonly seenNamesFull: (max: number) => Promise<QuorumscanError>
+    /** Loads the error for one name too many. */
+    readonly extras: () => Promise<{ seenNamesFull(max: number): QuorumscanError }>
   },
 ) {
   const { seenNamesMax = NAMES_MAX } = limit
@@ -46,7 +46,8 @@ export function createSeenNames(
   }
   const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> => {
     const added = sightings.filter(({ name }) => !seenByName.has(name))
-    if (seenByName.size + added.length > seenNamesMax) throw await limit.seenNamesFull(seenNamesMax)
+    if (seenByName.size + added.length > seenNamesMax)
+      throw (await limit.extras()).seenNamesFull(seenNamesMax)
     await shared.update(
       await key(),
       (text) => {

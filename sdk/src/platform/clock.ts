@@ -25,6 +25,12 @@ export function microsOf(time: string): number {
   throw invalidArgument('A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z.')
 }
 
+/** An RFC 3339 date-time of another service, with any offset, in UTC; undefined: it is not one. */
+export function utcOf(text: string): string | undefined {
+  const ms = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
 /**
  * Whether an entry has expired by the caller's clock, also if it was live at the offset that was read. The name may have
  * another owner by now.

@@ -1,5 +1,5 @@
 export { type ErrorCode, isQuorumscanError, QuorumscanError } from '../errors.ts'
-export type { NameEntry } from '../names/lookup-types.ts'
+export type { Metadata, NameEntry } from '../names/lookup-types.ts'
 export type { Clock } from '../platform/clock.ts'
 export type { ContractId } from '../platform/values.ts'
 export type { JsonObject, JsonValue } from './exact-json.ts'

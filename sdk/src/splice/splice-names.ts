@@ -2,8 +2,9 @@
 import { entriesBytesMax } from '@quorumscan/reader'
 import { formatInstant, LONE_SURROGATE, PAGE_SIZE_MAX, parseInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
-import type { NameEntry } from '../names/lookup-types.ts'
+import type { Metadata, NameEntry } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
+import { loadPart } from '../platform/load-part.ts'
 import { isContractId } from '../platform/values.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { sortNames } from './network-questions.ts'
@@ -29,6 +30,13 @@ export interface SpliceNames {
    * as absent. Throws as `resolve`.
    */
   reverse(party: string, options?: SpliceReadOptions): Promise<NameEntry | null>
+  /**
+   * The metadata of a party (CIP-0056), of the entry that `reverse` returns; null without an entry, and if its description
+   * has none. Members with an invalid key are left out. Throws as `reverse`.
+   */
+  metadata(party: string, options?: SpliceReadOptions): Promise<Metadata | null>
+  /** The https URLs of the token registry that a party runs, in its order; [] if it states none. Throws as `reverse`. */
+  registryUrls(adminParty: string, options?: SpliceReadOptions): Promise<readonly string[]>
   /** `/v0/ans-entries/by-name`, with all answers. Throws INVALID_NAME, and if the scans to ask are not known. */
   lookup(name: string, options?: SpliceReadOptions): Promise<SpliceOutcome<NameEntry>>
   /** `/v0/ans-entries/by-party`: the first name of a party, not checked forward. Throws as `lookup`. */
@@ -68,7 +76,27 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
       ? outcome
       : { ...outcome, kind: 'agreed-absent', value: null }
 
+  const reverse: SpliceNames['reverse'] = (party, options = {}) =>
+    reader.bounded(options, async (bound) => {
+      const { value } = decided(`reverse ${party}`, await lookupParty(party, bound()))
+      if (value === null) return null
+      // Between the two reads the name may have lapsed, or its owner may have changed. Then it counts as absent.
+      const forward = decided(`reverse ${party}`, await lookup(value.name, bound())).value
+      return forward?.party === party ? forward : null
+    })
+  const part = () => loadPart(() => import('../names/metadata.ts'))
+  const metadata: SpliceNames['metadata'] = async (party, options) => {
+    const entry = await reverse(party, options)
+    return (await part()).parseMetadata(entry?.description)
+  }
+
   return {
+    reverse,
+    metadata,
+    async registryUrls(party, options) {
+      const found = await metadata(party, options)
+      return (await part()).registryUrlsOf(found)
+    },
     async resolve(name, options) {
       return decided(`resolve ${name}`, await lookup(name, options)).value?.party ?? null
     },
@@ -84,15 +112,6 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
           outcomes.push(...(await Promise.all(some.map((name) => lookup(name, bound())))))
         }
         return outcomes
-      })
-    },
-    reverse(party, options = {}) {
-      return reader.bounded(options, async (bound) => {
-        const { value } = decided(`reverse ${party}`, await lookupParty(party, bound()))
-        if (value === null) return null
-        // Between the two reads the name may have lapsed, or its owner may have changed. Then it counts as absent.
-        const forward = decided(`reverse ${party}`, await lookup(value.name, bound())).value
-        return forward?.party === party ? forward : null
       })
     },
     async *search(prefix, options = {}) {

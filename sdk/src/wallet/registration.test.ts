@@ -88,6 +88,14 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       return { initial_payments: ledger.payments.map(contract) }
     if (path === '/v0/entry/all') return { entries: ledger.isOwned ? [ownEntry] : [] }
     if (path === '/v0/entry/create') {
+      if (ledger.takenUntil !== undefined)
+        throw new QuorumscanError('taken', {
+          code: 'NAME_TAKEN',
+          status: 409,
+          definite: true,
+          retryable: false,
+          details: { name: NAME, expiresAt: ledger.takenUntil },
+        })
       ledger.requests = [REQUEST]
       ledger.asked = body as Details
       return {
@@ -163,6 +171,8 @@ type Ledger = {
   payments: string[]
   isOwned: boolean
   accepts: number
+  /** Another party's entry of the name ends then. */
+  takenUntil?: string
   /** The validator cannot be reached. */
   isAway?: boolean
   /** The scan nodes do not know the name yet. */
@@ -242,6 +252,56 @@ describe('a payment whose answer is lost', () => {
       throw lostAnswer()
     })
     await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_REFUNDED', payment: 'refunded' })
+  })
+})
+
+it.each([
+  ['has expired, until the ledger frees it', '2020-01-01T00:00:00.000000Z', true],
+  ['has not expired', '2099-01-01T00:00:00.000000Z', false],
+])('a name whose entry %s is taken', async (_, takenUntil, retryable) => {
+  const { ledger, run } = world(() => {})
+  ledger.takenUntil = takenUntil
+  await expect(run()).rejects.toMatchObject({
+    code: 'NAME_TAKEN',
+    status: 409,
+    definite: true,
+    retryable,
+    details: { name: NAME, expiresAt: takenUntil },
+    payment: 'not-paid',
+  })
+})
+
+describe('metadata', () => {
+  const metadata = { 'splice.lfdecentralizedtrust.org/registry-urls': 'https://r.example' }
+  const shown = world((state) => {
+    state.requests = []
+    state.isOwned = true
+  })
+
+  it('is requested as the description, and compared as such when the call is repeated', async () => {
+    const description = JSON.stringify({ meta: metadata })
+    expect(await shown.run(undefined, { metadata })).toMatchObject({ entry: { description } })
+    expect(shown.ledger.asked).toMatchObject({ description })
+    expect(await shown.run(undefined, { metadata })).toMatchObject({ wasOwned: true })
+    const other = { metadata: { a: 'b' } }
+    await expect(shown.run(undefined, other)).rejects.toMatchObject({
+      code: 'REGISTRATION_DIFFERS',
+    })
+  })
+
+  it.each<[Partial<RegisterInput>, object]>([
+    [
+      { metadata: { a: 'x'.repeat(125) } },
+      { code: 'INVALID_DESCRIPTION', details: { excess: 2 }, payment: 'not-paid' },
+    ],
+    [
+      { metadata, description: 'text' },
+      { code: 'INVALID_ARGUMENT', payment: 'not-paid' },
+    ],
+  ])('that cannot be written is refused before anything is sent', async (input, error) => {
+    const { run, timeouts } = world(() => {})
+    await expect(run(undefined, input)).rejects.toMatchObject(error)
+    expect(timeouts).toEqual([])
   })
 })
 

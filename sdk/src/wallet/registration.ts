@@ -4,13 +4,14 @@
  */
 
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
-import { failure, invalidArgument, type PaymentState } from '../errors.ts'
+import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
-import type { NameEntry, Names } from '../names/lookup-types.ts'
+import type { Metadata, NameEntry, Names } from '../names/lookup-types.ts'
+import { formatMetadata } from '../names/metadata.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, hasEnded } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
@@ -40,6 +41,11 @@ export type RegisterInput = {
   readonly url?: string
   /** At most 140 UTF-16 units. Default as for `url`. */
   readonly description?: string
+  /**
+   * Instead of `description`: what the party states about itself, such as the URLs of its token registry (CIP-0056). It
+   * is written into the description, which has room for about 100 characters.
+   */
+  readonly metadata?: Metadata
   /** Whether the wallet pays renewals automatically. Default: false, or as it is for a name that is paid for. */
   readonly autoRenew?: boolean
 }
@@ -84,7 +90,7 @@ export type RegistrationParts = {
  */
 export async function register(
   parts: RegistrationParts,
-  input: RegisterInput,
+  typed: RegisterInput,
   options: RegisterOptions = {},
 ): Promise<Registration> {
   const { wallet, clock } = parts
@@ -96,6 +102,7 @@ export async function register(
     payment = state
   }
   try {
+    const input = withMetadata(typed)
     const fields = checkedInput(input)
     const { name } = fields
     onPayment('unknown') // An earlier call may have paid.
@@ -114,7 +121,7 @@ export async function register(
 
 /** The calls of each step, and of the end. */
 function createCalls(
-  { http, wallet, names }: RegistrationParts,
+  { http, wallet, names, clock }: RegistrationParts,
   about: {
     readonly input: RegisterInput
     readonly fields: EntryFields
@@ -160,10 +167,14 @@ function createCalls(
     readState,
     isShown: async () => (await own()) !== null,
     async request() {
-      const answer = await http.call(
-        { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
-        isCreateEntryAnswer,
-      )
+      const answer = await http
+        .call(
+          { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
+          isCreateEntryAnswer,
+        )
+        .catch((error: unknown) => {
+          throw unlessExpired(error, clock)
+        })
       madeNow = answer.subscriptionRequestCid as ContractId // It was checked.
       return madeNow
     },
@@ -217,13 +228,33 @@ function createCalls(
   }
 }
 
+/** NAME_TAKEN by an entry that has expired on this device: the ledger frees the name at its next record time. */
+function unlessExpired(error: unknown, clock: Clock): unknown {
+  if (!isQuorumscanError(error) || error.code !== 'NAME_TAKEN') return error
+  const { code, details } = error
+  const expiresAt = details?.['expiresAt']
+  if (typeof expiresAt !== 'string' || !hasEnded(expiresAt, clock)) return error
+  const message = `The entry of ${details?.['name']} expired at ${expiresAt}, and the ledger has not freed the name yet. Try again.`
+  const { name: _, message: __, ...facts } = error
+  return failure(code, message, { ...facts, retryable: true, cause: error })
+}
+
+/** The input with its metadata as description. @throws {QuorumscanError} INVALID_DESCRIPTION, INVALID_ARGUMENT. */
+function withMetadata(typed: RegisterInput): RegisterInput {
+  const { metadata, ...input } = Object(typed) as RegisterInput
+  if (metadata === undefined) return input
+  if (input.description !== undefined)
+    throw invalidArgument('Pass either `description` or `metadata`: metadata is the description.')
+  return { ...input, description: formatMetadata(metadata) }
+}
+
 /**
  * The checked input with its defaults.
  *
  * @throws {QuorumscanError} INVALID_NAME, NAME_SUFFIX_MISSING, INVALID_URL, INVALID_DESCRIPTION, INVALID_ARGUMENT.
  */
 function checkedInput(input: RegisterInput): EntryFields {
-  const { url = '', description = '', autoRenew = false, ...more }: RegisterInput = Object(input)
+  const { url = '', description = '', autoRenew = false, ...more } = input
   const name = parseRegistrableName(more.name)
   assertText('`url`', url)
   assertText('`description`', description)

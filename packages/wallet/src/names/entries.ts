@@ -12,7 +12,11 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import { type ContractId, formatAmount } from '@quorumscan/model'
-import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
+import {
+  type EntryFields,
+  findEntryFieldViolation,
+  formatInstant as formatTime,
+} from '@quorumscan/verifier'
 import {
   joinedContractsOf,
   type OperationDeps,
@@ -60,9 +64,12 @@ export async function createEntry(
 async function assertNameFree(ledger: Ledger, name: string): Promise<void> {
   const entries = await ledger.contractsByKey(`name:${name}`)
   const now = ledger.head().recordTime
-  const live = entries.find((contract) => payloadOf(ansEntry, contract).expiresAt > now)
-  if (live !== undefined)
-    throw new ScanError('NAME_TAKEN', `The name ${name} is taken.`, { details: { name } })
+  const live = entries
+    .map((contract) => payloadOf(ansEntry, contract))
+    .find(({ expiresAt }) => expiresAt > now)
+  if (live === undefined) return
+  const details = { name, expires_at: formatTime(live.expiresAt) }
+  throw new ScanError('NAME_TAKEN', `The name ${name} is taken.`, { details })
 }
 
 /**

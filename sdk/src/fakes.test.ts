@@ -1,0 +1,215 @@
+/** The fakes and the real client, one after the other, under the same expectations. */
+import {
+  createSignedState,
+  createTestNetwork,
+  scansBody,
+  signAddress,
+  simEntry,
+  untilTrue,
+} from '@quorumscan/testkit'
+import type { Lookup } from '@quorumscan/verifier'
+import {
+  askBatch,
+  askEntries,
+  askName,
+  askParty,
+  CERTIFIED_MEDIA_TYPE,
+  type HashedNetwork,
+  sha256,
+} from '@quorumscan/verifier/certified'
+import nock from 'nock'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { fakeNames } from './fakes.ts'
+import type { Names } from './names/lookup-types.ts'
+import { systemClock } from './platform/clock.ts'
+import { createScan } from './scan.ts'
+
+const PARTY = `alice::1220${'a'.repeat(64)}`
+const OTHER = `other::1220${'b'.repeat(64)}`
+const NAME = 'alice.unverified.ns'
+const FAR_MICROS = 4_000_000_000_000_000
+
+type Controlled = {
+  readonly names: Names
+  changeOwner(name: string, party: string): void
+  remove(name: string): void
+  expire(name: string): void
+  /** No node answers from now on. */
+  cutOff(): void
+  close(): Promise<void>
+}
+
+const testNetwork = createTestNetwork()
+const { genesis, genesisHash, scans: keys } = testNetwork
+const network: HashedNetwork = { genesis, genesisHash, sha256 }
+const urlOf = (name: string) => `https://${name}.scan.test`
+
+/** `createScan` over nodes that prove their answers from entries in memory. */
+function realNames(parties: Readonly<Record<string, string>>): Controlled {
+  const entries = new Map<string, ReturnType<typeof simEntry>>()
+  let offset = 7
+  let recordTime = systemClock.nowMicros()
+  const put = (label: string, user: string, expiresAt = FAR_MICROS) => {
+    const name = `${label}.unverified.ns`
+    entries.set(name, simEntry(name, { user, expiresAt }))
+    state = createState()
+  }
+  const createState = () => {
+    offset++
+    recordTime = Math.max(recordTime + 1, systemClock.nowMicros())
+    return createSignedState(testNetwork, { offset, recordTime, entries: [...entries.values()] })
+  }
+  let state = createState()
+  for (const [label, party] of Object.entries(parties)) put(label, party)
+  const questionOf = (uri: string, body: string) => {
+    const page = { pageSize: 100, pageToken: null }
+    if (uri.includes('name_prefix=')) return askEntries('al', page, network)
+    if (uri.includes('by-party'))
+      return askParty(decodeURIComponent(/by-party\/([^?]*)/.exec(uri)?.[1] ?? ''), network)
+    if (body !== '') return askBatch((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
+    return askName(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
+  }
+  const reply = (uri: string, body: nock.Body): nock.ReplyFnResult =>
+    uri.startsWith('/v0/certificate')
+      ? [200, `{"certificate":${state.certificate()}}`, { 'content-type': 'application/json' }]
+      : [
+          200,
+          state.document(questionOf(uri, typeof body === 'string' ? body : JSON.stringify(body))),
+          { 'content-type': CERTIFIED_MEDIA_TYPE },
+        ]
+  const addresses = scansBody(
+    keys.map((key, index) => {
+      const name = `sv-${index + 1}`
+      return signAddress(key, { genesisHash, name, url: urlOf(name), sequence: 1 })
+    }),
+  )
+  for (const name of ['sv-1', 'sv-2', 'sv-3', 'sv-4'])
+    nock(urlOf(name))
+      .persist()
+      .get('/v0/scans')
+      .reply(200, addresses, { 'content-type': 'application/json' })
+      .get(/^\/v0\/(?:certificate|ans-entries.*)$/)
+      .reply(reply)
+      .post('/v0/ans-entries/batch')
+      .reply(reply)
+  const scan = createScan({ seeds: [urlOf('sv-1')], genesis })
+  return {
+    names: scan.names,
+    changeOwner: put,
+    remove(label) {
+      entries.delete(`${label}.unverified.ns`)
+      state = createState()
+    },
+    // It lived at the record time of the state, which has passed.
+    expire: (label) => put(label, parties[label] ?? '', systemClock.nowMicros() + 1),
+    cutOff: () => nock.cleanAll(),
+    close: () => scan.close(),
+  }
+}
+
+function controlledFakes(parties: Readonly<Record<string, string>>): Controlled {
+  const names = fakeNames(parties)
+  const { changeOwner, remove, expire } = names
+  const cutOff = () => names.fail('NETWORK_ERROR')
+  return { names, changeOwner, remove, expire, cutOff, close: async () => {} }
+}
+
+beforeAll(() => nock.disableNetConnect())
+afterEach(() => {
+  nock.abortPendingRequests()
+  nock.cleanAll()
+})
+afterAll(() => nock.restore())
+
+describe.each([
+  ['fakeNames', controlledFakes],
+  ['createScan', realNames],
+])('names of %s', (_, create) => {
+  it('resolve to their party, to null where they are absent, and back', async () => {
+    const { names, close } = create({ alice: PARTY })
+    expect(await names.resolve(' Alice')).toBe(PARTY)
+    expect(await names.resolve('bob')).toBeNull()
+    expect(await names.reverse(PARTY)).toMatchObject({ name: NAME, party: PARTY, changed: null })
+    expect(await names.reverse(OTHER)).toBeNull()
+    expect((await names.resolveMany(['alice', 'bob', 'ä'])).map(({ kind }) => kind)).toEqual([
+      'verified',
+      'verified-absent',
+      'invalid',
+    ])
+    await close()
+  })
+
+  it('are listed by prefix', async () => {
+    const { names, close } = create({ alice: PARTY, alan: PARTY, bob: OTHER })
+    const found: string[] = []
+    for await (const { name } of names.search('al')) found.push(name)
+    expect(found).toEqual(['alan.unverified.ns', NAME])
+    await close()
+  })
+
+  it('report a change of owner once it was seen, until it is accepted', async () => {
+    const { names, changeOwner, close } = create({ alice: PARTY })
+    await names.resolve('alice')
+    changeOwner('alice', OTHER)
+    // Reads of one client do not go back; until the state is newer than the last one, the old answer holds.
+    await untilTrue('the new owner to be read', async () => {
+      const read = await names.resolve('alice').catch(({ code }) => code)
+      return read === 'NAME_CHANGED'
+    })
+    expect(await names.lookup('alice')).toMatchObject({
+      kind: 'verified',
+      changed: { previousParty: PARTY, party: OTHER },
+    })
+    expect(await names.resolve('alice', { acceptChange: () => true })).toBe(OTHER)
+    expect(await names.resolve('alice')).toBe(OTHER)
+    await close()
+  })
+
+  it('are absent after their entry is gone, and expired before nodes removed it', async () => {
+    const { names, expire, remove, close } = create({ alice: PARTY, bob: OTHER })
+    expire('alice')
+    await untilTrue('the entry to end', async () => {
+      const read = await names.resolve('alice').catch(({ code }) => code)
+      return read === 'NAME_EXPIRED'
+    })
+    expect(await names.lookup('alice')).toMatchObject({ kind: 'expired', entry: { party: PARTY } })
+    remove('bob')
+    await untilTrue('the entry to be gone', async () => (await names.resolve('bob')) === null)
+    await close()
+  })
+
+  it('throw the error of a disconnected client', async () => {
+    const { names, cutOff, close } = create({ alice: PARTY })
+    cutOff()
+    await expect(names.resolve('alice', { timeoutMs: 300 })).rejects.toMatchObject({
+      name: 'QuorumscanError',
+      code: 'NETWORK_ERROR',
+      retryable: true,
+    })
+    await close()
+  })
+
+  it('refuse texts that are not names or parties', async () => {
+    const { names, close } = create({ alice: PARTY })
+    await expect(names.resolve('ä')).rejects.toMatchObject({ code: 'INVALID_NAME' })
+    await expect(names.reverse('alice')).rejects.toMatchObject({ code: 'INVALID_PARTY' })
+    await close()
+  })
+})
+
+describe('failures of fakes', () => {
+  it('are outcomes of lookups and errors of resolve, as they are of the real client', async () => {
+    const names = fakeNames({ alice: PARTY })
+    for (const [code, kind] of [
+      ['CONSENSUS_DISPUTED', 'disputed'],
+      ['CONSENSUS_LAGGING', 'lagging'],
+      ['NOT_ENOUGH_NODES', 'insufficient'],
+    ] as const) {
+      names.fail(code)
+      expect(await names.lookup('alice', { timeoutMs: 100 })).toMatchObject({ kind })
+      await expect(names.resolve('alice', { timeoutMs: 100 })).rejects.toMatchObject({ code })
+    }
+    names.fail(null)
+    expect(await names.resolve('alice')).toBe(PARTY)
+  })
+})

@@ -1,0 +1,72 @@
+/**
+ * Metadata of a party in the description of its name entry: a JSON object with a member `meta`, a record of text to text
+ * (CIP-0056, in force). The keys are those of Kubernetes annotations.
+ */
+import { DESCRIPTION_UNITS_MAX } from '@quorumscan/verifier'
+import { failure } from '../errors.ts'
+import type { Metadata } from './lookup-types.ts'
+
+/** An optional DNS subdomain of at most 253 characters with `/`, then a name of at most 63 (CIP-0056). */
+const KEY =
+  /^(?:(?=[^/]{1,253}\/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
+/** The key of the URLs of a token registry (CIP-0056). */
+const REGISTRY_URLS = 'splice.lfdecentralizedtrust.org/registry-urls'
+/** As one paragraph of CIP-0056 writes it. A correction is open (2026-09): both are read, and the first is written. */
+const REGISTRY_URLS_MISSPELT = 'splice.lfdecentralizedtrust.org/registryUrls'
+
+/** null: the description has no metadata, or not in this form. Members with an invalid key are left out. */
+export function parseMetadata(description = ''): Metadata | null {
+  try {
+    const { meta } = Object(JSON.parse(description)) as { readonly meta?: unknown }
+    if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return null
+    const members = Object.entries(meta)
+    if (!members.every((member): member is [string, string] => typeof member[1] === 'string'))
+      return null
+    return Object.fromEntries(members.filter(([key]) => KEY.test(key)))
+  } catch {
+    return null // A description in words.
+  }
+}
+
+/** The https URLs of the registry of a party's tokens, in its order; what is not such a URL is left out. */
+export function registryUrlsOf(metadata: Metadata | null): readonly string[] {
+  const value = metadata?.[REGISTRY_URLS] ?? metadata?.[REGISTRY_URLS_MISSPELT] ?? ''
+  return value
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => /^https:\/\//i.test(text) && URL.canParse(text))
+}
+
+/**
+ * The description of an entry with this metadata. The order of the members does not matter: a repeated registration
+ * must request the same text.
+ *
+ * @throws {QuorumscanError} INVALID_DESCRIPTION for an invalid key or value, and where it is too long: by how much is in
+ *   the message and in `details.excess`, in UTF-16 units.
+ */
+export function formatMetadata(metadata: Metadata): string {
+  const members = Object.entries(Object(metadata) as Metadata)
+  for (const [key, value] of members) {
+    if (!KEY.test(key))
+      throw invalid(
+        `the key "${key}" of the metadata is not a name of at most 63 of A-Z, a-z, 0-9, "-", "_" and ".", after an optional DNS subdomain and "/"`,
+      )
+    if (typeof value !== 'string') throw invalid(`the metadata "${key}" is not a string`)
+  }
+  const { [REGISTRY_URLS_MISSPELT]: urls, ...others } = metadata
+  const written = urls === undefined ? others : { [REGISTRY_URLS]: urls, ...others }
+  const meta = Object.fromEntries(Object.entries(written).sort())
+  const description = JSON.stringify({ meta })
+  const excess = description.length - DESCRIPTION_UNITS_MAX
+  if (excess <= 0) return description
+  throw invalid(
+    `the description with the metadata is ${excess} UTF-16 units too long: it has ${description.length}, at most ${DESCRIPTION_UNITS_MAX} are allowed`,
+    { excess },
+  )
+}
+
+function invalid(rule: string, details: object = {}) {
+  return failure('INVALID_DESCRIPTION', `The request violates a rule: ${rule}.`, {
+    details: { rule, ...details },
+  })
+}

@@ -1,0 +1,30 @@
+/** The text that represents a party in a user interface. */
+import { isParty, shortParty } from '../platform/values.ts'
+import type { Resolved } from './results.ts'
+
+/** A hint of hexadecimal digits, or without letters, means nothing to a person. */
+const UNREADABLE_HINT = /^([0-9a-f]{16,}|[^A-Za-z]*)$/
+
+/**
+ * The text for a party, in the order of the draft standard (2026-08-29): a name that leads back to the party, else the
+ * hint, else the shortened identifier. The party chose the hint: it identifies no one.
+ *
+ * @param names - What `reverse` returned for the party.
+ * @returns `icon`: the naming system of the name, for its icon; null without a name.
+ * @example displayParty(await resolver.reverse(party), party).text
+ */
+export function displayParty(
+  names: readonly Resolved[],
+  party: string,
+): {
+  readonly text: string
+  readonly icon: string | null
+  readonly source: 'name' | 'hint' | 'short'
+} {
+  const named = names.find((each) => each.party === party)
+  if (named !== undefined) return { text: named.displayName, icon: named.resolver, source: 'name' }
+  const [hint = ''] = party.split('::')
+  return isParty(party) && !UNREADABLE_HINT.test(hint)
+    ? { text: hint, icon: null, source: 'hint' }
+    : { text: shortParty(party), icon: null, source: 'short' }
+}

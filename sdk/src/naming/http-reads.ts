@@ -1,0 +1,116 @@
+/** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
+import { failure } from '../errors.ts'
+import { type Clock, utcOf } from '../platform/clock.ts'
+import { withDeadline } from '../platform/deadline.ts'
+import { isParty } from '../platform/values.ts'
+import { parseFqpn } from './fqpn.ts'
+import type { PartyResolver, ResolverAnswer, ResolverRead } from './party-resolver.ts'
+
+/** A body beyond it is refused; a result has a few hundred bytes. */
+const BODY_BYTES_MAX = 65_536
+/** Names of a party that are checked forward, at most. */
+const REVERSE_NAMES_MAX = 8
+const DISPLAY_NAME_LENGTH_MAX = 200
+/** The longest that one request takes, in ms. The deadline of the call bounds it, too. */
+const REQUEST_MS_MAX = 5_000
+
+/** The answers of the server at `url`, which must be of the naming system `id` and of the network that is read. */
+export function createHttpReads({
+  id,
+  url,
+  clock,
+  fetch: send,
+}: {
+  readonly id: string
+  readonly url: string
+  readonly clock: Clock
+  readonly fetch: typeof globalThis.fetch
+}): {
+  /** null: the server does not have the name. */
+  resolve(name: string, read: ResolverRead): Promise<ResolverAnswer | null>
+  readonly reverse: PartyResolver['reverse']
+} {
+  /** undefined: the server does not have it. */
+  const get = (path: string, query: Record<string, string>, read: ResolverRead): Promise<unknown> =>
+    withDeadline(
+      {
+        clock,
+        timeoutMs: Math.min(read.timeoutMs, REQUEST_MS_MAX),
+        signal: read.signal,
+        what: `${url}${path}`,
+      },
+      async (signal) => {
+        const response = await send(`${url}${path}?${new URLSearchParams(query)}`, {
+          signal,
+          headers: { accept: 'application/json' },
+          redirect: 'error',
+          credentials: 'omit',
+        }).catch((cause: unknown) => {
+          throw failure('NETWORK_ERROR', `${url} did not answer.`, { retryable: true, cause })
+        })
+        if (response.status === 404) return undefined
+        if (response.status !== 200) throw unusable(`status ${response.status}`, true)
+        return JSON.parse(await textOf(response))
+      },
+    ).catch((error: unknown) => {
+      throw error instanceof SyntaxError ? unusable('a body that is not JSON') : error
+    })
+
+  const textOf = async (response: Response): Promise<string> => {
+    const decoder = new TextDecoder()
+    let text = ''
+    let size = 0
+    // A reader, since not every browser iterates a stream.
+    for (const reader = response.body?.getReader(); reader !== undefined; ) {
+      const { done, value } = await reader.read()
+      if (done) break
+      size += value.byteLength
+      if (size > BODY_BYTES_MAX) {
+        await reader.cancel()
+        throw unusable(`a body of more than ${BODY_BYTES_MAX} bytes`)
+      }
+      text += decoder.decode(value, { stream: true })
+    }
+    return text + decoder.decode()
+  }
+
+  const unusable = (what: string, retryable = false) =>
+    failure('INVALID_RESPONSE', `${url} answered with ${what}, not with a result of a resolver.`, {
+      retryable,
+    })
+
+  /** A result in the form of the draft; another network's or another naming system's is refused. */
+  const answerOf = (body: unknown, read: ResolverRead): ResolverAnswer => {
+    const { fqpn, party_id: party, display_name: shown, valid_until: until } = Object(body)
+    if (typeof fqpn !== 'string' || !isParty(party)) throw unusable('another body')
+    const { network, resolver, name } = parseFqpn(fqpn)
+    if (network !== read.network || resolver !== id) throw unusable(`a result of ${fqpn}`)
+    if (typeof shown !== 'string' || shown.length > DISPLAY_NAME_LENGTH_MAX)
+      throw unusable('another body')
+    const validUntil = until === undefined || until === null ? null : utcOf(String(until))
+    if (validUntil === undefined) throw unusable('another body')
+    return { name, party, displayName: shown, validUntil, changed: null, receipt: null }
+  }
+
+  const resolve = async (name: string, read: ResolverRead) => {
+    const body = await get('/v0/resolve', { name, network: read.network }, read)
+    if (body === undefined) return null
+    const answer = answerOf(body, read)
+    if (answer.name.toLowerCase() !== name.toLowerCase()) throw unusable(`the name ${answer.name}`)
+    return answer
+  }
+
+  return {
+    resolve,
+    async reverse(party, read) {
+      const body = await get('/v0/reverse-resolve', { party, network: read.network }, read)
+      if (body === undefined) return []
+      if (!Array.isArray(body)) throw unusable('another body')
+      const claimed = body.slice(0, REVERSE_NAMES_MAX).map((row) => answerOf(row, read))
+      const forward = await Promise.all(claimed.map(({ name }) => resolve(name, read)))
+      return forward.flatMap((answer) =>
+        answer?.party === party ? [{ ...answer, basis: 'claimed' as const }] : [],
+      )
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A resolver over HTTP: `GET /v0/resolve` and `GET /v0/reverse-resolve` of the draft "Canton Party Name Resolution
+ * Standard" (2026-08-29). The draft does not define how an answer is checked: it is a claim of that server.
+ */
+import { invalidArgument } from '../errors.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { loadPart } from '../platform/load-part.ts'
+import { isSkipped, type PartyResolver, type PartyResolverOptions } from './party-resolver.ts'
+
+/**
+ * A resolver of which nothing is checked: the basis of its answers is `claimed`.
+ *
+ * @param options.url - https, or http on this machine.
+ * @example httpResolver({ id: 'dns', url: 'https://resolver.example', skip: [/\.ns$/] })
+ * @throws {QuorumscanError} INVALID_ARGUMENT if the url is invalid.
+ */
+export function httpResolver(
+  options: PartyResolverOptions & {
+    readonly url: string
+    /** Default: the platform's. */
+    readonly fetch?: typeof globalThis.fetch
+    readonly clock?: Clock
+  },
+): PartyResolver {
+  const { id, clock = systemClock } = options
+  const url = String(options.url).replace(/\/+$/, '')
+  if (
+    !/^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$|\/))/.test(url) ||
+    !URL.canParse(url)
+  )
+    throw invalidArgument(`The url of a resolver must be https, not ${url}.`)
+  const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  // Loaded with the first request, so that a page that never uses such a resolver does not load it.
+  const reads = async () => {
+    const { createHttpReads } = await loadPart(() => import('./http-reads.ts'))
+    return createHttpReads({ id, url, clock, fetch: send })
+  }
+  return {
+    id,
+    basis: 'claimed',
+    accepts: (name) => !isSkipped(name, options),
+    resolve: async (name, read) => ({
+      basis: 'claimed',
+      found: await (await reads()).resolve(name, read),
+    }),
+    reverse: async (party, read) => (await reads()).reverse(party, read),
+  }
+}

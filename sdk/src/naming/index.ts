@@ -1,0 +1,28 @@
+/**
+ * `@quorumscan/sdk/naming`: party names as the network is standardising them. This module alone knows the draft
+ * "Canton Party Name Resolution Standard" (2026-08-29); each fact of it is cited where it is used.
+ */
+export { displayParty } from './display.ts'
+export { type Fqpn, formatFqpn, type NetworkName, parseFqpn } from './fqpn.ts'
+export { httpResolver } from './http-resolver.ts'
+export {
+  type PartyResolver,
+  type PartyResolverOptions,
+  type ResolverAnswer,
+  type ResolverRead,
+  scanNames,
+} from './party-resolver.ts'
+export {
+  createResolver,
+  type ResolveCall,
+  type Resolver,
+  type ResolverOptions,
+} from './resolver.ts'
+export type {
+  Basis,
+  Candidate,
+  Resolution,
+  Resolved,
+  ResolverFailure,
+  Unresolved,
+} from './results.ts'

@@ -1,0 +1,160 @@
+/** One naming system behind one interface, and the resolver that reads names from scans. */
+
+import type { CertifiedReceipt } from '@quorumscan/reader/certified'
+import { failure, isQuorumscanError, type QuorumscanError } from '../errors.ts'
+import type { LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
+import { isName, normalizeName } from '../names/name-rules.ts'
+import type { SpliceNames } from '../splice/splice-names.ts'
+import type { SpliceOutcome } from '../splice/splice-outcome.ts'
+import type { NetworkName } from './fqpn.ts'
+import type { Basis } from './results.ts'
+
+/** The network and the bounds of one call to a resolver. */
+export type ResolverRead = {
+  readonly network: NetworkName
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+/** The answer of a resolver about one name. */
+export type ResolverAnswer = {
+  /** As the naming system writes it. */
+  readonly name: string
+  readonly party: string
+  readonly displayName: string
+  readonly validUntil: string | null
+  readonly changed: NameChange | null
+  readonly receipt: CertifiedReceipt | null
+}
+
+/** One source of one naming system. */
+export interface PartyResolver {
+  /** The naming system, as in qualified names: `cns`, `dns`, `lei`. */
+  readonly id: string
+  /** The strongest basis of its answers. */
+  readonly basis: Basis
+  /** Whether an unqualified text can be a name of the system. */
+  accepts(name: string): boolean
+  /**
+   * `found: null`: the naming system does not have the name.
+   *
+   * @throws {QuorumscanError} Without an answer, and INVALID_NAME.
+   */
+  resolve(
+    name: string,
+    read: ResolverRead,
+  ): Promise<{ readonly basis: Basis; readonly found: ResolverAnswer | null }>
+  /** Names of a party, each of which leads back to the party. Throws as `resolve`. */
+  reverse(
+    party: string,
+    read: ResolverRead,
+  ): Promise<readonly (ResolverAnswer & { readonly basis: Basis })[]>
+  /** Stores that the user accepted a change of owner; absent if the resolver detects no changes. */
+  acceptChange?(name: string, party: string): Promise<void>
+}
+
+/** Options of all resolvers. */
+export type PartyResolverOptions = {
+  /** The naming system, as in qualified names. */
+  readonly id: string
+  /** The resolver is not asked for unqualified texts that match one of these. */
+  readonly skip?: readonly RegExp[]
+}
+
+/**
+ * A resolver of name entries. Its answers have the basis `proof` over `createScan` and over a `createValidator` with a
+ * genesis, `proxy` over one without, and `votes` over `createSpliceScan`.
+ *
+ * @param options.suffix - Appended to a label without a dot, over `createSpliceScan` only: the other two append
+ *   `.unverified.ns`.
+ * @example scanNames(createScan(network), { id: 'cns' })
+ */
+export function scanNames(
+  source: { readonly names: Names | SpliceNames },
+  options: PartyResolverOptions & { readonly suffix?: string },
+): PartyResolver {
+  const { names } = source
+  const own = 'acceptChange' in names ? certified(names) : voted(names, options.suffix ?? '')
+  return {
+    ...own,
+    id: options.id,
+    accepts: (name) => own.accepts(name) && !isSkipped(name, options),
+  }
+}
+
+export function isSkipped(name: string, { skip = [] }: PartyResolverOptions): boolean {
+  return skip.some((pattern) => name.search(pattern) >= 0)
+}
+
+function certified(names: Names): Omit<PartyResolver, 'id'> {
+  return {
+    basis: 'proof',
+    accepts: isName,
+    async resolve(name, read) {
+      const outcome = await names.lookup(name, read)
+      if (!('verifiedBy' in outcome)) throw noAnswer(normalizeName(name), outcome.kind, outcome)
+      const { entry, receipt } = outcome
+      const changed = 'changed' in outcome ? outcome.changed : null
+      return {
+        basis: outcome.verifiedBy === 'self' ? 'proof' : 'proxy',
+        found: entry && { ...toAnswer(entry), changed, receipt },
+      }
+    },
+    async reverse(party, read) {
+      const [outcome] = await names.reverseMany([party], read)
+      if (outcome === undefined) return []
+      if (outcome.kind === 'invalid') throw outcome.error
+      if (!('verifiedBy' in outcome)) throw noAnswer(party, outcome.kind, outcome)
+      if (outcome.entry === null || outcome.kind === 'expired') return []
+      const basis = outcome.verifiedBy === 'self' ? 'proof' : 'proxy'
+      return [{ ...toAnswer(outcome.entry), changed: outcome.changed, basis }]
+    },
+    acceptChange: (name, party) => names.acceptChange(name, party),
+  }
+}
+
+function voted(names: SpliceNames, suffix: string): Omit<PartyResolver, 'id'> {
+  const complete = (name: string) => (name.includes('.') ? name : name + suffix)
+  return {
+    basis: 'votes',
+    accepts: (name) => /^[\w.-]+\.[\w-]+$/.test(complete(name)),
+    async resolve(name, read) {
+      const outcome = await names.lookup(complete(name), read)
+      if (outcome.kind !== 'agreed' && outcome.kind !== 'agreed-absent')
+        throw noAnswer(name, outcome.kind, outcome)
+      return { basis: 'votes', found: outcome.value && toAnswer(outcome.value) }
+    },
+    async reverse(party, read) {
+      const entry = await names.reverse(party, read)
+      return entry === null ? [] : [{ ...toAnswer(entry), basis: 'votes' }]
+    },
+  }
+}
+
+function toAnswer({ name, party, expiresAt }: NameEntry): ResolverAnswer {
+  return { name, party, displayName: name, validUntil: expiresAt, changed: null, receipt: null }
+}
+
+const CODES = {
+  disputed: 'CONSENSUS_DISPUTED',
+  lagging: 'CONSENSUS_LAGGING',
+  insufficient: 'NOT_ENOUGH_NODES',
+} as const
+
+function noAnswer(
+  what: string,
+  kind: keyof typeof CODES,
+  outcome: LookupOutcome | SpliceOutcome<NameEntry>,
+): QuorumscanError {
+  return failure(CODES[kind], `${what} was not resolved: the answers of the scans are ${kind}.`, {
+    retryable: true,
+    details: { outcome },
+  })
+}
+
+/** An error of a resolver as one of the SDK. */
+export function asError(error: unknown): QuorumscanError {
+  return isQuorumscanError(error)
+    ? error
+    : failure('NETWORK_ERROR', 'A resolver failed.', { retryable: true, cause: error })
+}

@@ -1,0 +1,259 @@
+/**
+ * Resolves what a person typed (a name, a qualified name or a party) over several naming systems.
+ *
+ * All resolvers that can have the name are asked at once. Answers weaker than `minBasis` are never used. Of one naming
+ * system the first resolver that answers wins, unless the answer of another one conflicts (`disputed`); an unqualified
+ * name that two naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first
+ * success; the two outcomes are ours, because a payment cannot be undone.
+ */
+import { invalidArgument, type QuorumscanError } from '../errors.ts'
+import type { NameChange } from '../names/lookup-types.ts'
+import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
+import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { isParty, parseParty, shortParty } from '../platform/values.ts'
+import {
+  formatFqpn,
+  invalidName,
+  isQualified,
+  isSystem,
+  type NetworkName,
+  PARTY_ID,
+  parseFqpn,
+} from './fqpn.ts'
+import {
+  asError,
+  type PartyResolver,
+  type ResolverAnswer,
+  type ResolverRead,
+} from './party-resolver.ts'
+import {
+  type Basis,
+  type Candidate,
+  isAtLeast,
+  type Resolution,
+  type Resolved,
+  type ResolverFailure,
+  type Unresolved,
+} from './results.ts'
+
+/** Options of `createResolver`: the network, its naming systems, and how well an answer must be checked. */
+export type ResolverOptions = {
+  /** Names of another network are `invalid`. */
+  readonly network: NetworkName
+  /** In order of priority. Several may have the same id: then each confirms the others. */
+  readonly resolvers: readonly PartyResolver[]
+  /** The weakest basis of an answer that becomes `party`. Default `proxy`: all but what is only claimed. */
+  readonly minBasis?: Basis
+  /** For a whole call, in ms. Default 10 000. */
+  readonly timeoutMs?: number
+  readonly clock?: Clock
+}
+
+/** Options of one call. */
+export type ResolveCall = {
+  readonly timeoutMs?: number
+  /** Ends the call: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Resolves what users type, and finds names of parties. */
+export interface Resolver {
+  /**
+   * The party of a typed name, qualified name or party identifier.
+   *
+   * @param call.acceptChange - Called where the name belongs to another party than when it was last accepted on this
+   *   device. `true` accepts the new party for good; without it the outcome is `changed`.
+   * @throws Only the reason of `signal`: all else is an outcome.
+   */
+  resolve(
+    typed: string,
+    call?: ResolveCall & {
+      readonly acceptChange?: true | ((change: NameChange) => boolean | Promise<boolean>)
+    },
+  ): Promise<Resolution>
+  /**
+   * Names of a party, each of which leads back to the party and is checked as `minBasis` demands, in the order of the
+   * resolvers; [] if none exists.
+   *
+   * @throws {QuorumscanError} INVALID_PARTY, and the first failure if no resolver found a name and one failed.
+   */
+  reverse(party: string, call?: ResolveCall): Promise<readonly Resolved[]>
+}
+
+/** What one naming system has for a name, after all its resolvers answered. */
+type Finding = {
+  readonly kind: 'found' | 'absent' | 'disputed' | 'failed'
+  readonly candidates: readonly Candidate[]
+}
+
+/**
+ * @example
+ * const resolver = createResolver({ network: 'mainnet', resolvers: [scanNames(scan, { id: 'cns' })] })
+ * const { party } = await resolver.resolve('mainnet:cns:alice.unverified.ns')
+ * @throws {QuorumscanError} INVALID_ARGUMENT if an option is invalid.
+ */
+export function createResolver(options: ResolverOptions): Resolver {
+  const { network, resolvers, minBasis = 'proxy', clock = systemClock } = options
+  const isValid = ({ id }: PartyResolver) => isSystem(network, id) && id !== PARTY_ID
+  if (!isSystem(network, PARTY_ID) || !Array.isArray(resolvers) || !resolvers.every(isValid))
+    throw invalidArgument(
+      `network must be mainnet, testnet, devnet or localnet, and ids of resolvers such as cns; ${PARTY_ID} is built in.`,
+    )
+
+  const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)
+  const candidateOf = (resolver: string, basis: Basis, answer: ResolverAnswer): Candidate => {
+    const { name, ...facts } = answer
+    return { ...facts, fqpn: formatFqpn({ network, resolver, name }), resolver, basis }
+  }
+  const readOf = (call: ResolveCall): ResolverRead => {
+    call.signal?.throwIfAborted()
+    return { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, ...call, network }
+  }
+
+  /** Asks the resolvers of one naming system, all at once. */
+  const find = async (
+    among: readonly PartyResolver[],
+    name: string,
+    read: ResolverRead,
+    failures: ResolverFailure[],
+  ): Promise<Finding> => {
+    const settled = await Promise.allSettled(among.map((one) => one.resolve(name, read)))
+    read.signal?.throwIfAborted()
+    const answers = settled.flatMap((one, index) => {
+      const source = among[index] as PartyResolver // One asked, one settled.
+      if (one.status === 'fulfilled') return [one.value]
+      if (isCounted(source)) failures.push({ resolver: source.id, error: asError(one.reason) })
+      return []
+    })
+    const candidates = answers.flatMap(({ basis, found }) =>
+      found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
+    )
+    const counted = answers.filter(isCounted)
+    const parties = new Set(counted.map(({ found }) => found?.party ?? null))
+    if (parties.size > 1) return { kind: 'disputed', candidates }
+    if (parties.size === 1) return { kind: parties.has(null) ? 'absent' : 'found', candidates }
+    return {
+      kind: among.some(isCounted) ? 'failed' : 'absent',
+      candidates,
+    }
+  }
+
+  const resolve: Resolver['resolve'] = async (typed, call = {}) => {
+    const read = readOf(call)
+    const input = inputOf(typed, network)
+    if (input instanceof Error) return unresolved('invalid', { error: input })
+    if ('party' in input) return ofParty(input.party, network)
+    const among = resolvers.filter((one: PartyResolver) =>
+      input.resolver === null ? one.accepts(input.name) : one.id === input.resolver,
+    )
+    if (among.length === 0)
+      return unresolved('invalid', {
+        error: invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
+      })
+
+    const failures: ResolverFailure[] = []
+    const findings = await Promise.all(
+      [...new Set(among.map(({ id }) => id))].map((id) =>
+        find(
+          among.filter((one) => one.id === id),
+          input.name,
+          read,
+          failures,
+        ),
+      ),
+    )
+    const candidates = findings.flatMap((finding) => finding.candidates)
+    const ending = (kind: Unresolved['kind']) => unresolved(kind, { candidates, failures })
+    const usable = candidates.filter(isCounted)
+    const invalid = failures.find(({ error }) => error.code === 'INVALID_NAME')
+    if (invalid !== undefined && usable.length === 0)
+      return unresolved('invalid', { failures, error: invalid.error })
+    if (findings.some(({ kind }) => kind === 'disputed')) return ending('disputed')
+    // A naming system without an answer may have the unqualified name, for another party.
+    if (findings.some(({ kind }) => kind === 'failed')) return ending('failed')
+    if (new Set(usable.map(({ party }) => party)).size > 1) return ending('ambiguous')
+    const [best] = usable
+    if (best === undefined) return ending(candidates.length > 0 ? 'claimed' : 'absent')
+    if (usable.some(({ validUntil }) => hasEnded(validUntil, clock))) return ending('expired')
+    const changed = usable.find((each) => each.changed !== null)
+    if (changed?.changed && !(await isAccepted(changed.changed, call.acceptChange)))
+      return ending('changed')
+    if (changed?.changed)
+      for (const one of among) await one.acceptChange?.(changed.changed.name, changed.party)
+    return { ...best, kind: 'found' }
+  }
+
+  return {
+    resolve,
+    async reverse(typed, call = {}) {
+      const party = parseParty(typed)
+      const read = readOf(call)
+      const settled = await Promise.allSettled(
+        resolvers.map((one: PartyResolver) => one.reverse(party, read)),
+      )
+      read.signal?.throwIfAborted()
+      const candidates = settled.flatMap((one, index) => {
+        const { id } = resolvers[index] as PartyResolver
+        if (one.status === 'rejected') return []
+        return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
+      })
+      const found = candidates
+        .filter((one) => isCounted(one) && one.changed === null && !hasEnded(one.validUntil, clock))
+        .map((candidate): Resolved => ({ ...candidate, kind: 'found' }))
+      const failed = settled.find((one) => one.status === 'rejected')
+      if (found.length === 0 && failed !== undefined) throw asError(failed.reason)
+      const names = found.map(({ fqpn }) => fqpn)
+      return found.filter(({ fqpn }, index) => names.indexOf(fqpn) === index)
+    },
+  }
+}
+
+/** The parts of what was typed, or why it cannot be a name. */
+function inputOf(
+  typed: string,
+  network: NetworkName,
+):
+  | { readonly party: string }
+  | { readonly resolver: string | null; readonly name: string }
+  | QuorumscanError {
+  if (typeof typed !== 'string') return invalidArgument('The name to resolve must be a string.')
+  const text = typed.trim()
+  if (isParty(text)) return { party: text }
+  if (!isQualified(text))
+    return text === '' ? invalidName(typed, 'A name is not empty') : { resolver: null, name: text }
+  try {
+    const { network: named, resolver, name } = parseFqpn(text)
+    if (named !== network)
+      return invalidName(typed, `This is a name of ${named}, not of ${network}`)
+    return resolver === PARTY_ID ? { party: parseParty(name) } : { resolver, name }
+  } catch (error) {
+    return asError(error)
+  }
+}
+
+/** A party identifier resolves to itself. */
+function ofParty(party: string, network: NetworkName): Resolved {
+  return {
+    kind: 'found',
+    party,
+    fqpn: formatFqpn({ network, resolver: PARTY_ID, name: party }),
+    displayName: shortParty(party),
+    resolver: PARTY_ID,
+    basis: 'proof',
+    validUntil: null,
+    changed: null,
+    receipt: null,
+  }
+}
+
+function unresolved(kind: Unresolved['kind'], facts: Partial<Unresolved>): Unresolved {
+  const { candidates = [], failures = [], error = failures[0]?.error ?? null } = facts
+  return { kind, party: null, candidates, failures, error }
+}
+
+async function isAccepted(
+  change: NameChange,
+  acceptChange: true | ((change: NameChange) => boolean | Promise<boolean>) | undefined,
+): Promise<boolean> {
+  return acceptChange === true || (await acceptChange?.(change)) === true
+}
