@@ -6,7 +6,7 @@ import {
   createEntryChecker,
   createLogFeed,
   LOG_USER,
-  measureLogRoom,
+  measureLogDisk,
   type OrderedLog,
 } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
@@ -63,7 +63,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         onProblem: (err) => logger.warn({ err }, 'the room on the disk is not known'),
       }),
     )
-    measureLogRoom(metrics, disk.isFull)
+    measureLogDisk(metrics, disk.isFull)
     const user = ordering.driver === 'redis' ? LOG_USER : undefined
     const redis = await readRedisAddress(ordering.redis, user)
     measureRedis(metrics, resources.opened(watchRedis(redis)))

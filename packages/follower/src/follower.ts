@@ -12,7 +12,7 @@ import {
   createGroupStore,
   createLogClient,
   createOrderingClient,
-  watchLogRoom,
+  watchLogDisk,
 } from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { measureReplica, openReplica } from '@quorumscan/replica'
@@ -130,12 +130,12 @@ export async function openFollower(app: App, options: FollowerOptions) {
         }),
       )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
-    const logRoom = resources.opened(watchLogRoom({ ...app, log }))
+    const logDisk = resources.opened(watchLogDisk({ ...app, log }))
     const ordering: Ordering = createOrderingClient({
       ...app,
       log,
       genesis: { ...genesis, hash: genesisHash },
-      ...(groups && { keep: groups.keep }),
+      ...(groups && { store: groups.store }),
       onProblem: (err) =>
         logger.warn({ err }, 'the stream of the log failed; another one is opened'),
     })
@@ -152,7 +152,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       replica,
       certifier,
       log,
-      logRoom,
+      logDisk,
       ordering,
       isLive,
       /**

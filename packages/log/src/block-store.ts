@@ -75,7 +75,7 @@ export function createBlockStore(options: {
   return {
     blockAt,
     /**
-     * The block whose group is the app hash at an offset: the newest at or before it that is not a checkpoint. Null: the
+     * The block that determines the app hash at an offset: the newest at or before it that is not a checkpoint. Null: the
      * log does not have it.
      */
     async agreedAt(offset: Offset): Promise<StoredBlock | null> {

@@ -53,7 +53,7 @@ export function createEntryChecker(
   rules: readonly [Rules, ...Rules[]] = KNOWN_RULES,
 ) {
   const checkedByHash = new LRUCache<string, CheckedEntry>({ max: CHECKED_MAX })
-  /** Not verified yet: the next that is done with the same bytes. */
+  /** Entries that were decoded but not verified. Verification usually follows, with the same bytes. */
   const readByBytes = new WeakMap<Uint8Array, CheckedEntry>()
   /** Checks form and network, and measures what the entry names. The signature is most of the work. */
   const withoutSignature = (bytes: Uint8Array): CheckedEntry => {
@@ -118,11 +118,11 @@ export function refusalByTime(
   notAfter: Micros,
   now: { readonly recordTime: Micros; readonly clockMicros: Micros },
 ): EntryRefusal | null {
-  if (notAfter <= now.recordTime) return ignoring('SUBMISSION_EXPIRED', 'not after')
+  if (notAfter <= now.recordTime) return ignoring('SUBMISSION_EXPIRED', 'its `notAfter` has passed')
   if (notAfter <= Math.max(now.recordTime, now.clockMicros) + NOT_AFTER_MICROS_MAX) return null
   return ignoring(
     'CLOCK_OFF',
-    "not after lies more than 10 min ahead of the log, by whose clock the participant's is fast",
+    '`notAfter` is more than 10 min ahead of record time; correct the clock of the participant',
   )
 }
 

@@ -129,13 +129,13 @@ export async function openLogConnection(
       if (text === null) return null
       const [, offset, hash] = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(text) ?? []
       if (offset === undefined || hash === undefined)
-        throw new LogGroupError('malformed', 'where the log begins is not written as it should be')
+        throw new LogGroupError('malformed', `the key ${LOG_START_KEY} of the log is malformed`)
       return { offset: Number(offset), hash }
     },
     /** Stores that the log begins there, and deletes the groups that end there or before. */
     trim: (start: LogStart) =>
       guarded(async () => {
-        // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
+        // Not in one transaction: with its default user off, Redis skips transactions when it loads its AOF.
         await client.set(LOG_START_KEY, startText(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),

@@ -13,7 +13,7 @@ import {
   freshReadings,
   judgeClock,
 } from '@quorumscan/runtime'
-import { type Agreed, type ClockPause, stepRecordClock } from './record-clock.ts'
+import { type ClockPause, type LastAgreement, stepRecordClock } from './record-clock.ts'
 
 /** The nodes that follow the log. They confirm its length and the synchronizer's clock. */
 export type ConfirmingNodes = {
@@ -36,7 +36,7 @@ export function createLogGate(options: {
   const { clock, confirmingNodes: nodes } = options
   const startedMs = clock.monotonicMs()
   let known = {
-    agreed: null as Agreed,
+    agreed: null as LastAgreement,
     /** Whether enough nodes have confirmed that the log is whole. */
     isEndKnown: nodes === null,
   }

@@ -187,7 +187,8 @@ async function copyRange(
     const portion = await source.range(next, GROUPS_PER_WRITE)
     const inside = portion.filter((raw) => lastOffsetOf(raw) <= to)
     const last = inside.at(-1)
-    if (last === undefined) throw new LogUnavailableError(`the log has lost ${next} meanwhile`)
+    if (last === undefined)
+      throw new LogUnavailableError(`offset ${next} disappeared from the log during the copy`)
     await target.add(inside)
     next = lastOffsetOf(last) + 1
   }

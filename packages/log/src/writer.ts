@@ -1,5 +1,5 @@
 /**
- * The writer of the embedded synchronizer: gives entries their offset and record time, commits them in
+ * The writer of the ordering driver `redis`: gives entries their offset and record time, commits them in
  * signed groups, and advances record time by checkpoints. One writer at a time: a second one is fenced.
  * It does not interpret entries, and does not check which client may submit them.
  */
@@ -47,7 +47,7 @@ export type LogWriter = AsyncDisposable & {
    */
   append(bytes: Uint8Array): Promise<void>
   state(): LogWriterState
-  /** Why nothing is written at this moment, although Redis is there: the clock, or a log that lost its end. */
+  /** Why nothing is written at this moment, although Redis is reachable: the clock, or a log that lost its end. */
   refusal(): ScanError | null
   /** Newest entry that is on disk. */
   head(): { readonly offset: Offset; readonly recordTime: Micros }
