@@ -24,7 +24,7 @@ export async function openLightSocket(
     try {
       for await (const chunk of request) {
         size += chunk.length
-        if (size > BODY_BYTES_MAX) throw new Error('too large')
+        if (size > BODY_BYTES_MAX) throw new Error('the request is too large')
         chunks.push(chunk)
       }
       const answer = await answerCall(Buffer.concat(chunks).toString('utf8'), read)
