@@ -70,17 +70,17 @@ log, and what an engine has signed: an old copy would let it sign twice.`,
         import('@quorumscan/operator/backup'),
       ])
       const config = readOperatorConfig(role, options.config, () => [])
-      const { log: isLogAlone = false } = options
-      if (isLogAlone && role !== 'sv')
+      const { log: isLogOnly = false } = options
+      if (isLogOnly && role !== 'sv')
         throw new UsageError(
           '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
         )
       const file = resolve(options.out)
       if (role === 'synchronizer') setHintOption('--config', options.config)
       await withProgress('reading', clock, () =>
-        backUp({ config, file, isLogAlone, redisServer, env, clock }),
+        backUp({ config, file, isLogOnly, redisServer, env, clock }),
       )
-      const text = isLogAlone
+      const text = isLogOnly
         ? `${file} contains the newest log entries that ${config.name} stored, without keys. Send it to the operator of the synchronizer.`
         : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
       printResult(options, { file, name: config.name }, wrap(text).join('\n'))

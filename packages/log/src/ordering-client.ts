@@ -88,7 +88,7 @@ type Read = {
  * One stream, from what is known of the log on.
  *
  * @throws {LogUnavailableError} When it ends, or cannot be opened.
- * @throws {LogGroupError} @throws {LogForkError} For a group that must not be there. The groups before it were delivered.
+ * @throws {LogGroupError} @throws {LogForkError} For an invalid group. The groups before it were delivered.
  */
 async function* readStream(
   options: OrderingClientOptions,

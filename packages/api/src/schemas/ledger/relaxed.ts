@@ -1,7 +1,7 @@
 /**
  * Building blocks of bodies under `/v2`, which decode leniently (docs/upstream.md §L1.1):
  *
- * - a member that is not `Type.Optional` must be there;
+ * - a member that is not `Type.Optional` is required;
  * - one made with `defaulted` has a value when it is missing or null;
  * - a plain optional one is undefined when it is missing or null;
  * - `oneOf` is an object with exactly one member, named by the variant;
