@@ -22,7 +22,7 @@ import {
   InvalidProof as InvalidState,
   leavesOfDocument,
   type ProvenLeaf,
-  questionOf,
+  queryOf,
 } from '@quorumscan/verifier/certified'
 import { z } from 'zod'
 
@@ -105,8 +105,8 @@ async function judgeState(
   const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
   if (asked === null)
     return { kind: 'shown', certified: await leavesOfDocument(document, threshold, network) }
-  const question = judged(() => questionOf(asked, network))
-  const certified = await createCertifiedVerifier(network).verify(document, question, threshold)
+  const stateQuery = judged(() => queryOf(asked, network))
+  const certified = await createCertifiedVerifier(network).verify(document, stateQuery, threshold)
   return { kind: 'certified', request: asked, certified }
 }
 

@@ -122,14 +122,14 @@ function gather(state: ReaderState, isDue: boolean): void {
 
 function begin(state: ReaderState, calls: readonly Call[]): Read {
   const { input: wanted } = calls[0] as Call // One at least.
-  const { question } = wanted
+  const { stateQuery } = wanted
   const query = wanted.query ?? requestOfLookups(calls.flatMap(({ input }) => input.lookups))
   const read: Read = {
     wanted,
     calls,
     query,
-    question,
-    isPageWalk: typeof question?.offset === 'number',
+    stateQuery,
+    isPageWalk: typeof stateQuery?.offset === 'number',
     beganAtMs: state.nowMs,
     floor: state.floor,
     asked: new Set(),

@@ -164,7 +164,7 @@ export function createCertifiedReader(
       const { threshold = 'weak', minOffset = 0, maxAgeMs } = read
       const key = read.isShared === false ? null : `${threshold} ${minOffset} ${maxAgeMs}`
       const ended = await ask(read, { lookups, key })
-      // The question of a lookup makes an entry or null of the proof.
+      // The query of a lookup makes an entry or null of the proof.
       return lookups.map((_, index) => outcomeOf(ended, nodeCount, index)) as Looked[]
     },
     /** A page or another operation. Throws as `lookup`, and RangeError if the state has no answer to it. */
@@ -172,8 +172,8 @@ export function createCertifiedReader(
       query: CertifiedQuery<Answer>,
       read: CertifiedReadOptions = {},
     ): Promise<CertifiedOutcome<Answer>> {
-      const question = query.question(network)
-      const ended = await ask(read, { lookups: [], key: null, query, question })
+      const stateQuery = query.stateQuery(network)
+      const ended = await ask(read, { lookups: [], key: null, query, stateQuery })
       return outcomeOf(ended, nodeCount) as CertifiedOutcome<Answer>
     },
     status: (): CertifiedReaderStatus => ({

@@ -1,6 +1,6 @@
 /** The state of the certified reader, and the events that `certified-decider.ts` applies to it. */
 import type { Lookup } from '@quorumscan/verifier'
-import type { AnyQuestion, CheckedCertificate } from '@quorumscan/verifier/certified'
+import type { CheckedCertificate, StateQuery } from '@quorumscan/verifier/certified'
 import { createWorld, type Event, type World } from '../driver/decider-protocol.ts'
 import type { Bounds } from '../reader-base.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
@@ -15,7 +15,7 @@ export type CallInput = Bounds & {
   readonly key: string | null
   /** Undefined: the lookups. */
   readonly query?: CertifiedQuery<unknown>
-  readonly question?: AnyQuestion<unknown>
+  readonly stateQuery?: StateQuery<unknown>
 }
 
 /** One call of a caller. Calls with lookups may share one read. */
@@ -91,7 +91,7 @@ export type Read = {
   readonly calls: readonly Call[]
   readonly query: CertifiedQuery<unknown>
   /** Made of the query once it is asked. */
-  question: AnyQuestion<unknown> | undefined
+  stateQuery: StateQuery<unknown> | undefined
   /** The query names its offset itself, as pages after the first do: neither floor nor freshness applies (D-39). */
   readonly isPageWalk: boolean
   readonly beganAtMs: number

@@ -31,10 +31,10 @@ export function createAsker(options: {
         const certificate = document.slice('{"certificate":'.length, -1)
         return { kind: 'proven', point: await checks.check(certificate), answer: null }
       }
-      read.question ??= read.query.question(network)
+      read.stateQuery ??= read.query.stateQuery(network)
       // The decider compares the signers with the threshold of the read.
       const { checked: point, proof } = await openDocument(document, 'weak', { network, checks })
-      const { answer } = answerOf(proof, point, { question: read.question, network })
+      const { answer } = answerOf(proof, point, { stateQuery: read.stateQuery, network })
       return { kind: 'proven', point, answer: { answer, document } }
     } catch (error) {
       if (!(error instanceof InvalidProof)) throw error

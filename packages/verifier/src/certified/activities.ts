@@ -22,9 +22,9 @@ import {
   type ActivitiesPage,
   type CertifiedState,
   parseValue,
-  type RowsQuestion,
+  type RowsQuery,
   rangeUnder,
-} from './question.ts'
+} from './query.ts'
 
 /** The answer of `POST /v0/activities`. */
 export type ActivitiesAnswer = { readonly activities: readonly Json[] }
@@ -40,10 +40,10 @@ export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
  *
  * @throws {RangeError} If there is no such page.
  */
-export function askActivities(
+export function activitiesQuery(
   { ...page }: ActivitiesPage,
   { genesis }: Pick<HashedNetwork, 'genesis'>,
-): RowsQuestion<ActivitiesAnswer> {
+): RowsQuery<ActivitiesAnswer> {
   const { pageSize, after, order, offsetMin = 0 } = page
   if (!Number.isSafeInteger(pageSize) || pageSize < 1)
     throw new RangeError('a page has at least one row')
