@@ -19,7 +19,7 @@ const SLOWER_MAX = 3
 const BUNDLES = 200
 const ENTRIES_PER_BUNDLE = 64
 const EXPIRED_MICROS = 60_000_000
-/** The lifetime that the signature of a bundle claims, although its entries have expired. */
+/** Of the seal, which lies. */
 const LIFETIME_MICROS = 300_000_000
 /** A submission that was not ordered by then counts as one that took so long. */
 const GIVEN_UP_MS = 10_000

@@ -1,4 +1,4 @@
-/** Forces a member to vote that lost its record of signed votes, on request of its operator. */
+/** Forces a member to vote that lost its record of signed votes, by order of its operator. */
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
