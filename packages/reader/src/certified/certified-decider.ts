@@ -17,7 +17,7 @@ import {
   noteAnswer,
   noteFailure,
   noteLie,
-  noteRefusal,
+  noteUnable,
   noteWaiting,
   rankSources,
   type Source,
@@ -37,9 +37,9 @@ import { requestOfLookups } from './node-request.ts'
 
 /** How long a node waits for an offset that it has not reached. */
 const OFFSET_WAIT_MS = 1000
-/** How often other nodes are polled within the greatest age of an answer, */
+/** How often other nodes are polled within the greatest age of an answer. */
 const POLLS_PER_AGE = 4
-/** within these bounds. */
+/** The bounds of the time between two polls. */
 const POLL_PERIOD_MS_MIN = 1000
 const POLL_PERIOD_MS_MAX = 15_000
 /** A poll that takes longer has failed. */
@@ -167,7 +167,7 @@ function onReply(state: ReaderState, flight: RequestInFlight, reply: Reply): voi
   if (kind === 'proven') onProof(state, flight, reply)
   else if (kind === 'lied') rejectProof(state, flight, reply.reason)
   else if (kind === 'unable' || kind === 'limit') {
-    noteRefusal(source, reply, nowMs)
+    noteUnable(source, reply, nowMs)
     if (kind === 'limit') source.refusesUntilMs = source.awayUntilMs
   } else if (read !== null && kind === 'pruned') read.sawPruned = true
   else if (read !== null) {

@@ -91,9 +91,9 @@ export type CertifiedReader = ReturnType<typeof createCertifiedReader>
 type Looked = CertifiedOutcome<CertifiedEntry | null>
 
 const WAIT_MS = 10_000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
-/** How long before the caller gives up a read ends with what is known, */
+/** A read ends this long before its caller's deadline, with the best result so far. */
 const REPORT_MS = 100
-/** and the share of a short time. */
+/** If the caller waits for less than a second, the read ends this share of that time before the deadline. */
 const REPORT_SHARE = 1 / 10
 /** A timer that is later than this shows that this process stalled. */
 const STALL_MS = 100

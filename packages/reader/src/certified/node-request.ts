@@ -119,9 +119,9 @@ export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedQuery<Ac
 
 /** A certificate of a hundred members, or an error. */
 const CERTIFICATE_BYTES_MAX = 24_000
-/** An entry as JSON in JSON, */
+/** An entry as JSON in JSON. */
 const ENTRY_BYTES_MAX = 8_000
-/** and its path, if an attacker has crowded names around it: a hash for each bit of its key. */
+/** The path to an entry, if an attacker has crowded names around it: a hash for each bit of its key. */
 const PATH_BYTES_MAX = 160_000
 /** Bound of every answer: what a lying node can make this process store. */
 const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
@@ -129,7 +129,7 @@ const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax: 0 }
 
 /**
- * The HTTP request of a query; undefined: of the newest certificate alone.
+ * The HTTP request of a query. Without a query, it requests the newest certificate alone.
  *
  * @param bounds.minOffset - 0: any offset.
  */

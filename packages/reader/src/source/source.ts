@@ -26,9 +26,9 @@ export type NodeObservations = {
   answerCount: number
   /** In a row. */
   failureCount: number
-  /** Until when it is asked last, because it cannot be reached or cannot answer, */
+  /** Until when the reader asks it last, because it cannot be reached or cannot answer. */
   awayUntilMs: number
-  /** or because it sent an invalid proof. */
+  /** Until when the reader asks it last, because it sent an invalid proof. */
   badUntilMs: number
   /** Until when it accepts no requests, by its `retry-after`. */
   refusesUntilMs: number
@@ -54,7 +54,7 @@ const BAD_MS = 60_000
 const AWAY_MS_MIN = 250
 const AWAY_MS_MAX = 5000
 /** The longest `retry-after` that is respected. */
-const REFUSAL_MS_MAX = 60_000
+const RETRY_AFTER_MS_MAX = 60_000
 
 export function createSource<F>(url: string | null, isSeed: boolean): Source<F> {
   const never = Number.NEGATIVE_INFINITY
@@ -117,14 +117,14 @@ export function noteLie(source: NodeObservations, reason: string, nowMs: number)
   source.badUntilMs = nowMs + BAD_MS
 }
 
-/** It refused. @param refusal.retryAfterMs - null: it named no time. */
-export function noteRefusal(
+/** It replied that it cannot answer. @param reply.retryAfterMs - null: it named no time. */
+export function noteUnable(
   source: NodeObservations,
   { reason, retryAfterMs }: { readonly reason: string; readonly retryAfterMs: number | null },
   nowMs: number,
 ): void {
   noteError(source, reason)
-  source.awayUntilMs = nowMs + Math.min(REFUSAL_MS_MAX, retryAfterMs ?? AWAY_MS_MAX)
+  source.awayUntilMs = nowMs + Math.min(RETRY_AFTER_MS_MAX, retryAfterMs ?? AWAY_MS_MAX)
 }
 
 /** Counts an invalid or missing answer. */

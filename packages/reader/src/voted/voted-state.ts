@@ -35,7 +35,7 @@ export type State = World<Sent, CallOutcome, Fact> & {
   /** How long a read may wait (D-38). */
   readonly waitMs: number
   readonly decisions: Decisions
-  /** Whether there is an local replica to compare with. */
+  /** Whether a local replica exists to compare with. */
   readonly hasReplica: boolean
   /** One for each connection: more than n only if a test breaks that decision. */
   readonly nodes: readonly Node[]
@@ -75,7 +75,7 @@ export type Unsent = {
   /** Lookups with the same pin and threshold, which are tried together. */
   readonly lookupsByKind: Map<string, Item[]>
   /** Items whose `minOffset` no pin had reached. */
-  floored: Item[]
+  belowMinOffset: Item[]
 }
 
 export function createState(
@@ -106,7 +106,7 @@ export function createState(
     calls: new Map(),
     items: new Set(),
     readBytesMax: 0,
-    unsent: { reads: [], lookupsByKind: new Map(), floored: [] },
+    unsent: { reads: [], lookupsByKind: new Map(), belowMinOffset: [] },
   }
 }
 

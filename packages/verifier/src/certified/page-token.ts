@@ -13,9 +13,9 @@ export type PageSubject =
   | { readonly kind: 'party'; readonly party: string }
 
 export type PagePosition = {
-  /** The walk continues after this name, */
+  /** The walk continues after this name. */
   readonly after: string
-  /** at this offset. */
+  /** The offset of all pages of the walk. */
   readonly offset: number
 }
 

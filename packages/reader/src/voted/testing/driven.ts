@@ -5,9 +5,9 @@ import { maxFaulty } from '@quorumscan/verifier'
 import { createVirtual } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
 import { DECISIONS } from '../../votes/voted-decisions.ts'
-import { requestOf } from '../ask.ts'
 import type { CallInput, CallOutcome, ReadTarget } from '../item.ts'
 import { createNode, lanesOf, type Sent } from '../node.ts'
+import { requestOf } from '../request-spec.ts'
 import { step } from '../voted-decider.ts'
 import { createState, type Fact, type ReaderEvent } from '../voted-state.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
@@ -121,7 +121,7 @@ export function createRun(world: {
     if (flight === undefined) return
     const { index } = flight.source.node
     const isLie = LIES.some((lie) => lie === way)
-    const answered = replyTo(requestOf(flight.ask), {
+    const answered = replyTo(requestOf(flight.spec), {
       way: isLie && !liars.includes(index) ? 'true' : way,
       head,
     })
