@@ -12,7 +12,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
 import type { Step } from '../ingest/step.ts'
-import { goneUntil } from '../reads/activity-reads.ts'
+import { expiredUntil } from '../reads/activity-reads.ts'
 import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
 import { readAllDocuments } from '../reads/reads.ts'
 import { decodeActivity, offsetText, treeIndexOf } from '../storage/activity-member.ts'
@@ -182,7 +182,7 @@ async function* contracts({ store, head, since }: Context): Records {
 /** The newest row that has expired, and all rows after it; before them the hashes of the tree before that row. */
 async function* activities({ store, head, genesis }: Context): Records {
   const { redis } = store
-  const until = goneUntil(genesis, head.recordTime)
+  const until = expiredUntil(genesis, head.recordTime)
   const max = lexBound('(', Buffer.from(offsetText(head.offset + 1)))
   let min: Buffer | string = '-'
   if (until !== null) {

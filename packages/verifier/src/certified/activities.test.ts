@@ -82,20 +82,20 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'any run is a page',
     file: 'certified/activities.ts',
-    line: ' && isPage(run, page, goneUntil)',
+    line: ' && isPage(run, page, expiredUntil)',
     by: '',
   },
   {
     mistake: 'nothing goes',
     file: 'certified/activities.ts',
-    line: 'row.recordTime > goneUntil',
+    line: 'row.recordTime > expiredUntil',
     by: 'row.recordTime > 0',
   },
   {
     mistake: 'a row is there when it goes',
     file: 'certified/activities.ts',
-    line: 'row.recordTime > goneUntil',
-    by: 'row.recordTime >= goneUntil',
+    line: 'row.recordTime > expiredUntil',
+    by: 'row.recordTime >= expiredUntil',
   },
   {
     mistake: 'expired rows may be shown',

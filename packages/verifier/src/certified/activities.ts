@@ -62,8 +62,8 @@ export function activitiesQuery(
       if (isBelowOffset(state.offset, offsetMin))
         throw new InvalidProof('NOT_PROVEN', 'a walk never goes back to an earlier offset')
       const run = verifyActivities(proof, state)
-      const goneUntil = state.at - genesis.activityRetentionMicros
-      if (run.rows.length <= pageSize && isPage(run, page, goneUntil)) return answer(run.rows)
+      const expiredUntil = state.at - genesis.activityRetentionMicros
+      if (run.rows.length <= pageSize && isPage(run, page, expiredUntil)) return answer(run.rows)
       throw new InvalidProof('NOT_PROVEN', 'the rows are not those that were asked for')
     },
   }
@@ -99,9 +99,9 @@ export function joinActivitiesProof(run: string, state: string): string {
 function isPage(
   { before, rows, behind }: ProvenRun,
   { after, order }: ActivitiesPage,
-  goneUntil: number,
+  expiredUntil: number,
 ): boolean {
-  const isVisible = (row: Neighbour) => row.recordTime > goneUntil
+  const isVisible = (row: Neighbour) => row.recordTime > expiredUntil
   if (!rows.every(isVisible)) return false
   if (order === 'asc') {
     const isAsked = ({ eventId }: Neighbour) => after === null || eventId > after

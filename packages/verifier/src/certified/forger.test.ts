@@ -137,7 +137,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'the prefix of what was cut off is looked at up to its last bit only',
     file: 'proof/bits.ts',
-    line: 'partsAt < bit ? bitAt(key, partsAt) - bitAt(bound, partsAt) :',
+    line: 'differsAt < bit ? bitAt(key, differsAt) - bitAt(bound, differsAt) :',
     by: '',
   },
   {

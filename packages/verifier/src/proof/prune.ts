@@ -54,9 +54,9 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
   }
 
   /** Where the keys of one side of a node lie, as far as the bits up to its own show. */
-  const placeOf = ({ key, ...partsAt }: KeyBelow, bit: number, side: 0 | 1): RangePosition => {
-    const ofFrom = positionOf({ key, bit, side, partsAt: partsAt.from }, from)
-    const ofTo = positionOf({ key, bit, side, partsAt: partsAt.to }, to)
+  const placeOf = ({ key, ...differsAt }: KeyBelow, bit: number, side: 0 | 1): RangePosition => {
+    const ofFrom = positionOf({ key, bit, side, differsAt: differsAt.from }, from)
+    const ofTo = positionOf({ key, bit, side, differsAt: differsAt.to }, to)
     if (ofFrom === 'before' || ofTo === 'from') return 'outside'
     return ofFrom === 'from' && ofTo === 'before' ? 'inside' : 'both'
   }

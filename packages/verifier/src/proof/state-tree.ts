@@ -76,7 +76,7 @@ export function createStateTree(
   let retiring: number[] = []
 
   const grow = () => {
-    // By a quarter: what is not used of the arrays would else be half as much as what is.
+    // Grows by a quarter: doubling would leave up to half of the memory unused.
     capacity += capacity >> 2
     bits = copyInto(new Uint16Array(capacity), bits)
     lefts = copyInto(new Int32Array(capacity), lefts)
@@ -132,7 +132,7 @@ export function createStateTree(
 
   const hashOf = (node: number) => hashes.subarray(node * HASH_BYTES, (node + 1) * HASH_BYTES)
 
-  /** Hashes what this commit made; all else has its hash. */
+  /** Hashes the nodes that this commit made. Nodes of earlier commits are hashed already. */
   const rehash = (node: number): void => {
     if (commits[node] !== commitNumber) return
     const bit = at(bits, node)
