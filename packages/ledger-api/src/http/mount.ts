@@ -108,7 +108,7 @@ function traceId(request: FastifyRequest): string {
   return traceIdOf(request.headers) ?? request.id
 }
 
-/** The sender of so large a body must be known before it is read; of any other, first the body must decode. */
+/** A large body is read only after authentication. A small one is decoded first: decoding errors come before 401. */
 function isLarge({ headers }: IncomingMessage): boolean {
   const length = headers['transfer-encoding'] === undefined ? (headers['content-length'] ?? 0) : NaN
   return !(Number(length) <= ANONYMOUS_BYTES_MAX)

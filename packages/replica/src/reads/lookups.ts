@@ -54,7 +54,7 @@ export function createLookups(context: {
     listByParty: async (page: Page & { readonly party: PartyId }) =>
       await readNamesOfParty(redis, page, trusted(page.offset)),
     /**
-     * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of everyone or of one
+     * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of all parties or of one
      * party's own history. A walk continues `after` the event id of its last row, at the same offset or a later one,
      * until a page is empty: large rows make a page shorter than its limit.
      */
