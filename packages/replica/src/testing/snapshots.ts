@@ -19,7 +19,7 @@ import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { loadHeadState } from '../ingest/store.ts'
 import { createSnapshotMaker } from '../snapshot/maker.ts'
-import { createStateFollower } from '../state-tree/state-follower.ts'
+import { createStateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { createLayout } from '../storage/layout.ts'
 import { growActivityLog } from './activity-log.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
@@ -108,7 +108,7 @@ export async function follow(
   const taken = new Map<Offset, Uint8Array>()
   const taking: Promise<void>[] = []
   const stop = new AbortController()
-  const state = createStateFollower({ genesis, layout, onProblem: problem })
+  const state = createStateTreeUpdater({ genesis, layout, onProblem: problem })
   const end = log.at(-1)?.offset ?? 0
   const applied = new EventEmitter()
   let isAtEnd = false
@@ -154,7 +154,7 @@ export async function follow(
       snapshots: { find: async (after) => (after === 0 ? (start ?? null) : null) },
       signal: stop.signal,
       onWriting() {},
-      onHeld() {},
+      onClockWait() {},
       onHeadState({ head }, entries) {
         for (const { offset, historyHash } of entries) hashes.set(offset, historyHash)
         for (const point of state.history()?.takePoints(head.offset) ?? [])
