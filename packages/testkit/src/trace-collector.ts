@@ -7,7 +7,7 @@ export type CollectedSpan = {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
-  /** 2: of a server, 3: of a client, 5: of who takes work from a queue. */
+  /** 2: of a server, 3: of a client, 5: of a queue consumer. */
   readonly kind: number
   /** 2: an error. */
   readonly status: { readonly code?: number }

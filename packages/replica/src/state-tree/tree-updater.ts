@@ -1,5 +1,5 @@
 /**
- * Keeps the state tree in memory equal to the stored state. It loads the tree, applies each batch to it before the batch is
+ * Keeps the state tree in memory equal to the stored state. It loads the tree, applies each batch before the batch is
  * written, and drops the tree once the stored state differs from it. The tree never lags the stored state. It may be ahead
  * after a write that was fenced or lost. Then the log delivers the same entries again.
  */

@@ -9,12 +9,12 @@
  * - what is no more than a constraint (a length, a bound, a pattern of a text without `format`) is refused by the
  *   operation, with a code of its own, and is in the schema for the document.
  *
- * `packages/server` decodes by walking through the schema; the document shows the same schema.
+ * `compileDecoder` of `packages/ledger-api` makes the decoder from the schema; the document shows the same schema.
  */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import * as m from '../members.ts'
 
-/** A member with a value where it is missing. For TypeScript it is always there, as it is once decoded. */
+/** A member with a default value. For TypeScript it always exists, as it does once decoded. */
 export function defaulted<Schema extends TSchema>(schema: Schema, value: Static<Schema>): Schema {
   return Type.Optional(m.extended(schema, { default: value }) as TSchema) as unknown as Schema
 }
