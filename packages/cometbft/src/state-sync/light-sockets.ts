@@ -31,7 +31,7 @@ export async function openLightSocket(
       response.setHeader('content-type', 'application/json')
       response.end(answer)
     } catch {
-      response.destroy() // The client went away, or does not speak JSON-RPC.
+      response.destroy() // The client closed the connection, or does not speak JSON-RPC.
     }
   })
   server.maxConnections = CONNECTIONS_MAX

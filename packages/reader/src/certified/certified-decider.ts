@@ -25,12 +25,12 @@ import {
 import { flightsOf, isCredible, requestsWhileSuspicious, silentMs, undecided } from './credibility.ts'
 import type {
   Call,
+  CertifiedReply,
   Ending,
-  Proven,
+  ProvenAnswer,
   Read,
   ReaderEvent,
   ReaderState,
-  Reply,
   RequestInFlight,
 } from './certified-state.ts'
 import { requestOfLookups } from './node-request.ts'
@@ -159,7 +159,7 @@ function leave(state: ReaderState, call: Call | undefined): void {
 }
 
 /** A node replied, with a proof or a refusal. */
-function onReply(state: ReaderState, flight: RequestInFlight, reply: Reply): void {
+function onReply(state: ReaderState, flight: RequestInFlight, reply: CertifiedReply): void {
   const { source, read, minOffset } = flight
   const { nowMs } = state
   const { kind } = reply
@@ -209,7 +209,7 @@ function locate(state: ReaderState, name: string, url: string): void {
 }
 
 /** A certificate, with the answer that it proves. */
-function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: Proven): void {
+function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: ProvenAnswer): void {
   const { decisions, faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
@@ -256,7 +256,7 @@ function advance(state: ReaderState, read: Read): void {
 }
 
 /** @param doubtful - A recent answer, as long as a newer one may exist. */
-function askFurther(state: ReaderState, read: Read, doubtful: Proven | null): void {
+function askFurther(state: ReaderState, read: Read, doubtful: ProvenAnswer | null): void {
   const { sources, nowMs, floor } = state
   const others = rankSources(sources, nowMs).filter((source) => !read.asked.has(source))
   const flights = flightsOf(state, read)

@@ -12,7 +12,7 @@
  *
  * Why a read was refused:
  * - The call itself is invalid, or too many reads wait: `checkCall` throws a `ReaderError`.
- * - One reply is refused: `node-asker.ts` gives its reason (`Reply`), and `onReply` of the decider counts it
+ * - One reply is refused: `node-asker.ts` gives its reason (`CertifiedReply`), and `onReply` of the decider counts it
  *   against the node.
  * - The read ends without an answer: `undecided` in `credibility.ts` decides on kind and reason. Contradicting
  *   certificates end all reads (`fork` in the decider).

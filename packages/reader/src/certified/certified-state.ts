@@ -25,12 +25,12 @@ export type Call = { readonly id: number; readonly input: CallInput; read: Read 
 export type ConflictingCertificates = readonly [CheckedCertificate, CheckedCertificate]
 
 /** A proven answer. The decider does not look into `answer`. */
-export type Proven = { readonly point: CheckedCertificate; readonly answer: unknown }
+export type ProvenAnswer = { readonly point: CheckedCertificate; readonly answer: unknown }
 
 /** What the reply of a node amounts to. */
-export type Reply =
+export type CertifiedReply =
   /** A certificate, and the answer that was asked for, if any. */
-  | ({ readonly kind: 'proven' } & Proven)
+  | ({ readonly kind: 'proven' } & ProvenAnswer)
   /**
    * `not-reached`: has no such certificate yet. `pruned`: has it no longer. `limit`: the node limits the
    * requests of this reader.
@@ -44,7 +44,7 @@ export type Reply =
   | { readonly kind: 'lied'; readonly reason: string }
 
 export type Ending =
-  | ({ readonly kind: 'answered' } & Proven)
+  | ({ readonly kind: 'answered' } & ProvenAnswer)
   | { readonly kind: 'disputed'; readonly points: ConflictingCertificates }
   | {
       readonly kind: 'insufficient'
@@ -65,7 +65,7 @@ export type CallOutcome = {
 }
 
 export type ReaderEvent =
-  | Event<RequestInFlight, Reply, CallInput>
+  | Event<RequestInFlight, CertifiedReply, CallInput>
   /** A node has signed this address. */
   | { readonly kind: 'located'; readonly name: string; readonly url: string }
   /** `isOver`: all sources of addresses have answered or failed; else they are being asked. */
@@ -102,7 +102,7 @@ export type Read = {
   readonly reached: Set<Source<RequestInFlight>>
   /** Why the newest refused reply proves nothing. */
   unproven: string | null
-  best: Proven | null
+  best: ProvenAnswer | null
   sawLaggingNode: boolean
   sawPruned: boolean
   /** The read has waited as long as it may. */

@@ -8,7 +8,7 @@ import { bitAt, compareKeys, firstDifference } from './bits.ts'
 import type { TreeReader } from './prune.ts'
 import { EMPTY_ROOT, HASH_BYTES, hashInner, hashLeaf, type Leaf, type Sha256 } from './tree-hash.ts'
 
-/** A tree as of one commit; its nodes are there until it is released. */
+/** A tree as of one commit; its nodes exist until it is released. */
 export type Version = {
   readonly rootHash: Uint8Array
   /** For `prune` and `find`; null: without leaves. */
