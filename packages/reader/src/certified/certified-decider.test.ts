@@ -35,7 +35,7 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     ConflictingCertificates,
     ReaderEvent
   >({
-    world: state,
+    context: state,
     step: (event) => step(state, event),
     startMs: START,
     onEffect(effect) {

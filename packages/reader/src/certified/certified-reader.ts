@@ -118,7 +118,7 @@ export function createCertifiedReader(
   state.isLearning = !areSeedsAll
   const isPrivateAllowed = options.allowPrivateAddresses ?? false
   const driver = createDriver({
-    world: state,
+    context: state,
     step(event: ReaderEvent) {
       state.floor = Math.max(state.floor, floor.value())
       step(state, event)

@@ -1,7 +1,7 @@
 /** The state of the certified reader, and the events that `certified-decider.ts` applies to it. */
 import type { Lookup } from '@quorumscan/verifier'
 import type { CheckedCertificate, StateQuery } from '@quorumscan/verifier/certified'
-import { createWorld, type Event, type World } from '../driver/decider-protocol.ts'
+import { createDeciderContext, type DeciderContext, type Event } from '../driver/decider-protocol.ts'
 import type { Bounds } from '../reader-base.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { Lagging } from '../votes/read-outcome.ts'
@@ -109,7 +109,7 @@ export type Read = {
   isOverdue: boolean
 }
 
-export type ReaderState = World<RequestInFlight, CallOutcome, ConflictingCertificates> & {
+export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, ConflictingCertificates> & {
   readonly decisions: CertifiedDecisions
   /** 0 also if no other nodes can be asked. */
   readonly faultyMax: number
@@ -132,7 +132,7 @@ export function createReaderState(
   decisions: CertifiedDecisions = CERTIFIED_DECISIONS,
 ): ReaderState {
   return {
-    ...createWorld([...new Set(seeds)].map((url) => createSource(url, true))),
+    ...createDeciderContext([...new Set(seeds)].map((url) => createSource(url, true))),
     decisions,
     faultyMax,
     calls: new Map(),

@@ -6,11 +6,18 @@
  * early, which costs one check, and is not moved back with every reply.
  *
  * If the timer fires, or a reply arrives, much later than the time of the timer, this process stalled. The clock of the
- * world leaves that time out, so that no node is late because of it. Replies that arrived meanwhile are read first.
+ * context leaves that time out, so that no node is late because of it. Replies that arrived meanwhile are read first.
  */
 import type { ReaderClock } from '../reader-options.ts'
 import type { Flight } from '../source/source.ts'
-import { type Begun, drop, type Effect, type Event, NEVER, type World } from './decider-protocol.ts'
+import {
+  type Begun,
+  type DeciderContext,
+  drop,
+  type Effect,
+  type Event,
+  NEVER,
+} from './decider-protocol.ts'
 
 /** After a stall, how long replies that arrived meanwhile are read before timers count again. */
 const TURN_MS = 1
@@ -26,7 +33,7 @@ type Pending<O> = {
 }
 
 export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
-  readonly world: World<F, O, N>
+  readonly context: DeciderContext<F, O, N>
   readonly step: (event: Event<F, R, I> | X) => void
   readonly asker: Asker<F, R>
   readonly clock: ReaderClock
@@ -38,7 +45,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   /** As `defer` of `ReaderOptions`. */
   readonly defer?: (run: () => void) => void
 }) {
-  const { world, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
+  const { context, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
   const aborts = new Map<F, AbortController>()
   const pending = new Map<number, Pending<O>>()
   let fresh: Begun<I>[] = []
@@ -56,18 +63,18 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       nowMs = timerAtMs
       timerAtMs += TURN_MS
     }
-    world.nowMs = nowMs
-    world.nowMicros = clock.nowMicros()
+    context.nowMs = nowMs
+    context.nowMicros = clock.nowMicros()
   }
 
   const report = (event: Event<F, R, I> | X): void => {
     if (isClosed) return
     readClock()
     options.step(event)
-    const { effects } = world
-    if (effects.length > 0) world.effects = [] // A callback may lead to another step.
+    const { effects } = context
+    if (effects.length > 0) context.effects = [] // A callback may lead to another step.
     for (const effect of effects) perform(effect)
-    setTimer(world.wakeAtMs)
+    setTimer(context.wakeAtMs)
   }
 
   const perform = (effect: Effect<F, O, N>): void => {
@@ -124,8 +131,8 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     const atMs = timerAtMs
     timerAtMs = NEVER
     // Early, or the process stalled.
-    if (world.nowMs < atMs) setTimer(atMs)
-    else reportDue(world.nowMs)
+    if (context.nowMs < atMs) setTimer(atMs)
+    else reportDue(context.nowMs)
   }
 
   /** Reports all that is due, and sets the next timer. */
@@ -135,9 +142,9 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       if (atMs > nowMs) nextMs = Math.min(nextMs, atMs)
       return atMs <= nowMs
     }
-    const isWaking = world.wakeAtMs <= nowMs
-    if (isWaking) world.wakeAtMs = NEVER
-    for (const { flights } of world.sources)
+    const isWaking = context.wakeAtMs <= nowMs
+    if (isWaking) context.wakeAtMs = NEVER
+    for (const { flights } of context.sources)
       for (const flight of flights) {
         if (isDue(flight.lateAtMs)) {
           flight.lateAtMs = NEVER
@@ -145,14 +152,14 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
           isDue(flight.lateAtMs)
         }
         if (!isDue(flight.endsAtMs) || !flights.has(flight)) continue
-        drop(world, flight)
+        drop(context, flight)
         completed({ kind: 'failed', flight, reason: 'no answer', isTimeout: true })
       }
     const reads: number[] = []
     for (const [id, { endsAtMs }] of pending) if (isDue(endsAtMs)) reads.push(id)
     if (reads.length > 0) report({ kind: 'deadline', reads })
     if (isWaking) report({ kind: 'woke' })
-    setTimer(Math.min(nextMs, world.wakeAtMs))
+    setTimer(Math.min(nextMs, context.wakeAtMs))
   }
 
   const begin = (): void => {

@@ -102,7 +102,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   }
 
   const driver = createDriver({
-    world: state,
+    context: state,
     step(event: ReaderEvent) {
       state.floor = Math.max(state.floor, floor.value())
       step(state, event)

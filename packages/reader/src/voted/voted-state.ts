@@ -1,7 +1,7 @@
 /** State, events and facts of the decider of votes. Only functions of this folder change the state, within a step. */
 
 import { type HistoryPoint, maxFaulty } from '@quorumscan/verifier'
-import { type Event, NEVER, type World } from '../driver/decider-protocol.ts'
+import { type DeciderContext, type Event, NEVER } from '../driver/decider-protocol.ts'
 import type { NodeReply } from '../reader-options.ts'
 import type { Address } from '../source/address-book.ts'
 import type { TransportReply } from '../source/transport.ts'
@@ -28,7 +28,7 @@ export type Fact =
   /** How a request ended, for measurements. */
   | NodeReply
 
-export type State = World<Sent, CallOutcome, Fact> & {
+export type State = DeciderContext<Sent, CallOutcome, Fact> & {
   /** n of the genesis. */
   readonly nodeCount: number
   readonly faultyMax: number

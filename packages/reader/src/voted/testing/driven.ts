@@ -48,7 +48,7 @@ export function createRun(world: {
   let floor = 0
 
   const driven = createVirtual<Sent, TransportReply, CallInput, CallOutcome, Fact, ReaderEvent>({
-    world: state,
+    context: state,
     step: (event) => step(state, event),
     onEffect(effect) {
       if (effect.kind === 'note') {
