@@ -130,7 +130,7 @@ async function openMember(context: Context, restart: () => void) {
       home,
       sockets: engine.sockets,
       restart,
-      // Those whose scan nodes are known.
+      // The members whose scan nodes are known.
       members: nodes.flatMap((node) => {
         const nodeId = ordering.validators.find(({ name }) => name === node.name)?.nodeId
         return nodeId === undefined || nodeId === ownId ? [] : [{ ...node, nodeId }]

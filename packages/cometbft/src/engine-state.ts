@@ -22,7 +22,7 @@ export type EngineState = 'unavailable' | 'catching-up' | 'live' | 'stalled' | '
 
 export type EngineHistory = {
   readonly state: EngineState
-  /** Of the newest block that was published, and since when it has been that one. */
+  /** The height of the newest block that was published, and since when it has been the newest. */
   readonly height: number
   readonly sinceMs: number
 }

@@ -187,7 +187,7 @@ export const WITH_VIEW = 8
 export type TemplateFlags = Uint8Array
 
 export type EventFilter = {
-  /** Of `filtersForAnyParty`; null where it is absent. */
+  /** The flags of `filtersForAnyParty`; null: it is absent. */
   readonly anyParty: TemplateFlags | null
   readonly byParty: ReadonlyMap<PartyId, TemplateFlags>
 }

@@ -28,7 +28,7 @@ export type BlockSeal = {
 export type StoredBlock = Group &
   StreamGroup &
   BlockSeal & {
-    /** Of the group, hex. */
+    /** The hash of the group, hex. */
     readonly hash: string
   }
 

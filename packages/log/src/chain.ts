@@ -5,7 +5,7 @@ import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './g
 
 /** The end of the part of the log that was verified. */
 export type ChainEnd = LogPosition & {
-  /** Of the last group, or of the genesis. */
+  /** The hash of the last group, or of the genesis. */
   readonly hash: string
   /** Null at offset 0. */
   readonly group: SignedGroup | null

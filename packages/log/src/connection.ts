@@ -48,7 +48,7 @@ export type RawGroup = {
  */
 export type LogStart = {
   readonly offset: Offset
-  /** Of the group that ended there; hex. */
+  /** The hash of the group that ended there; hex. */
   readonly hash: string
 }
 
@@ -152,7 +152,7 @@ export async function openLogConnection(
 
 export type LogConnection = Awaited<ReturnType<typeof openLogConnection>>
 
-/** Of an element of a stream of groups. */
+/** The fields of an element of the stream of groups. */
 export function fieldsOf({ bytes, signature }: Pick<RawGroup, 'bytes' | 'signature'>) {
   return ['g', Buffer.from(bytes), 's', Buffer.from(signature)] as const
 }

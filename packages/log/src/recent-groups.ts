@@ -10,7 +10,7 @@ import { LogUnavailableError } from './log-errors.ts'
 
 /** stream: id `<bytes of all groups before and this one>-0`, fields as in the log */
 const KEY = 'log:recent'
-/** Of groups: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
+/** Bytes of stored groups: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
 export const RECENT_BYTES_MAX = 64 * 2 ** 20
 /** At most 32 MiB in memory, as a group has at most 1 MiB. */
 const GROUPS_PER_READ = 32

@@ -31,7 +31,7 @@ const GROUPS_PER_READ = 8
 
 /** A position in the log while it is read. */
 export type LogCursor = LogPosition & {
-  /** Of the group before; null where that is damaged, so that nothing can be compared with it. */
+  /** The hash of the group before; null: that group is damaged, so that nothing can be compared with it. */
   readonly hash: string | null
 }
 

@@ -17,7 +17,7 @@ export type CollectedSpan = {
 export type TraceCollector = AsyncDisposable & {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
-  /** Of each request that it was sent, in order. */
+  /** The bodies of all requests that it received, in order. */
   readonly bodies: readonly string[]
   spans(): readonly CollectedSpan[]
 }

@@ -84,7 +84,7 @@ const CODES: Readonly<Record<string, LedgerErrorCode>> = {
   NOT_SEQUENCED_TIMEOUT: 'NOT_SEQUENCED_TIMEOUT',
 }
 
-/** Those of category 11: their resource is the contract. */
+/** The error codes of category 11: their resource is the contract. */
 const NAMES_A_CONTRACT: ReadonlySet<LedgerErrorCode> = new Set([
   'CONTRACT_NOT_FOUND',
   'CONTRACT_NOT_ACTIVE',

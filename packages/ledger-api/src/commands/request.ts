@@ -47,7 +47,7 @@ export function checkRequest(
     readonly caller: Caller
     readonly now: Micros
     readonly deduplicationMicrosMax: Micros
-    /** Of the caller's trace, null for none. */
+    /** The trace context of the caller; null: none. */
     readonly traceparent: string | null
   },
 ) {

@@ -16,7 +16,7 @@ export type LedgerRequest<Route extends LedgerRouteDef> = {
   readonly body: BodyOf<Route>
   /** Null where the route needs no token. */
   readonly caller: Route['auth'] extends 'none' ? null : Caller
-  /** Of errors. */
+  /** The id by which errors name the request. */
   readonly traceId: string
   /** The caller's W3C trace context; null if it sent none that is well-formed. */
   readonly traceparent: string | null

@@ -25,7 +25,7 @@ import type { LedgerHandler, LedgerHandlers, LedgerRequest } from './handler.ts'
 
 /** D-27: bodies of the ledger interface. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024
-/** Of a body that is read before its sender is known. */
+/** The size of a body that is read before authentication. */
 const ANONYMOUS_BYTES_MAX = 256 * 1024
 /** Twice what bodies of other interfaces have: these may be eight times as long. */
 const BODY_MS_MAX = 20_000

@@ -86,7 +86,7 @@ export interface RequestInFlight extends Flight<RequestInFlight> {
 
 /** A read for one call, or for several together. */
 export type Read = {
-  /** Of the first call, whose bounds hold for all. */
+  /** The input of the first call. Its bounds hold for all calls of the read. */
   readonly wanted: CallInput
   readonly calls: readonly Call[]
   readonly query: CertifiedQuery<unknown>

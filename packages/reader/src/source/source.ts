@@ -14,7 +14,7 @@ export type Source<F> = NodeObservations & { readonly flights: Set<F> }
 
 /** What is known of a node. Written in place. */
 export type NodeObservations = {
-  /** Of the genesis; null: a seed that no node has signed as its address. */
+  /** The name of the node in the genesis; null: a seed that no node has signed as its address. */
   name: string | null
   /** null: not known yet. */
   url: string | null

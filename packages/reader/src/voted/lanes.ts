@@ -23,7 +23,7 @@ const LOST_MS = 2500
 const PROBES_MAX = 1
 const BACKOFF = { minMs: 50, maxMs: 1000 }
 const QUEUE_COMPACTED_AT = 32 // A longer queue drops requests whose items are decided.
-/** Of a node that refuses without `retry-after`. */
+/** The time until a node is asked again that refuses without `retry-after`. */
 const RETRY_AFTER_MS = 1000
 
 /** Whether the node would be sent another batch at once. */

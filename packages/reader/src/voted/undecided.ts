@@ -83,7 +83,7 @@ function voteGroups({ nodes }: State, { item, round }: EndedItem): VoteGroupWith
   }))
 }
 
-/** Of a valid lookup answer; null for anything else. */
+/** The entry in a valid lookup answer; null for anything else. */
 function entryOf(answer: Uint8Array): VoteGroup['entry'] {
   const entry = Object(Object(parseJson(answer)).entry)
   return typeof entry.name === 'string' && typeof entry.user === 'string'

@@ -27,7 +27,7 @@ const FLOOR_WAIT_MS = 250 // As a node waits for an offset.
 const FLOOR_PROBE_MS = 25
 /** A reader that has sent no request for this long does not know the heads (D-37). */
 const IDLE_MS = 1000
-/** Of the answers to pages and activities waiting, which bounds what a lying node can make this process store. */
+/** Size of the answers to waiting pages and activities. It bounds what a lying node can make this process store. */
 const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
 
 /** Applies one event. Times never go back. */

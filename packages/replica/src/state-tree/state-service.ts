@@ -25,7 +25,7 @@ import { type StateTreeUpdater, stateDiverged } from './tree-updater.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
 const PROVEN_BYTES_MAX = 32 * 2 ** 20
-/** Of the map and the objects of one proof. */
+/** Memory of the map and the objects of one proof. */
 const PROVEN_OVERHEAD_BYTES = 512
 
 export function createStateService(context: {
@@ -33,7 +33,7 @@ export function createStateService(context: {
   readonly genesis: Genesis
   readonly nameReader: NameReader
   readonly treeUpdater: StateTreeUpdater
-  /** Of the stored replica. */
+  /** The head of the stored replica. */
   readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
 }) {
   const { treeUpdater, head } = context

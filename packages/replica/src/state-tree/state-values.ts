@@ -28,7 +28,7 @@ export type ConstantLeaf = { readonly key: readonly string[]; readonly value: st
 /** The genesis opens rounds 0 to 2 (D-22). */
 const INITIAL_ROUND = '0'
 
-/** Of the activity tree. */
+/** The leaf that describes the activity tree. */
 export function activitiesLeaf({ size, peaks }: Frontier): ConstantLeaf {
   const root = toHex(joinSubtrees(peaks, sha256))
   return { key: ['a'], value: canonicalJson({ root, size }) }

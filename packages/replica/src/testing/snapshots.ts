@@ -27,7 +27,7 @@ import { createSeededIntegers } from './random-log.ts'
 import { settledDump } from './replay.ts'
 
 const SECOND_MICROS = 1_000_000
-/** Of the log below: what its clean-up has to wait for while a snapshot is taken. */
+/** The clean-up of the log below waits for this while a snapshot is taken. */
 const FORGOTTEN_MICROS = 600 * SECOND_MICROS
 
 /**

@@ -56,7 +56,7 @@ export type Collection = {
   readonly points: Map<number, StatePoint>
   /** By member and offset. */
   readonly states: ReadonlyMap<string, Map<number, SignedState>>
-  /** Of the points that enough members signed. */
+  /** By offset: the certificates of points that enough members signed. */
   readonly certificates: Map<number, Certificate>
   divergence: Divergence | null
 }

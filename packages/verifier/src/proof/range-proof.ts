@@ -75,7 +75,7 @@ export function encodeProof(pruned: Pruned | null, readValue: (leaf: Leaf) => st
 
 /** The proof of several ranges: theirs, as `encodeProof` gives them, one after the other. */
 export function joinProofs(proofs: readonly string[]): string {
-  // Of the empty tree there is nothing to show.
+  // The proof of an empty tree is empty.
   return `[${proofs.filter((proof) => proof !== '').join()}]`
 }
 
@@ -203,7 +203,7 @@ type ShownNode = {
   readonly hash: Uint8Array
   /** The hash as it stands in the proof; null where the node itself does. */
   readonly text: string | null
-  /** Of a leaf below; null where only the hash is known. */
+  /** The key of a leaf below; null: only the hash is known. */
   readonly key: Uint8Array | null
   readonly opened: Leaf | { bit: number; left: ShownNode; right: ShownNode } | null
 }

@@ -36,9 +36,9 @@ export interface StateTree extends TreeReader<number> {
   releaseOldest(): void
   /** The leaf of a key in a version, as `Version.root` names it. */
   find(root: number | null, key: Uint8Array): number | undefined
-  /** Of nodes that some version has. */
+  /** The number of nodes that some version has. */
   nodeCount(): number
-  /** Of leaves that the next commit has. */
+  /** The number of leaves that the next commit has. */
   leafCount(): number
 }
 
@@ -55,11 +55,11 @@ export function createStateTree(
   { sha256, toBase64 }: { readonly sha256: Sha256; toBase64(bytes: Uint8Array): string },
 ): StateTree {
   let capacity = CAPACITY_MIN
-  /** Of an inner node the bit, of a leaf `IS_LEAF`. */
+  /** The bit of an inner node; `IS_LEAF` for a leaf. */
   let bits = new Uint16Array(capacity)
-  /** Of an inner node its left child, of a leaf its number. */
+  /** The left child of an inner node; the number of a leaf. */
   let lefts = new Int32Array(capacity)
-  /** Of an inner node its right child. */
+  /** The right child of an inner node. */
   let rights = new Int32Array(capacity)
   /** The commit that made the node: in the same one it may still be changed. */
   let commits = new Uint32Array(capacity)
@@ -68,7 +68,7 @@ export function createStateTree(
   let leafCount = 0
   const free: number[] = []
 
-  /** Of the next commit. */
+  /** The number of the next commit. */
   let commitNumber = 1
   let root = NONE
   /** For each version but the oldest: the nodes of the one before that it does not have. */

@@ -15,7 +15,7 @@ import { answerAt, historyAt, replyTo } from './world.ts'
 
 /** After so long without an answer a read has ended, and so has what was sent for it. */
 export const ENDED_MS = 4050
-/** So long that what may be lost is sent again. */
+/** Long enough that requests that may be lost are sent again. */
 const WAIT_MS = 4000
 const NAMES = ['a', 'b', 'c'] as const
 /** In flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */

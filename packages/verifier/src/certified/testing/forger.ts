@@ -275,7 +275,7 @@ function* changed(request: CanonicalRequest): Forgeries {
   yield ['a bare root', documentOf(truth, [root])]
 }
 
-/** Of the last letter, two bits are not used. */
+/** Another spelling of the hash: two bits of the last letter are not used. */
 function respelt(hash: string): string {
   const last = String.fromCharCode(hash.charCodeAt(42) + 1)
   return `${hash.slice(0, 42)}${last}=`
