@@ -45,7 +45,7 @@ export type EngineInput = {
   readonly address: string
   /** `id@host:port` */
   readonly peers: readonly string[]
-  /** Where it begins while it has no blocks; null: with the first. */
+  /** The anchor from which an engine without blocks starts; null: it starts with the first block. */
   readonly stateSync: StateSyncInput | null
 }
 

@@ -63,7 +63,7 @@ export type Active<P> = {
 export interface Transaction {
   /** Record time of the entry. */
   readonly now: Micros
-  /** In force for the entry. */
+  /** The rules in force for the entry. */
   readonly rules: Rules
   readonly genesis: Genesis
   readonly genesisHash: string

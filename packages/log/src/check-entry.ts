@@ -32,7 +32,7 @@ export type CheckedEntry =
       /** Units of its bytes, and of the contracts that it names at most (`price.ts` of the ledger). */
       readonly bytesUnits: number
       readonly contractsUnits: number
-      /** By each version of the protocol that this software knows: contracts that it makes replicas read. */
+      /** By version of the protocol that this software knows: how many contracts the entry makes replicas read. */
       readonly contractCounts: ReadonlyMap<number, number>
       /** Why every replica would refuse it for what it holds, whichever of these versions is in force, or null. */
       readonly oversize: EntryRefusal | null

@@ -31,7 +31,7 @@ export function createLogClient(options: {
   readonly url: string
   /** Makes this process a peer of the synchronizer. Without it, the limits of anonymous clients apply, and no stream is opened. */
   readonly token?: string | null
-  /** As the transport has it. */
+  /** The TLS context of its connections; null: the default of Node.js. */
   readonly trust?: ClientTls | null
   readonly tracer?: Tracer | null
 }) {

@@ -79,7 +79,7 @@ async function* follow(
 /** What one piece of a stream brought. */
 type Read = {
   readonly end: ChainEnd
-  /** After the position where the stream was joined. */
+  /** The groups after the position where the stream was joined. */
   readonly groups: readonly SignedGroup[]
   readonly entries: readonly LogEntry[]
 }

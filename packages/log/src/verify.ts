@@ -20,7 +20,7 @@ export type VerifyLogOptions = {
   readonly redis: RedisAddress
   readonly genesis: LogGenesis
   readonly signal: AbortSignal
-  /** At most this share of one core, 0 to 1, is used, by resting between portions; the whole without it. */
+  /** The share of one core that is used at most, 0 to 1, by pausing between portions. Default: a whole core. */
   readonly pace?: { readonly clock: Clock; readonly share: number }
   /** Receives each damage when it is found. */
   readonly onDamage?: (damage: LogDamage) => void

@@ -55,9 +55,9 @@ export type LogWriter = AsyncDisposable & {
   readonly finished: Promise<void>
 }
 
-/** After an entry: clients that wait until record time has passed it should not wait long. */
+/** The time of a checkpoint after an entry. Clients may wait until record time has passed the entry. */
 const CHECKPOINT_AFTER_ENTRY_MS = 250
-/** Idle: `maxAge` depends on checkpoints; each costs an fsync. */
+/** The bounds for checkpoints of an idle log. `maxAge` depends on checkpoints; each costs an fsync. */
 const CHECKPOINT_IDLE_MS_MIN = 2000
 const CHECKPOINT_IDLE_MS_MAX = 10_000
 const CHECKPOINT = new Uint8Array(0)
@@ -198,7 +198,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
   let finished: Promise<void> = Promise.resolve()
   await new Promise<void>((resolve, reject) => {
     finished = run(resolve)
-    // Where it never got ready: aborted, or refused.
+    // The writer never got ready: it was aborted, or refused.
     finished.then(() => reject(options.signal.reason), reject)
   }).finally(() => options.signal.removeEventListener('abort', close))
 

@@ -224,7 +224,7 @@ function planService(
   }: Pick<Service, 'name' | 'owner' | 'kind' | 'url' | 'ports'> & {
     readonly redis: RedisService
     readonly engineDirectory?: string
-    /** In addition to what every process inherits. */
+    /** Variables in addition to those that every process inherits. */
     readonly env: Env
   },
 ): Service {

@@ -123,7 +123,7 @@ export function refusalOf(
   const code = known ?? 'DAML_FAILURE'
   const contractId = CONTRACT_ID.exec(message)?.[0]
   return new LedgerError(code, message, {
-    // Where upstream's templates have the name of an exception.
+    // Upstream's templates have the name of an exception here.
     context: code === 'DAML_FAILURE' ? { error_id: refused.code } : (ofLog ?? {}),
     resources:
       NAMES_A_CONTRACT.has(code) && contractId !== undefined ? [['CONTRACT_ID', contractId]] : [],

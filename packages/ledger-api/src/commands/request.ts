@@ -78,7 +78,7 @@ export function checkRequest(
   return {
     userId,
     actAs,
-    /** Without those of `actAs`. */
+    /** The parties of `readAs` that are not in `actAs`. */
     readAs,
     commands,
     commandId,
@@ -105,7 +105,7 @@ function readAbsoluteTime({ minLedgerTimeAbs }: JsCommands): Micros | null {
   return instant
 }
 
-/** Before 1970 it bounds nothing, after 2255 it is too far ahead. */
+/** A time before 1970 bounds nothing, a time after 2255 is too far ahead. */
 function instantOfFarYear(text: string): Micros | undefined {
   if (parseZonedTime(text.replace(/^[0-9]{4}/, '2000')) === undefined) return undefined
   return text < '1970' ? 0 : Number.MAX_SAFE_INTEGER

@@ -123,7 +123,7 @@ function callerOf({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate) {
 
 type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal'>
 
-/** From a request to what its handler receives, but for the signal. */
+/** Makes of a request what its handler receives, except the signal. */
 function decoderOf(
   route: LedgerRouteDef,
   authenticate: ReturnType<typeof callerOf>,

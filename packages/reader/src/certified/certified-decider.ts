@@ -265,7 +265,7 @@ function askFurther(state: ReaderState, read: Read, doubtful: ProvenAnswer | nul
   // Nodes wait for an offset that they have not reached, so all of them are asked at a time.
   const oneOrAll = read.sawLaggingNode && minOffset > 0 ? others.length + openCount : 1
   const wantedCount = doubtful === null ? oneOrAll : requestsWhileSuspicious(state, read, doubtful)
-  // If other nodes have proven a newer offset, that is asked for.
+  // If other nodes have proven a newer offset, the reader requests that one.
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
     ask(state, source, read, doubtful === null ? minOffset : floor)
   if (others.length === 0 && flights.length === 0 && !state.isLearning)

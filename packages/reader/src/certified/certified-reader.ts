@@ -202,7 +202,7 @@ function statusOf(source: NodeObservations, nowMs: number): CertifiedNodeStatus 
 
 function forkOf([a, b]: ConflictingCertificates): Fork {
   const histories = [a, b].map(({ historyHash, root, signers }) => ({
-    // Where the histories are the same, the states differ.
+    // If the histories are equal, the states differ.
     historyHash: a.historyHash === b.historyHash ? toHex(root) : historyHash,
     nodes: signers,
   }))

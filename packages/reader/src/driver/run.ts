@@ -19,7 +19,7 @@ import {
   NEVER,
 } from './decider-protocol.ts'
 
-/** After a stall, how long replies that arrived meanwhile are read before timers count again. */
+/** How long the driver reads replies that arrived during a stall before timers count again. */
 const TURN_MS = 1
 
 /** Sends a request over HTTP and judges its reply. Rejects without a reply. */

@@ -4,9 +4,9 @@
 export type Flight<F> = {
   readonly source: Source<F>
   readonly sentAtMs: number
-  /** From then on it is late. The decider gets one `late` event. */
+  /** When the request counts as late. The decider gets one `late` event. */
   lateAtMs: number
-  /** From then on it has failed; infinite: never. */
+  /** When the request counts as failed; infinite: never. */
   readonly endsAtMs: number
 }
 
@@ -24,7 +24,7 @@ export type NodeObservations = {
   latencyMs: number | null
   /** Answers that `latencyMs` is made of. */
   answerCount: number
-  /** In a row. */
+  /** Consecutive failures. */
   failureCount: number
   /** Until when the reader asks it last, because it cannot be reached or cannot answer. */
   awayUntilMs: number

@@ -46,7 +46,7 @@ export type Round = {
   readonly pin: number | null
   readonly startedAtMs: number
   readonly ballot: Ballot
-  /** By node. */
+  /** How each node has voted, by the index of the node. */
   readonly voteStates: NodeVoteState[]
   /** Why a node does not vote, by node. */
   readonly reasons: Map<number, string>

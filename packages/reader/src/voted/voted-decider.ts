@@ -163,7 +163,7 @@ function retryBelowFloor(state: State): void {
 
 function checkItem(state: State, item: Item): void {
   const round = item.rounds.at(-1)
-  // After the node's own wait, lagging nodes have replied so. Slow nodes are not waited for.
+  // A lagging node replies so after its own wait. The reader does not wait for slow nodes.
   const isLate = round !== undefined && state.nowMs - round.startedAtMs >= NODE_WAIT_MS
   if (isLate && round.voteStates.includes('lagging')) repin(state, item, round)
   decide(state, item)

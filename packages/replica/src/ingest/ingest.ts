@@ -32,7 +32,7 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const CLEAN_UP_PASSES_MAX = 4
 /** Cells that are cached between batches, about 1 KiB each. */
 const CELLS_MAX = 50_000
-/** Between checks of a clock that lags, and between writes to a Redis that refuses them. */
+/** The time between checks of a clock that lags, and between writes to a Redis that refuses them. */
 const RETRY_MS = 1_000
 
 export type IngestContext = GenesisContext & {

@@ -114,7 +114,7 @@ async function* parties({ store, recorder }: Context): Records {
 
 type Change = { readonly id: Buffer; readonly record: ChangeRecord }
 
-/** By the time until which they count, then by id. A record that was replaced meanwhile keeps its position. */
+/** Change records by expiry, then by id. A record that is replaced meanwhile keeps its place. */
 async function* changes({ store, head, recorder }: Context): Records {
   const isAfter = (a: Change, b: Change | null) => b === null || compareChanges(a, b) > 0
   let last: Change | null = null

@@ -192,7 +192,7 @@ export function createContractLoader(context: {
       }
       putNames(writes, versions, entries)
     },
-    /** After all contracts are loaded: those in force of the templates that lookups read, by entity, newest first. */
+    /** Called after all contracts are loaded, with those in force that lookups read, by entity, newest first. */
     loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
       const contracts = new Map<string, readonly Contract[]>()
       const versions = new Map<string, readonly Version[]>()

@@ -23,7 +23,7 @@ const HINT_LENGTH_AT = 104
 const NAME_LENGTH_AT = 105
 const IS_SYNTHETIC_AT = 106
 const TEXTS_AT = 107
-/** In place of an expiry. */
+/** Stored for an expiry that is null. */
 const NEVER = -1
 /** The prefixes of contract ids and participants. 64 hex digits follow. */
 const CONTRACT_PREFIX = '00'

@@ -22,7 +22,7 @@ const SCRUB_ROWS = 100
 const SCRUB_INTERVAL_MS = 250
 /** Loading the state does not read the rows. After a start they are scrubbed at once, 5 000 per second. */
 const FIRST_PASS_INTERVAL_MS = 10
-/** Before the next pass, which begins with the documents. These are expensive, and a pass of a small network is short. */
+/** The pause before the next pass. A pass begins with the documents, which are expensive to read. */
 const SCRUB_PAUSE_MS = 1000
 
 type Context = {

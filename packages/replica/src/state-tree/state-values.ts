@@ -75,7 +75,7 @@ function ansRulesOf(documents: Documents, genesis: Genesis): Json {
   return { ans_rules_update: contractState(newestOf(documents, 'AnsRules'), genesis) }
 }
 
-/** In the order of the genesis. */
+/** The addresses of the scan nodes, in the order of the genesis. */
 function scansOf(documents: Documents, genesis: Genesis): Json {
   const addresses = (documents.get('ScanAddress') ?? []).map((each) => payloadOf(scanAddress, each))
   const scans = genesis.nodes.flatMap((node) =>

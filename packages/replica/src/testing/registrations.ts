@@ -27,7 +27,7 @@ export type Registration = {
   readonly rows: readonly ActivityRow[]
 }
 
-/** Where in the log it is. */
+/** The position in the log. */
 type At = {
   readonly offset: Offset
   readonly recordTime: Micros

@@ -76,9 +76,9 @@ export function growForgetfulLog(seed: string): Scenario {
 export type Taken = ReadonlyMap<Offset, Uint8Array>
 
 export type Followed = {
-  /** By offset, of all that was applied. */
+  /** History hashes by offset, of all applied entries. */
   readonly hashes: ReadonlyMap<Offset, string>
-  /** By certifiable offset. */
+  /** State roots by certifiable offset. */
   readonly roots: ReadonlyMap<Offset, string>
   readonly taken: Taken
 }
@@ -180,7 +180,7 @@ function problem(error: Error): never {
   throw error
 }
 
-/** As who follows the log while it grows is given it. */
+/** The batch in parts, as a follower receives a log that grows. */
 function withoutLeaps(batch: readonly LogEntry[]): readonly (readonly LogEntry[])[] {
   const parts: LogEntry[][] = []
   for (const entry of batch) {

@@ -49,7 +49,7 @@ export type CometbftOrdering = {
   readonly evidenceAge?: EvidenceAge
 }
 
-/** Until both have passed, two block votes for one step are evidence, and engines store their blocks. */
+/** How long two block votes for one step are evidence, and engines store blocks: until both bounds have passed. */
 export type EvidenceAge = {
   readonly micros: number
   readonly blocks: number

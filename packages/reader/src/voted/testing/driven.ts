@@ -13,12 +13,12 @@ import { createState, type Fact, type ReaderEvent } from '../voted-state.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
 import { answerAt, historyAt, replyTo } from './world.ts'
 
-/** After so long without an answer a read has ended, and so has what was sent for it. */
+/** After this time without an answer, a read and its requests have ended. */
 export const ENDED_MS = 4050
 /** Long enough that requests that may be lost are sent again. */
 const WAIT_MS = 4000
 const NAMES = ['a', 'b', 'c'] as const
-/** In flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */
+/** Requests in flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */
 const FLIGHTS_PER_NODE_MAX = (4 + 8) * (WAIT_MS / 1000 + 1)
 
 type Waiting = { readonly wanted: CallInput; readonly atMs: number; readonly floor: number }
