@@ -34,7 +34,7 @@ const KEYS_OUTLIVE_MS = 24 * 3_600_000
 type Claims = {
   /** Must be, or be among, the token's `aud`. */
   readonly audience: string
-  /** Longest `exp - iat` accepted; null: any. With a maximum, `exp` and `iat` are required. */
+  /** Longest `exp - iat` accepted; null: any. With a maximum, `exp` and `iat` must be there. */
   readonly lifetimeSecondsMax: number | null
 }
 

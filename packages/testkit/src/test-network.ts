@@ -27,7 +27,7 @@ export function createTestNetwork(
     readonly nodeCount?: number
     /** 0..255: networks with different numbers have different keys and hashes. */
     readonly network?: number
-    /** The record time of offset 0. */
+    /** Of offset 0. */
     readonly recordTime?: number
     readonly devnet?: boolean
     readonly names?: Partial<Genesis['names']>

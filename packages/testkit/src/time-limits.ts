@@ -10,9 +10,9 @@ const WAIT_VARIABLE = 'TEST_WAIT_MS'
 const TEST_VARIABLE = 'TEST_LIMIT_MS'
 
 export type TimeLimits = {
-  /** The limit of one test, and of one hook. A test that needs more carries a tag (below). */
+  /** Of one test, and of one hook. A test that needs more carries a tag (below). */
   readonly testMs: number
-  /** The limit of one `until`. Shorter than `testMs`, so that a failure names the condition that never held. */
+  /** Of one `until`. Shorter than `testMs`, so that a failure names the condition that never held. */
   readonly waitMs: number
 }
 

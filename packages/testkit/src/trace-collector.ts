@@ -7,7 +7,7 @@ export type CollectedSpan = {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
-  /** 2: of a server, 3: of a client, 5: of a queue consumer. */
+  /** 2: of a server, 3: of a client, 5: of who takes work from a queue. */
   readonly kind: number
   /** 2: an error. */
   readonly status: { readonly code?: number }
@@ -17,7 +17,7 @@ export type CollectedSpan = {
 export type TraceCollector = AsyncDisposable & {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
-  /** The bodies of all requests that it received, in order. */
+  /** Of each request that it was sent, in order. */
   readonly bodies: readonly string[]
   spans(): readonly CollectedSpan[]
 }
