@@ -26,8 +26,8 @@ import { flightsOf, isCredible, requestsWhileSuspicious, silentMs, undecided } f
 import type {
   Call,
   CertifiedReply,
+  CheckedAnswer,
   Ending,
-  ProvenAnswer,
   Read,
   ReaderEvent,
   ReaderState,
@@ -209,7 +209,7 @@ function locate(state: ReaderState, name: string, url: string): void {
 }
 
 /** A certificate, with the answer that it proves. */
-function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: ProvenAnswer): void {
+function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: CheckedAnswer): void {
   const { decisions, faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
@@ -256,7 +256,7 @@ function advance(state: ReaderState, read: Read): void {
 }
 
 /** @param doubtful - A recent answer, as long as a newer one may exist. */
-function askFurther(state: ReaderState, read: Read, doubtful: ProvenAnswer | null): void {
+function askFurther(state: ReaderState, read: Read, doubtful: CheckedAnswer | null): void {
   const { sources, nowMs, floor } = state
   const others = rankSources(sources, nowMs).filter((source) => !read.asked.has(source))
   const flights = flightsOf(state, read)

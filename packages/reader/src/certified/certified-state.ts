@@ -25,12 +25,12 @@ export type Call = { readonly id: number; readonly input: CallInput; read: Read 
 export type ConflictingCertificates = readonly [CheckedCertificate, CheckedCertificate]
 
 /** A proven answer. The decider does not look into `answer`. */
-export type ProvenAnswer = { readonly point: CheckedCertificate; readonly answer: unknown }
+export type CheckedAnswer = { readonly point: CheckedCertificate; readonly answer: unknown }
 
 /** What the reply of a node amounts to. */
 export type CertifiedReply =
   /** A certificate, and the answer that was asked for, if any. */
-  | ({ readonly kind: 'proven' } & ProvenAnswer)
+  | ({ readonly kind: 'proven' } & CheckedAnswer)
   /**
    * `not-reached`: has no such certificate yet. `pruned`: has it no longer. `limit`: the node limits the
    * requests of this reader.
@@ -44,7 +44,7 @@ export type CertifiedReply =
   | { readonly kind: 'lied'; readonly reason: string }
 
 export type Ending =
-  | ({ readonly kind: 'answered' } & ProvenAnswer)
+  | ({ readonly kind: 'answered' } & CheckedAnswer)
   | { readonly kind: 'disputed'; readonly points: ConflictingCertificates }
   | {
       readonly kind: 'insufficient'
@@ -102,7 +102,7 @@ export type Read = {
   readonly reached: Set<Source<RequestInFlight>>
   /** Why the newest refused reply proves nothing. */
   unproven: string | null
-  best: ProvenAnswer | null
+  best: CheckedAnswer | null
   sawLaggingNode: boolean
   sawPruned: boolean
   /** The read has waited as long as it may. */
