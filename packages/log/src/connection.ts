@@ -116,14 +116,14 @@ export async function openLogConnection(
       const args = [expectedId, idOf(group.lastOffset), bytes, signature]
       return (await guarded(() => client.eval(APPEND_GROUP, 1, LOG_STREAM_KEY, ...args))) === 1
     },
-    /** Appends elements unchanged, where no other process writes. */
+    /** Appends elements unchanged. No other process may write meanwhile. */
     add: (groups: readonly RawGroup[]) =>
       guarded(async () => {
         const pipeline = client.pipeline()
         for (const group of groups) pipeline.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group))
         await execute(pipeline)
       }),
-    /** Where the log begins; null: with the genesis. @throws {LogGroupError} If that cannot be read. */
+    /** The start of the log; null: the genesis. @throws {LogGroupError} If it cannot be read. */
     async start(): Promise<LogStart | null> {
       const text = await guarded(() => client.get(LOG_START_KEY))
       if (text === null) return null
@@ -139,7 +139,7 @@ export async function openLogConnection(
         await client.set(LOG_START_KEY, startText(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),
-    /** Replaces the whole log by one group after this start, where no other process writes. */
+    /** Replaces the whole log by one group after this start. No other process may write meanwhile. */
     replace: (start: LogStart, group: RawGroup) =>
       guarded(async () => {
         const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, startText(start))

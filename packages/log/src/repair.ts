@@ -128,7 +128,7 @@ async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogSta
   return await connection.start()
 }
 
-/** Null where the node does not answer. */
+/** Null if the node does not answer. */
 async function storedBy({ head, readStored }: GroupHolder): Promise<Iterable<StoredGroup> | null> {
   if (head === null) return null
   return await readStored().catch((error: unknown) => {

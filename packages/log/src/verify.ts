@@ -35,7 +35,7 @@ export type LogCursor = LogPosition & {
   readonly hash: string | null
 }
 
-/** `group`: null where the element is damaged. */
+/** `group`: null if the element is damaged. */
 export type LogCursorStep = {
   /** The offset that was expected next. */
   readonly from: Offset

@@ -126,7 +126,7 @@ function orderingOf(
   return { driver: 'cometbft', validators, ...others, ...(isUsual ? {} : { evidenceAge }) }
 }
 
-/** The hash of its key. Where all members order together, no process has such a key. */
+/** The hash of the synchronizer's key. With ordering members, no process has such a key. */
 function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   if (ordering.driver === 'redis') return participantOfKey(ordering.key)
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`

@@ -25,7 +25,7 @@ export type Machine = {
   readonly redisServer: string
   /** The compiled entry file of each app. */
   readonly mains: Readonly<Record<Service['kind'], string>>
-  /** The CometBFT program; null where one synchronizer orders. */
+  /** The CometBFT program; null: one synchronizer orders. */
   readonly engineProgram: string | null
   /** The variables that every process inherits, e.g. PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
@@ -143,7 +143,7 @@ export function plan(
     readonly port: number
     /** The variables of its configuration. They replace those of the data directory, except keys and Redis. */
     readonly variables: Env
-    /** Null where one synchronizer orders. */
+    /** Null if one synchronizer orders. */
     readonly synchronizer: OwnSynchronizer | null
   },
 ): readonly Service[] {

@@ -77,7 +77,7 @@ async function* readCompletions(
 }
 
 /**
- * The next stretch of the log after an offset, with what it held of the filter, ascending by offset; null where nothing
+ * The next stretch of the log after an offset, with what it held of the filter, ascending by offset; null if nothing
  * more is settled yet.
  */
 async function nextCompletions(

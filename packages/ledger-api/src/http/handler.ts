@@ -14,7 +14,7 @@ export type LedgerRequest<Route extends LedgerRouteDef> = {
   readonly params: ParamsOf<Route>
   readonly query: QueryOf<Route>
   readonly body: BodyOf<Route>
-  /** Null where the route needs no token. */
+  /** Null if the route needs no token. */
   readonly caller: Route['auth'] extends 'none' ? null : Caller
   /** The id by which errors name the request. */
   readonly traceId: string

@@ -88,7 +88,7 @@ export type PlainUpdate = {
   readonly hosted: readonly PartyId[]
 }
 
-/** null where nothing is shown. */
+/** null if nothing is shown. */
 export function plainProjection(
   entry: { readonly offset: Offset; readonly recordTime: Micros; readonly result: EntryResult },
   format: PlainFormat,

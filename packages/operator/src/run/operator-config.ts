@@ -59,7 +59,7 @@ export type OperatorConfig = {
   readonly members: readonly MemberFile[]
   /** The file's variables, which every process receives. */
   readonly variables: Env
-  /** The port on which its synchronizer serves followers, where members order together. */
+  /** The port on which the synchronizer of an ordering member serves followers. */
   readonly synchronizerPort: number
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>

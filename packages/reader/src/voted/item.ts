@@ -42,7 +42,7 @@ export type NodeVoteState = 'open' | 'voted' | 'lagging' | 'failed'
 
 /** One vote at one offset; a read has at most two rounds (D-37). */
 export type Round = {
-  /** Null where the request names its offset itself. */
+  /** Null if the request names its offset itself. */
   readonly pin: number | null
   readonly startedAtMs: number
   readonly ballot: Ballot

@@ -12,7 +12,7 @@ import { lanesOf, type Node, type Sent } from './node.ts'
 
 export type ReaderEvent =
   | Event<Sent, TransportReply, CallInput>
-  /** The local replica's history at an offset; null where it has none. */
+  /** The local replica's history at an offset; null if it has none. */
   | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
   /** A node has another address. */
   | ({ readonly kind: 'located' } & Address)

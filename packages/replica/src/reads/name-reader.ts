@@ -80,7 +80,7 @@ export function createNameReader(
     },
     /** As `fetch`, without caching: the names of a page would evict those of single lookups. */
     fetchOfPage: read,
-    /** Ingest has written up to the head, and these names have changed; null where anything may have. */
+    /** Ingest has written up to the head, and these names have changed; null: any name may have. */
     moveTo(head: Offset, touched: readonly string[] | null): void {
       if (touched === null) cached.clear()
       else for (const name of touched) cached.delete(name)

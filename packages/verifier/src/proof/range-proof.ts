@@ -201,7 +201,7 @@ function notCanonical(): InvalidProof {
 /** A node that was shown, or of which the hash was. */
 type ShownNode = {
   readonly hash: Uint8Array
-  /** The hash as it stands in the proof; null where the node itself does. */
+  /** The text of the hash in the proof; null: the proof has the node itself. */
   readonly text: string | null
   /** The key of a leaf below; null: only the hash is known. */
   readonly key: Uint8Array | null

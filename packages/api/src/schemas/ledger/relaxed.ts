@@ -28,7 +28,7 @@ export function needed<Schema extends TSchema>(schema: Schema, description: stri
 export const Int64 = Type.Unsafe<number | bigint>(Type.Integer({ format: 'int64' }))
 export const Int32 = Type.Integer({ format: 'int32' })
 
-/** A text that is empty where it is missing. */
+/** A text; an empty one if it is missing. */
 export const text = (description: string, constraints: object = {}) =>
   defaulted(Type.String({ description, ...constraints }), '')
 export const bool = (description: string) => defaulted(m.boolean(description), false)
