@@ -9,10 +9,10 @@ import {
 } from '@quorumscan/testkit'
 import type { Lookup } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askEntries,
-  askName,
-  askParty,
+  batchQuery,
+  entriesQuery,
+  nameQuery,
+  partyQuery,
   CERTIFIED_MEDIA_TYPE,
   type HashedNetwork,
   sha256,
@@ -63,11 +63,11 @@ function realNames(parties: Readonly<Record<string, string>>): Controlled {
   for (const [label, party] of Object.entries(parties)) put(label, party)
   const questionOf = (uri: string, body: string) => {
     const page = { pageSize: 100, pageToken: null }
-    if (uri.includes('name_prefix=')) return askEntries('al', page, network)
+    if (uri.includes('name_prefix=')) return entriesQuery('al', page, network)
     if (uri.includes('by-party'))
-      return askParty(decodeURIComponent(/by-party\/([^?]*)/.exec(uri)?.[1] ?? ''), network)
-    if (body !== '') return askBatch((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
-    return askName(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
+      return partyQuery(decodeURIComponent(/by-party\/([^?]*)/.exec(uri)?.[1] ?? ''), network)
+    if (body !== '') return batchQuery((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
+    return nameQuery(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
   }
   const reply = (uri: string, body: nock.Body): nock.ReplyFnResult =>
     uri.startsWith('/v0/certificate')

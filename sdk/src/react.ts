@@ -173,7 +173,7 @@ export function useSearch(
     return found
   })
   const error = errorOf(query.error)
-  const state = prefix === typed ? standingOf(query) : 'checking'
+  const state = prefix === typed ? queryState(query) : 'checking'
   const trust = error?.code === 'INVALID_NAME' ? 'invalid' : (state ?? 'verified')
   const isVerified = typed !== '' && trust === 'verified'
   return {
@@ -193,7 +193,7 @@ export function useReverse(
   const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock)
   const found =
     entry === null || isOver ? 'absent' : entry.changed === null ? 'verified' : 'changed'
-  const trust = party === '' ? 'idle' : (standingOf(query) ?? found)
+  const trust = party === '' ? 'idle' : (queryState(query) ?? found)
   return {
     trust,
     name: trust === 'verified' ? (entry?.name ?? null) : null,
@@ -297,7 +297,7 @@ function useRead<T>(
 }
 
 /** null: there is a recent answer. */
-function standingOf(query: UseQueryResult<unknown>): 'checking' | 'unverified' | null {
+function queryState(query: UseQueryResult<unknown>): 'checking' | 'unverified' | null {
   if (query.isError) return 'unverified'
   if (query.data === undefined) return 'checking'
   return query.isStale ? 'unverified' : null

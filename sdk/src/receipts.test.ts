@@ -2,7 +2,7 @@
 
 import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
 import { createWebCrypto, requestOfLookup } from '@quorumscan/verifier'
-import { askName, askParty, sha256 } from '@quorumscan/verifier/certified'
+import { nameQuery, partyQuery, sha256 } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
 import { type VerifyReceiptOptions, verifyReceipt } from './receipts.ts'
 
@@ -18,7 +18,7 @@ const state = createSignedState(testNetwork, {
   ...AT,
   entries: [simEntry(ALICE, { user: PARTY, expiresAt: 4_000_000_000_000_000 })],
 })
-const document = state.document(askName(ALICE))
+const document = state.document(nameQuery(ALICE))
 const receipt = { request: { operation: 'getEntryByName', parameters: { name: ALICE } }, document }
 const verify = (options: Partial<VerifyReceiptOptions>, given: unknown = receipt) =>
   verifyReceipt(given, { genesis: genesisHash, documents: [genesis], name: ALICE, ...options })
@@ -40,9 +40,9 @@ describe('a receipt', () => {
       signers: genesis.nodes.map(({ name }) => name),
       genesisHash,
     })
-    const absent = state.document(askName('absent.unverified.ns'))
+    const absent = state.document(nameQuery('absent.unverified.ns'))
     expect(await verify({ name: 'Absent' }, absent)).toMatchObject({ entry: null })
-    const byParty = state.document(askParty(PARTY, { genesis, genesisHash, sha256 }))
+    const byParty = state.document(partyQuery(PARTY, { genesis, genesisHash, sha256 }))
     const asked = { genesis: genesisHash, documents: [genesis], party: PARTY }
     expect(await verifyReceipt(byParty, asked)).toMatchObject({ entry: { name: ALICE } })
   })
@@ -84,7 +84,7 @@ it('is not verified by keys that a genesis object gets after it was hashed', asy
   }
   for (const pins of [{ documents: [turning] }, { genesis: turning, documents: [] }]) {
     isHashed = false
-    const believed = verify({ ...pins, crypto }, forged.document(askName(ALICE)))
+    const believed = verify({ ...pins, crypto }, forged.document(nameQuery(ALICE)))
     await expect(believed).rejects.toMatchObject({ details: { reason: 'BAD_SIGNATURE' } })
     expect(isHashed).toBe(true)
   }
@@ -105,7 +105,7 @@ it('is read once, and so are the options', async () => {
     return whole as Whole
   }
   const told = await verifyReceipt(
-    turning(receipt, { request: null, document: state.document(askName('mallory.unverified.ns')) }),
+    turning(receipt, { request: null, document: state.document(nameQuery('mallory.unverified.ns')) }),
     turning(
       { genesis: genesisHash, documents: [genesis], name: ALICE, threshold: 'all' as const },
       { genesis: OTHER_HASH, documents: [otherDocument], name: 'mallory', threshold: 0 },
@@ -131,7 +131,7 @@ it.each<[string, Partial<VerifyReceiptOptions>, unknown, string]>([
   [
     'too few signed',
     { threshold: 3 },
-    state.document(askName(ALICE), state.certificate(0, 1)),
+    state.document(nameQuery(ALICE), state.certificate(0, 1)),
     'TOO_FEW_SIGNERS',
   ],
   ['a signature is false', {}, document.replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), 'BAD_SIGNATURE'],

@@ -8,9 +8,9 @@ import {
   thresholdVotes,
 } from '@quorumscan/verifier'
 import {
-  askLookup,
   createCertifiedVerifier,
   InvalidProof,
+  lookupQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
 import { checkGenesis } from './checked-genesis.ts'
@@ -91,8 +91,8 @@ export async function verifyReceipt(
   const network = { genesis, genesisHash, crypto, sha256: platformSha256() ?? sha256 }
   try {
     const verifier = createCertifiedVerifier(network)
-    // `questionOf` would add lists, activities and all other questions to the bundle of a page.
-    const proven = await verifier.verify(document, askLookup(lookup, network), threshold)
+    // `queryOf` would add lists, activities and all other queries to the bundle of a page.
+    const proven = await verifier.verify(document, lookupQuery(lookup, network), threshold)
     return {
       entry: proven.answer === null ? null : toEntry(proven.answer),
       offset: proven.offset,

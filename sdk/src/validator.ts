@@ -1,6 +1,6 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Genesis } from '@quorumscan/verifier'
-import { type Activities, createActivities, createActivityNews } from './activities/activities.ts'
+import { type Activities, createActivities, createActivityHints } from './activities/activities.ts'
 import { checkedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'
@@ -145,7 +145,7 @@ export function createValidator(options: ValidatorOptions): Validator {
       reads,
       WebSocket === null
         ? undefined
-        : { hints: createActivityNews({ WebSocket, url, clock }), random },
+        : { hints: createActivityHints({ WebSocket, url, clock }), random },
     ),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),

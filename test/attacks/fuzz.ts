@@ -44,12 +44,12 @@ async function ask(url: string, { parts, isEnded, waitMs }: Message): Promise<st
 function faultOf(answer: string, codes: readonly string[]): string | null {
   const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(answer)?.[1] ?? 0)
   // An error of ours, in a frame or a batch too: in the words of any interface.
-  const isOurs =
+  const isDefect =
     /"code":"INTERNAL(_SERVER_ERROR)?"|"grpcCodeValue":13|LEDGER_API_INTERNAL_ERROR/.test(answer)
   const code = /"code":"([A-Z_]+)"/.exec(answer)?.[1]
   const isDocumented =
     status < 500 || (status === 503 && code === undefined) || codes.includes(code ?? '')
-  return isOurs || !isDocumented ? `${status} ${code ?? ''}` : null
+  return isDefect || !isDocumented ? `${status} ${code ?? ''}` : null
 }
 
 type Service = {

@@ -22,7 +22,7 @@ import {
 import {
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
-  questionOf,
+  queryOf,
   sha256,
 } from '@quorumscan/verifier/certified'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -79,7 +79,7 @@ function untilAllVote() {
 async function prove(document: string, request: CanonicalRequest, threshold: Threshold = 'weak') {
   const genesisHash = await hashGenesis(genesis)
   const network = { genesis, genesisHash, crypto: createWebCrypto(), sha256 }
-  return createCertifiedVerifier(network).verify(document, questionOf(request, network), threshold)
+  return createCertifiedVerifier(network).verify(document, queryOf(request, network), threshold)
 }
 
 const byName = (name: string) => requestOfLookup({ name })

@@ -2,14 +2,14 @@ import { checkAgreement } from './checkers/agreement.ts'
 import { checkAvailability } from './checkers/availability.ts'
 import type { Violation } from './checkers/checker.ts'
 import { checkFreshness } from './checkers/freshness.ts'
-import { checkMonotony } from './checkers/monotony.ts'
+import { checkMonotonicReads } from './checkers/monotony.ts'
 import { checkSupport } from './checkers/support.ts'
 import { checkTruth } from './checkers/truth.ts'
 import type { SimRun } from './simulate.ts'
 
 const CHECKERS = [
   checkTruth,
-  checkMonotony,
+  checkMonotonicReads,
   checkFreshness,
   checkSupport,
   checkAgreement,

@@ -1,7 +1,7 @@
 /** The published vectors of certified reads as they follow from fixed keys; `certified.json` and `toy-state.json`. */
 import type { KeyPair } from '@quorumscan/base'
 import { createWebCrypto, type Json } from '@quorumscan/verifier'
-import { createCertifiedVerifier, questionOf } from '@quorumscan/verifier/certified'
+import { createCertifiedVerifier, queryOf } from '@quorumscan/verifier/certified'
 import { componentsOf } from '@quorumscan/verifier/state-tree'
 import { genesis, genesisText, keyPairs } from './build.ts'
 import { refusedActivities } from './certified-activities.ts'
@@ -16,8 +16,8 @@ export async function buildCertified(): Promise<string> {
   const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
   const vectors: Vector[] = []
   for (const one of provenDocuments()) {
-    const question = questionOf(one.request, network)
-    const { answer, signers } = await verifier.verify(one.document, question, one.signers)
+    const stateQuery = queryOf(one.request, network)
+    const { answer, signers } = await verifier.verify(one.document, stateQuery, one.signers)
     vectors.push({ ...one, answer: answer as Json, signed_by: signers })
   }
   for (const refused of [

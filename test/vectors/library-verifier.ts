@@ -1,9 +1,9 @@
 /** How this package's verifier judges a vector. It runs where there is nothing but the language and WebCrypto. */
 import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import {
-  askActivities,
+  activitiesQuery,
   createCertifiedVerifier,
-  questionOf,
+  queryOf,
   sha256,
 } from '@quorumscan/verifier/certified'
 import type { Vector } from './vector.ts'
@@ -20,10 +20,10 @@ export async function verifyVector(text: string, vector: Vector) {
     'document' in vector
       ? vector.document
       : Uint8Array.from(atob(vector.document_base64), (character) => character.charCodeAt(0))
-  const asked = questionOf(vector.request, network)
-  const question =
+  const asked = queryOf(vector.request, network)
+  const stateQuery =
     'page' in asked
-      ? askActivities({ ...asked.page, offsetMin: vector.offset_min ?? 0 }, network)
+      ? activitiesQuery({ ...asked.page, offsetMin: vector.offset_min ?? 0 }, network)
       : asked
-  return await verifier.verify(document, question, vector.signers)
+  return await verifier.verify(document, stateQuery, vector.signers)
 }

@@ -28,8 +28,8 @@ const FILES = {
   'certified/lists.ts': [],
   'certified/lookups.ts': [],
   'certified/page-token.ts': [],
-  'certified/question-of-request.ts': [],
-  'certified/question.ts': [],
+  'certified/query-of-request.ts': [],
+  'certified/query.ts': [],
   'crypto/crypto.ts': ['createWebCrypto'],
   'encoding/base64.ts': [],
   'genesis/threshold.ts': ['parseThreshold'],
@@ -49,7 +49,7 @@ const REDUNDANT = {
     'For the compiler alone: of more entries than a page has, which is one at least, one is the last of it.',
   'certified/lookups.ts: party.startsWith(`${name}::1220`) && -- party.startsWith(`${name}::1220`)':
     'Saves a hash: the comparison that follows includes it.',
-  'proof/bits.ts: const isSettled = difference > 0 || partsAt < bit || bit + 1 >= 8 * bound.length -- partsAt < bit':
+  'proof/bits.ts: const isSettled = difference > 0 || differsAt < bit || bit + 1 >= 8 * bound.length -- differsAt < bit':
     'Keys that part before the bit differ there, so the difference is not 0, unless the bound is a prefix: then the bit is after its end.',
   "proof/range-proof.ts: if (isShown && LONE_SURROGATE.test(value)) throw malformed('leaf') -- isShown":
     'For the compiler alone: a value that is not a text is not taken as one.',

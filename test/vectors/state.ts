@@ -20,7 +20,7 @@ import {
   type MemberSignature,
   type Pruned,
   prune,
-  questionOf,
+  queryOf,
 } from '@quorumscan/verifier/certified'
 import { createStateTree, keyOf, type Leaf } from '@quorumscan/verifier/state-tree'
 import { genesis, genesisHash, keyPairs } from './build.ts'
@@ -131,8 +131,8 @@ export function stateOf(leaves: readonly VectorLeaf[], offset = OFFSET) {
       }),
     )
   const prove = (request: CanonicalRequest, at = T): string => {
-    const question = questionOf(request, network)
-    return proveRanges('ranges' in question ? question.ranges : [ACTIVITY_TREE], at)
+    const stateQuery = queryOf(request, network)
+    return proveRanges('ranges' in stateQuery ? stateQuery.ranges : [ACTIVITY_TREE], at)
   }
   /**
    * A path down from the root: at each inner node the side to show (`L` or `R`); a lower-case letter shows the other

@@ -4,8 +4,8 @@ import {
   ANSWERED,
   BEHIND,
   TIMEOUT,
-  wordOfFailure,
-  wordOfRefusal,
+  describeFailure,
+  describeRefusal,
 } from '@quorumscan/errors/node-words'
 import { readRefusal, type Transport } from '@quorumscan/reader'
 import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
@@ -25,15 +25,15 @@ export function recordAttempts(transport: Transport, clock: Clock) {
     async request(input) {
       if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
       const startedMs = clock.monotonicMs()
-      const late = () => wordOfSilence(Math.round(clock.monotonicMs() - startedMs))
+      const late = () => describeSilence(Math.round(clock.monotonicMs() - startedMs))
       const record = (reason: string) => reasons.set(input.url, () => reason)
       reasons.set(input.url, late)
       try {
         const reply = await transport.request(input)
-        record(reply.status === 200 ? ANSWERED : wordOfRefusal(reply.status, readRefusal(reply)))
+        record(reply.status === 200 ? ANSWERED : describeRefusal(reply.status, readRefusal(reply)))
         return reply
       } catch (error) {
-        record(input.signal.aborted ? late() : wordOfFailure(error))
+        record(input.signal.aborted ? late() : describeFailure(error))
         throw error
       }
     },
@@ -53,7 +53,7 @@ export function recordAttempts(transport: Transport, clock: Clock) {
   return { transport: recording, attempts }
 }
 
-function wordOfSilence(ms: number): string {
+function describeSilence(ms: number): string {
   return ms < TIMED_OUT_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
 }
 

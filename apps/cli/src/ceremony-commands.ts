@@ -5,7 +5,7 @@ import type { Micros } from '@quorumscan/model'
 import {
   dataDirectory,
   KEYS_OF,
-  type Member,
+  type MemberFile,
   ORDERING_DRIVERS,
   type OrderingDriver,
   ROLES,
@@ -130,7 +130,7 @@ const DEVNET_NEEDED =
   'the network needs a rule that cannot be changed later: add `--set devnet=true` for development, where every user may ' +
   'make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators'
 
-function describeFuture(members: readonly Member[], aheadMicros: Micros): string {
+function describeFuture(members: readonly MemberFile[], aheadMicros: Micros): string {
   const latest = Math.max(...members.map(({ createdAtMicros }) => createdAtMicros))
   const names = members.filter((one) => one.createdAtMicros === latest).map(({ name }) => name)
   return (
@@ -140,7 +140,7 @@ function describeFuture(members: readonly Member[], aheadMicros: Micros): string
 }
 
 /** A genesis has no validators, whose files are in the same directory. */
-function describeLeftOut(members: readonly Member[]): readonly string[] {
+function describeLeftOut(members: readonly MemberFile[]): readonly string[] {
   const names = members.filter(({ role }) => role === 'validator').map(({ name }) => name)
   return names.length === 0
     ? []

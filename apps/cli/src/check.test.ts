@@ -1,6 +1,6 @@
 import { EQUIVOCATED, type NodeSignedState, newestSigned } from '@quorumscan/operator'
 import { expect, it } from 'vitest'
-import { judgeStates } from './check.ts'
+import { compareStates } from './check.ts'
 
 const root = 'ab'.repeat(32)
 
@@ -12,7 +12,7 @@ function state(node: string, more: Partial<NodeSignedState> = {}): NodeSignedSta
 const honest = ['sv-1', 'sv-2', 'sv-3'].map((node) => state(node))
 
 it('reports equal replicas only if every node signed the same state', () => {
-  expect(judgeStates({ offset: 252, states: [...honest, state('sv-4')] })).toMatchObject({
+  expect(compareStates({ offset: 252, states: [...honest, state('sv-4')] })).toMatchObject({
     exitCode: 0,
     text: expect.stringMatching(/^at offset 252: all replicas are equal\n/),
     json: { equal: true },
@@ -21,7 +21,7 @@ it('reports equal replicas only if every node signed the same state', () => {
 
 it('names the node that lags, by how much and since when', () => {
   const newest = { offset: 32, recordTime: 1_700_000_000_000_000 }
-  const { exitCode, text, json } = judgeStates({
+  const { exitCode, text, json } = compareStates({
     offset: 252,
     states: [...honest, state('sv-4', { state: null, newest })],
   })
@@ -39,13 +39,13 @@ it('names the node that lags, by how much and since when', () => {
 
 it('names the nodes that did not answer, and why, also where none did', () => {
   const silent = (node: string) => state(node, { state: null, newest: null, reason: 'timeout' })
-  expect(judgeStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
+  expect(compareStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
     exitCode: 4,
     text: expect.stringMatching(
       /equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout\nCheck that the nodes that did not answer run, /,
     ),
   })
-  expect(judgeStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
+  expect(compareStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
     exitCode: 4,
     text: 'No node of this genesis answered with a state that it signed. Check that they\nrun, that the addresses are those of scan nodes, and that the genesis is that of\ntheir network.\n  sv-1    timeout\n  sv-2    timeout',
   })
@@ -53,7 +53,7 @@ it('names the nodes that did not answer, and why, also where none did', () => {
 
 it('names a node that signed two states apart from nodes that did not answer', () => {
   const twice = { state: null, newest: null, reason: `${EQUIVOCATED} of offset 80` }
-  const { exitCode, text } = judgeStates({ offset: 252, states: [...honest, state('sv-4', twice)] })
+  const { exitCode, text } = compareStates({ offset: 252, states: [...honest, state('sv-4', twice)] })
   expect([exitCode, text]).toEqual([
     4,
     expect.stringMatching(
@@ -67,7 +67,7 @@ it('says first that replicas differ, even if another node does not answer', () =
   const other = state('sv-3', { state: { historyHash: root, stateRoot: '00'.repeat(32) } })
   const silent = state('sv-4', { state: null, newest: null, reason: 'refused' })
   expect(
-    judgeStates({ offset: 252, states: [...honest.slice(0, 2), other, silent] }),
+    compareStates({ offset: 252, states: [...honest.slice(0, 2), other, silent] }),
   ).toMatchObject({
     exitCode: 1,
     text: expect.stringContaining('the replicas DIFFER; sv-4 did not answer'),

@@ -41,14 +41,14 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
       const signed = await withProgress('waiting for signed states', clock, async () =>
         askSignedStates(0, await locateNodes(network, clock)),
       )
-      const { exitCode, text, json } = judgeStates(signed)
+      const { exitCode, text, json } = compareStates(signed)
       exitWith(exitCode)
       printResult(options, json, text)
     })
 }
 
 /** Whether all replicas are equal, and which could not be compared and why. Pure. */
-export function judgeStates({ offset, states }: SignedStates) {
+export function compareStates({ offset, states }: SignedStates) {
   const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
   const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
   const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))

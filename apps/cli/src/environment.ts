@@ -27,7 +27,7 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
     ),
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',
     /** The compiled entry file of each app. */
-    mains: {
+    entryFiles: {
       scan: mainOf('scan'),
       synchronizer: mainOf('synchronizer'),
       validator: mainOf('validator'),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { CommandError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -19,7 +19,7 @@ it('tells what could not be done, what made no sense and who said nothing apart'
     new Error('a bug'),
     new CommandError('no'),
     new UsageError('?'),
-    new SilentError(),
+    new NoReplyError(),
   ]
   expect(errors.map(exitCodeOf)).toEqual([1, 1, 2, 4])
   expect(exitCodeOf(new CommanderError(0, 'commander.help', 'help'))).toBe(0)

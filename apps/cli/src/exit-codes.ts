@@ -1,6 +1,6 @@
 /** The exit status of commands. All of it is decided here. */
 
-import { SilentError, UsageError } from '@quorumscan/runtime'
+import { NoReplyError, UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 
 export const EXIT = {
@@ -25,5 +25,5 @@ export function exitCodeOf(error: unknown): number {
   // commander also throws after it has printed a help on request.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   if (error instanceof UsageError) return EXIT.usage
-  return error instanceof SilentError ? EXIT.silent : EXIT.failed
+  return error instanceof NoReplyError ? EXIT.silent : EXIT.failed
 }

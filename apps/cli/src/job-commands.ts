@@ -1,5 +1,5 @@
 /** `jobs`: waiting and dropped jobs, of a cluster or of one operator. */
-import { wordsOfQueue } from '@quorumscan/errors/node-words'
+import { describeQueue } from '@quorumscan/errors/node-words'
 import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
@@ -93,7 +93,7 @@ function idOf({ job, contractId }: JobFailure): string {
 function linesOf({ node, jobs }: NodeReport): string[] {
   if (jobs === null) return [`${node}: its Redis does not answer`]
   const busy = Object.entries(jobs.queues).flatMap(([name, counts]) => {
-    const words = wordsOfQueue(counts)
+    const words = describeQueue(counts)
     return words === '' ? [] : `  ${name}: ${words}`
   })
   const failures = jobs.failures.map(

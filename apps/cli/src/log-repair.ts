@@ -7,7 +7,7 @@ import { describeClockSkew } from '@quorumscan/runtime'
 import type { LogReport } from './rig.ts'
 
 /** Sentences that differ between a cluster and the operator of a synchronizer. */
-export type RepairWords = {
+export type RepairTexts = {
   readonly reasonOf: (outcome: RepairOutcome & { readonly kind: 'refused' }) => string
   /** The start of a sentence about the entries to cut, which ends in `it` or `them`. */
   readonly notApplied: string
@@ -30,12 +30,12 @@ export async function repairLogOfOperator(options: Parameters<typeof repairOpera
 }
 
 /** The outcome of a repair, as text. */
-export function reportRepair(outcome: RepairOutcome, words: RepairWords): LogReport {
+export function reportRepair(outcome: RepairOutcome, words: RepairTexts): LogReport {
   const isWhole = outcome.kind === 'whole' || outcome.kind === 'repaired'
   return { isWhole, text: describe(outcome, words).join('\n'), json: outcome }
 }
 
-function describe(outcome: RepairOutcome, words: RepairWords): string[] {
+function describe(outcome: RepairOutcome, words: RepairTexts): string[] {
   if (outcome.kind === 'whole')
     return [
       `The log is whole, from its start to offset ${outcome.end}; there is nothing to repair.`,
@@ -63,7 +63,7 @@ function describe(outcome: RepairOutcome, words: RepairWords): string[] {
 
 function describeLoss(
   outcome: RepairOutcome & { readonly kind: 'to-cut' },
-  { notApplied, alsoApplied }: RepairWords,
+  { notApplied, alsoApplied }: RepairTexts,
 ): string {
   const { cut, end, nowMicros } = outcome
   if (cut === null)

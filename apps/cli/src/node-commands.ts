@@ -17,7 +17,7 @@ import type { CommandContext } from './rig.ts'
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
 type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
 
-export function addRunCommand({ plain, redisServer, mains, clock }: CommandContext): void {
+export function addRunCommand({ plain, redisServer, entryFiles, clock }: CommandContext): void {
   plain('run', "run this operator's processes in the foreground")
     .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, one per line: NAME=value')
@@ -38,7 +38,7 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
       await using running = await runOperator({
         config: readOperatorConfig(role, options.config, validateProcesses),
         redisServer,
-        mains,
+        entryFiles,
         env: process.env,
         clock,
         report,
@@ -71,17 +71,17 @@ double-sign.`,
         import('@quorumscan/operator/backup'),
       ])
       const config = readOperatorConfig(role, options.config, () => [])
-      const { log: isLogAlone = false } = options
-      if (isLogAlone && role !== 'sv')
+      const { log: isLogOnly = false } = options
+      if (isLogOnly && role !== 'sv')
         throw new UsageError(
           '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
         )
       const file = resolve(options.out)
       if (role === 'synchronizer') setHintOption('--config', options.config)
       await withProgress('reading', clock, () =>
-        backUp({ config, file, isLogAlone, redisServer, env, clock }),
+        backUp({ config, file, isLogOnly, redisServer, env, clock }),
       )
-      const text = isLogAlone
+      const text = isLogOnly
         ? `${file} contains the newest log entries that ${config.name} stored, without keys. Send it to the operator of the synchronizer.`
         : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
       printResult(options, { file, name: config.name }, wrap(text).join('\n'))

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { writeWholeLog } from '@quorumscan/log'
-import type { MemberOf, Role } from '@quorumscan/operator'
+import type { MemberFileOf, Role } from '@quorumscan/operator'
 import { dataDirectory, takeOver } from '@quorumscan/operator'
 import { writeArchive } from '@quorumscan/operator/backup'
 import { createGenesis, hashGenesis, logGenesisOf, makeMember } from '@quorumscan/operator/ceremony'
@@ -38,7 +38,7 @@ const machine = {
 const shown = join(root, 'shown')
 mkdirSync(shown)
 
-function enroll<R extends Role>(role: R, name: string): MemberOf<R> {
+function enroll<R extends Role>(role: R, name: string): MemberFileOf<R> {
   const directory = dataDirectory(join(root, name))
   const isSv = role === 'super-validator'
   const url = isSv ? `https://${name}.example` : null

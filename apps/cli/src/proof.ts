@@ -22,7 +22,7 @@ import {
   InvalidProof as InvalidState,
   leavesOfDocument,
   type ProvenLeaf,
-  questionOf,
+  queryOf,
 } from '@quorumscan/verifier/certified'
 import { z } from 'zod'
 
@@ -60,7 +60,7 @@ type ProofOptions = {
 }
 
 /** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
-export async function judgeProof(text: string, options: ProofOptions): Promise<Proven[]> {
+export async function verifyProof(text: string, options: ProofOptions): Promise<Proven[]> {
   const parsed = orInvalidProof(() => parseStrictJson(text), 'it cannot be read: ')
   const { certificate, receipt, document, evidence, statements } = Object(parsed)
   try {
@@ -105,8 +105,8 @@ async function verifyState(
   const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
   if (asked === null)
     return { kind: 'shown', certified: await leavesOfDocument(document, threshold, network) }
-  const question = orInvalidProof(() => questionOf(asked, network))
-  const certified = await createCertifiedVerifier(network).verify(document, question, threshold)
+  const stateQuery = orInvalidProof(() => queryOf(asked, network))
+  const certified = await createCertifiedVerifier(network).verify(document, stateQuery, threshold)
   return { kind: 'certified', request: asked, certified }
 }
 

@@ -12,7 +12,7 @@ export type Common = { dataDir: string; json?: boolean }
 type MakeCommand = (name: string, description: string, parent?: Command) => Command
 
 /** The context of every command. */
-export type CommandContext = Pick<Environment, 'redisServer' | 'mains'> & {
+export type CommandContext = Pick<Environment, 'redisServer' | 'entryFiles'> & {
   readonly clock: Clock
   readonly cluster: LocalCluster
   /** Makes a command below the program, or below `parent`, with the options `--json` and `--data-dir`. */
@@ -36,7 +36,7 @@ export type Rig = {
 
 /** The cluster in a data directory, which commands use if no other network is named. Only a test rig has one. */
 export type LocalCluster = {
-  /** The addresses of its nodes and its validator. @throws {SilentError} If it does not run. */
+  /** The addresses of its nodes and its validator. @throws {NoReplyError} If it does not run. */
   addresses(directory: DataDirectory): Promise<ClusterAddresses>
   /** The rules of the name service that enough nodes agree on. */
   rules(directory: DataDirectory): Promise<RulesInForce>

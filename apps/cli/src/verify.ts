@@ -20,7 +20,7 @@ import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/ve
 import {
   asRequest,
   InvalidProof,
-  judgeProof,
+  verifyProof,
   orInvalidProof,
   type Proven,
   type ProvenState,
@@ -59,7 +59,7 @@ export async function verify(options: {
   try {
     // Strictly: a decoder that replaces what is not UTF-8 would make one document of many.
     const text = orInvalidProof(() => fromUtf8(document), 'it is not UTF-8: ')
-    const proven = await judgeProof(text, { genesis, request, threshold })
+    const proven = await verifyProof(text, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
     return {
       isValid: true,

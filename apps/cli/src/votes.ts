@@ -1,7 +1,7 @@
 /** `resolve --votes`: the votes of the nodes that the scan proxy received, also if they differ. */
 
 import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
-import { ask, CommandError, SilentError, UsageError } from '@quorumscan/runtime'
+import { ask, CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { wrap } from './options.ts'
 import { entryLines, field, lookupOf, printable } from './text.ts'
 
@@ -34,7 +34,7 @@ export async function askVotes(options: {
     headers: { 'x-quorum': options.quorum },
     timeoutMs: TIMEOUT_MS,
   })
-  if (status === null) throw new SilentError(`the validator does not answer (${reason})`)
+  if (status === null) throw new NoReplyError(`the validator does not answer (${reason})`)
   const kind = headers.get('x-quorum-outcome')
   const { entry = null, error = `status ${status}`, details } = Object(body)
   if (kind === null) {

@@ -1,5 +1,5 @@
 /** Components that several panels use. */
-import { wordOfState } from '@quorumscan/errors/node-words'
+import { stateLabel } from '@quorumscan/errors/node-words'
 import { signOfState } from 'quorumscan/view'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { type Fault, type NodeStatus, reasonOf } from './api.ts'
@@ -101,7 +101,7 @@ export function StateMark({ process }: { readonly process: Process }) {
       <span aria-hidden="true" className="sign">
         {sign}
       </span>
-      {wordOfState[process.state]}
+      {stateLabel[process.state]}
     </span>
   )
 }
@@ -146,7 +146,7 @@ export function Chips({ faults }: { readonly faults: readonly Pick<Fault, 'id' |
 }
 
 /** Saves a generated file under a name, or opens it in a new tab. */
-export function handOut(file: Blob, how: { readonly download: string } | { target: '_blank' }) {
+export function downloadOrOpen(file: Blob, how: { readonly download: string } | { target: '_blank' }) {
   const href = URL.createObjectURL(file)
   Object.assign(document.createElement('a'), how, { href }).click()
   // A tab loads it later.

@@ -8,10 +8,10 @@ import type { HttpServer, RunningApp } from '@quorumscan/server'
 import { send, until } from '@quorumscan/testkit'
 import { createWebCrypto, type Lookup } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askName,
+  batchQuery,
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
+  nameQuery,
 } from '@quorumscan/verifier/certified'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { buildMirror } from './mirror.ts'
@@ -105,7 +105,7 @@ it('passes batches on, and what nodes refuse', async () => {
   const lookups: readonly Lookup[] = [{ name: NAME }, { name: 'unknown' }]
   for (const path of ['/v0/ans-entries/batch', '/v0/ans-entries/batch']) {
     const { text } = await send(mirror + path, { method: 'POST', body: { lookups }, headers })
-    const { answer } = await verifier().verify(text, askBatch(lookups, networkOf()), 'weak')
+    const { answer } = await verifier().verify(text, batchQuery(lookups, networkOf()), 'weak')
     expect(answer).toMatchObject([{ name: NAME }, null])
   }
   const late = await send(`${mirror}${PATH}?min_offset=1000000000`, { headers })
@@ -118,7 +118,7 @@ it('that lies is detected by readers that verify, and skipped by a reader that h
   const liar = await startMirror([urlOf(0)], lie)
   const { text } = await send(liar + PATH, { headers })
   expect(text).toContain('sv-3.sv.ns')
-  await expect(verifier().verify(text, askName(NAME), 'weak')).rejects.toMatchObject({
+  await expect(verifier().verify(text, nameQuery(NAME), 'weak')).rejects.toMatchObject({
     code: 'NOT_PROVEN',
   })
   const { outcome, nodes: seen } = await read([liar, await startMirror([urlOf(1)])])

@@ -5,20 +5,20 @@ import type { RunningApp } from '@quorumscan/server'
 import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askEntries,
-  askEntriesOfParty,
-  askName,
-  askNetwork,
-  askParty,
+  batchQuery,
   CERTIFIED_MEDIA_TYPE,
   type Certified,
   type CertifiedPage,
   type CertifiedVerifier,
   createCertifiedVerifier,
+  entriesQuery,
   type HashedNetwork,
+  nameQuery,
+  networkQuery,
   type PageRequest,
-  type Question,
+  partyEntriesQuery,
+  partyQuery,
+  type RangeQuery,
 } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
@@ -47,7 +47,7 @@ beforeAll(async () => {
     await until(
       name,
       async () =>
-        (await read(`/v0/ans-entries/by-name/${name}`, askName(name))).answer ?? undefined,
+        (await read(`/v0/ans-entries/by-name/${name}`, nameQuery(name))).answer ?? undefined,
     )
   }
 })
@@ -56,11 +56,11 @@ afterAll(async () => {
   await network?.[Symbol.asyncDispose]()
 })
 
-it.each<[string, string, () => Question<unknown>]>([
-  ['a name', '/v0/ans-entries/by-name/alice.unverified.ns', () => askName('alice.unverified.ns')],
-  ['a node', '/v0/ans-entries/by-name/sv-2.sv.ns', () => askName('sv-2.sv.ns')],
-  ['a party', '/v0/ans-entries/by-party/PARTY', () => askParty(wallet.party, hashed)],
-  ['the operator', '/v0/ans-entries/by-party/DSO', () => askParty(hashed.genesis.dso, hashed)],
+it.each<[string, string, () => RangeQuery<unknown>]>([
+  ['a name', '/v0/ans-entries/by-name/alice.unverified.ns', () => nameQuery('alice.unverified.ns')],
+  ['a node', '/v0/ans-entries/by-name/sv-2.sv.ns', () => nameQuery('sv-2.sv.ns')],
+  ['a party', '/v0/ans-entries/by-party/PARTY', () => partyQuery(wallet.party, hashed)],
+  ['the operator', '/v0/ans-entries/by-party/DSO', () => partyQuery(hashed.genesis.dso, hashed)],
 ])('the certified entry of %s is the one that all nodes answer', async (_, path, ask) => {
   const { entry } = (await send(`${urlOf(0)}${pathOf(path)}`)).body
   const { answer, signers } = await read(pathOf(path), ask(), 'all')
@@ -68,13 +68,13 @@ it.each<[string, string, () => Question<unknown>]>([
   expect(signers).toEqual(network.genesis.nodes.map(({ name }) => name))
 })
 
-it.each<[string, string, () => Question<unknown>]>([
-  ['a name', '/v0/ans-entries/by-name/carol.unverified.ns', () => askName('carol.unverified.ns')],
-  ['a text', '/v0/ans-entries/by-name/a%00b', () => askName('a\0b')],
+it.each<[string, string, () => RangeQuery<unknown>]>([
+  ['a name', '/v0/ans-entries/by-name/carol.unverified.ns', () => nameQuery('carol.unverified.ns')],
+  ['a text', '/v0/ans-entries/by-name/a%00b', () => nameQuery('a\0b')],
   [
     'a party',
     `/v0/ans-entries/by-party/carol::1220${'ab'.repeat(32)}`,
-    () => askParty(`carol::1220${'ab'.repeat(32)}`, hashed),
+    () => partyQuery(`carol::1220${'ab'.repeat(32)}`, hashed),
   ],
 ])('that there is no entry of %s is certified with status 200', async (_, path, ask) => {
   expect(await send(`${urlOf(0)}${path}`)).toAnswer(404)
@@ -88,7 +88,7 @@ it('pages of a list are certified one after the other, and end', async () => {
     const page: PageRequest = { pageSize: 2, pageToken }
     const token: string = pageToken === null ? '' : `&page_token=${pageToken}`
     const path = `/v0/ans-entries?name_prefix=ali&page_size=2${token}`
-    const { answer }: Certified<CertifiedPage> = await read(path, askEntries('ali', page, hashed))
+    const { answer }: Certified<CertifiedPage> = await read(path, entriesQuery('ali', page, hashed))
     found.push(...answer.entries.map(({ name }) => name))
     pageToken = answer.next_page_token
   } while (pageToken !== null)
@@ -99,7 +99,7 @@ it('all names of a party, batches and data of the network', async () => {
   const page = { pageSize: 10, pageToken: null }
   const ofParty = await read(
     pathOf('/v0/ans-entries/by-party/PARTY/all?page_size=10'),
-    askEntriesOfParty(wallet.party, page, hashed),
+    partyEntriesQuery(wallet.party, page, hashed),
   )
   expect(ofParty.answer.entries.map(({ name }) => name)).toEqual(NAMES)
 
@@ -109,7 +109,7 @@ it('all names of a party, batches and data of the network', async () => {
     body: { lookups },
     headers: { accept },
   })
-  const { answer } = await verifier.verify(batch.text, askBatch(lookups, hashed), 'weak')
+  const { answer } = await verifier.verify(batch.text, batchQuery(lookups, hashed), 'weak')
   expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
 })
 
@@ -122,7 +122,7 @@ it('data of the network is certified as it is answered at that offset, after any
       ['/v0/scans', 'scans', {}],
       ['/v0/ans-rules', 'ans-rules', rules],
     ] as const) {
-      const { answer, offset } = await read(path, askNetwork(value), 'weak', request)
+      const { answer, offset } = await read(path, networkQuery(value), 'weak', request)
       const headers = { 'x-read-at-offset': String(offset) }
       const plain = await send(`${urlOf(0)}${path}`, { ...request, headers })
       expect(answer).toEqual(plain.body)
@@ -167,14 +167,14 @@ it('a state that is certified and kept no more is no answer, and no reason to ca
   expect([refused.status, refused.body.code]).toEqual([503, 'NO_CERTIFICATE'])
   await nodes[0]?.[Symbol.asyncDispose]()
   await startNodes()
-  expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
+  expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
 })
 
 it('nodes that were all restarted while nothing happens certify again', async () => {
   await stopNodes()
   await startNodes()
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
-  expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
+  expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
 })
 
 it('a state that is signed again after the replica was lost has the same bytes', async () => {
@@ -206,7 +206,7 @@ it('a value that was changed in the Redis of one node is never served as certifi
   const path = '/v0/ans-entries/by-name/bob.unverified.ns'
   const refused = await send(`${urlOf(3)}${path}`, { headers: { accept } })
   expect([refused.status, refused.body.code]).toEqual([503, 'STATE_DIVERGED'])
-  expect((await read(path, askName('bob.unverified.ns'))).answer?.description).toContain('quoted')
+  expect((await read(path, nameQuery('bob.unverified.ns'))).answer?.description).toContain('quoted')
 })
 
 it('a node reports a changed value from the first read on', async () => {
@@ -235,7 +235,7 @@ const certifying = new Set<string>()
 /** Reads at a node, which after a start may have no certificate yet, and verifies. */
 async function read<Answer>(
   path: string,
-  question: Question<Answer>,
+  stateQuery: RangeQuery<Answer>,
   signers: 'weak' | 'all' = 'weak',
   request: HttpRequest = {},
 ) {
@@ -247,7 +247,7 @@ async function read<Answer>(
     if (isEarly) return undefined
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, accept])
     certifying.add(signers)
-    return await verifier.verify(reply.text, question, signers)
+    return await verifier.verify(reply.text, stateQuery, signers)
   })
 }
 

@@ -6,7 +6,7 @@ import { openFollower } from '@quorumscan/follower'
 import { openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
 import { readStoredEnd } from '@quorumscan/log'
-import { type AppOverrides, beginApp } from '@quorumscan/server'
+import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { createSubmitter } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
@@ -27,7 +27,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  */
 export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {
   const { nodeName } = config
-  const app = await beginApp(nodeName, config, overrides)
+  const app = await createAppBase(nodeName, config, overrides)
   const { genesis } = app
   const { node, index } = nodeOf(genesis, nodeName)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)

@@ -6,7 +6,7 @@ import type { Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
 import { type WaitingRequest, withWaitOf } from '@quorumscan/server'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { AnyQuestion } from '@quorumscan/verifier/certified'
+import type { StateQuery } from '@quorumscan/verifier/certified'
 
 /** A request that is answered alone: its header names the offset to read at. */
 export type ReadRequest = WaitingRequest & {
@@ -88,7 +88,7 @@ type FormRequest = WaitingRequest & {
 /** Makes handlers that answer in the form that the caller accepts: certified (D-51), or as `read` does. */
 export function inEitherForm(certified: CertifiedAnswers) {
   return <Request extends FormRequest, Answer>(
-    question: (request: Request) => AnyQuestion<unknown>,
+    stateQuery: (request: Request) => StateQuery<unknown>,
     read: (request: Request) => Promise<Answer>,
   ) =>
     (request: Request) => {
@@ -96,6 +96,6 @@ export function inEitherForm(certified: CertifiedAnswers) {
       // A POST has in its body what a GET has in its query.
       const { body } = request
       const asked = body == null ? request : withWaitOf(request, { query: body })
-      return certified.prove(question(request), asked).then(({ document }) => document)
+      return certified.prove(stateQuery(request), asked).then(({ document }) => document)
     }
 }

@@ -32,7 +32,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
         assertReady: context.assertReady,
         state: () => replica.state(),
         head: () => replica.head(),
-        detail: context.logRoom.detail,
+        detail: context.logDisk.detail,
       }),
       ...createLookupHandlers({
         reads: replica,

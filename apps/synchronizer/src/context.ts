@@ -6,12 +6,12 @@ import {
   createEntryChecker,
   createLogFeed,
   LOG_USER,
-  measureLogRoom,
+  measureLogDisk,
   type OrderedLog,
 } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { createPeerClocks, measureRedis, type Peer } from '@quorumscan/runtime'
-import { type AppOverrides, beginApp } from '@quorumscan/server'
+import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { createRateBudgets } from './budgets.ts'
@@ -42,7 +42,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * @throws {EnvError} If fewer nodes of the genesis are configured than must confirm the clock.
  */
 export async function createContext(config: SynchronizerConfig, overrides: ContextOverrides = {}) {
-  const app = await beginApp('synchronizer', config, overrides)
+  const app = await createAppBase('synchronizer', config, overrides)
   const { clock, logger, genesis, genesisHash, metrics } = app
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
@@ -63,7 +63,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         onProblem: (err) => logger.warn({ err }, 'the free disk space is unknown'),
       }),
     )
-    measureLogRoom(metrics, disk.isFull)
+    measureLogDisk(metrics, disk.isFull)
     const user = ordering.driver === 'redis' ? LOG_USER : undefined
     const redis = await readRedisAddress(ordering.redis, user)
     measureRedis(metrics, resources.opened(watchRedis(redis)))

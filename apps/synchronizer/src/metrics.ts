@@ -1,7 +1,7 @@
 /** What the synchronizer measures: the time of an append, the newest offset, and the number of followers. */
 import type { Clock } from '@quorumscan/base'
 import type { OrderedLog } from '@quorumscan/log'
-import { type Metrics, measureMargins } from '@quorumscan/runtime'
+import { type Metrics, measureFailuresTolerated } from '@quorumscan/runtime'
 import { blockQuorumOf } from '@quorumscan/verifier'
 
 const MS_PER_SECOND = 1000
@@ -36,7 +36,7 @@ export function measuredLog(
     read: () => [[[], followerCount()]],
   })
   // A synchronizer that orders alone has no margin. Members have one as long as enough vote for blocks.
-  measureMargins(metrics, () => {
+  measureFailuresTolerated(metrics, () => {
     const report = log.ordering()
     if (report === null) return []
     const margin = memberCount - report.absent.length - blockQuorumOf(memberCount)

@@ -246,12 +246,12 @@ describe('the synchronizer', () => {
       ['garbage', Uint8Array.of(1, 2, 3), 400, /malformed/],
       ['a forged signature', forged, 400, /bad signature/],
       ['another network', sign({ genesis: '00'.repeat(32) }), 400, /other network/],
-      ['too late', sign({ notAfter: 1 }), 503, /not after/],
+      ['too late', sign({ notAfter: 1 }), 503, /notAfter/],
       [
         'valid for too long',
         sign({ notAfter: clock.nowMicros() + 700e6 }),
         503,
-        /clock the participant/,
+        /clock of the participant/,
       ],
       ['too large', new Uint8Array(ENTRY_BYTES_MAX + 1), 413, /limit|at most/],
     ]

@@ -9,9 +9,9 @@ import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
 import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumscan/runtime'
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
-import { type AppOverrides, beginApp } from '@quorumscan/server'
+import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { createRegistration, forgetRenewalsRegularly } from '@quorumscan/wallet'
+import { createRegistration, deleteEndedRenewalsPeriodically } from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
@@ -23,7 +23,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 
 /** Opens connections and starts to follow the log. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
 export async function createContext(config: ValidatorConfig, overrides: AppOverrides = {}) {
-  const app = await beginApp('validator', config, overrides)
+  const app = await createAppBase('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
   const peerTokenByOrigin = await readParsed(config.nodeTokensFile, parseOriginTokens)
   const keyPair = await readKeyPair(config.participantKeyFile)
@@ -51,7 +51,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         store: store.evidence,
         onFound(found) {
           const { signer } = found
-          readMetrics.noteEvidence(signer)
+          readMetrics.recordEvidence(signer)
           alarms.write(signer, (suppressed) =>
             logger.error(
               { evidence: found, ...suppressed },
@@ -99,13 +99,13 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       assertLive: follower.assertLive,
       // A registration needs the whole log. `isLive` only means that the newest applied entry is recent, which
       // holds for every entry of a young log.
-      assertCaughtUp: follower.assertAsFarAsPeers,
+      assertCaughtUp: follower.assertCaughtUpWithPeers,
     })
     const reads = resources.opened(
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
     const { autoRenewals } = store
-    resources.opened(forgetRenewalsRegularly({ ...app, ...follower, ledger, autoRenewals }))
+    resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
     background.run(
       'the registration of the operator ended',

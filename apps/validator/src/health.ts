@@ -12,7 +12,7 @@ type ReaderStatus = ReturnType<NonNullable<Parameters<typeof createHealthHandler
  * @param prefix - Of the mount point that is not the root.
  */
 export function healthHandlers(context: Context, port: () => number, prefix: string): Health {
-  const { ledger, logRoom, privateNodes, secondMachine } = context
+  const { ledger, logDisk, privateNodes, secondMachine } = context
   const health = createHealthHandlers(context, {
     moduleUrl: import.meta.url,
     port,
@@ -20,7 +20,7 @@ export function healthHandlers(context: Context, port: () => number, prefix: str
     state: () => ledger.state(),
     head: () => (ledger.state() === 'starting' ? null : ledger.head()),
     detail() {
-      const details = [logRoom, privateNodes, secondMachine].map((one) => one.detail())
+      const details = [logDisk, privateNodes, secondMachine].map((one) => one.detail())
       return details.filter((one) => one !== null).join('; ') || null
     },
     // The lists of the schema's type are not read-only.

@@ -59,7 +59,7 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
     },
   )
   const [kind] = outcomes.map((outcome) => outcome.kind)
-  reads.noteEvidence('sv-2')
+  reads.recordEvidence('sv-2')
   const { text } = await metrics.expose()
   expect(text).toContain(`quorumscan_lookups_total{outcome="${kind}"} 2`)
   expect(text).toContain(

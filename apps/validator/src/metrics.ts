@@ -27,7 +27,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
     /** Counts a reply; the reader's `onReply`. */
     noteReply: ({ node, kind, durationMs }: NodeReply) =>
       replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
-    noteEvidence: metrics.counted({
+    recordEvidence: metrics.counted({
       name: 'evidence_total',
       help: 'Pairs of signed statements by which a node equivocates.',
       labels: ['node'],

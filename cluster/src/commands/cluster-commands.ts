@@ -13,7 +13,7 @@ import {
   ORDERING_DRIVERS,
   parseTtl,
 } from '@quorumscan/operator'
-import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { Option } from 'commander'
 import { call, callControl, connectControl, statusOf } from '../control/client.ts'
 import { describeRemains } from '../control/control-file.ts'
@@ -146,8 +146,8 @@ function addCommands(context: CommandContext): void {
       const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
       for (;;) {
         const status = await call(client.cluster.status.query()).catch((cause: unknown) => {
-          throw cause instanceof SilentError
-            ? new SilentError(`${cause.message}\n${describeRemains(directory)}`, { cause })
+          throw cause instanceof NoReplyError
+            ? new NoReplyError(`${cause.message}\n${describeRemains(directory)}`, { cause })
             : cause
         })
         // Moves the cursor home and clears the screen: the table stays in its place.

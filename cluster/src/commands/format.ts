@@ -1,6 +1,6 @@
 /** The texts of the command line, at most 80 columns wide. Whether something works is decided in `view/`. */
 import { COLUMNS, commandHint, wrap } from '@quorumscan/cli'
-import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
+import { isAnswer, stateLabel } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
 import { type ClusterStatus, type LiveStatus, servicesOf } from '../rig/status.ts'
@@ -30,7 +30,7 @@ export function formatUp(status: LiveStatus): string {
   const lacking = services.filter(({ state, detail }) => state !== 'up' || detail !== null)
   if (lacking.length === 0) return 'quorumscan is up.'
   const reports = lacking.flatMap(({ name, state, detail }) =>
-    wrap(`${name} is ${wordOfState[state]}${detail === null ? '' : `: ${detail}`}`),
+    wrap(`${name} is ${stateLabel[state]}${detail === null ? '' : `: ${detail}`}`),
   )
   return [headlineOf(status), ...reports].join('\n')
 }
@@ -87,7 +87,7 @@ export function formatStatus(status: LiveStatus): string {
   // Members have a table of their own.
   const services = servicesOf({ ...status, members: [] })
   const rows = services.map(({ name, state, pid, redisPid, offset, url }) => {
-    return [name, wordOfState[state], pid, redisPid, offset, url]
+    return [name, stateLabel[state], pid, redisPid, offset, url]
   })
   const details = servicesOf(status).flatMap(({ name, detail }) =>
     detail === null ? [] : wrap(`${name}: ${detail}`),
@@ -112,7 +112,7 @@ function orderingLines(status: ClusterStatus): string[] {
   const missed = missedVotes(status)
   const rows = members.map(({ name, state, ordering: report }) => {
     const engines = report === null ? null : `${report.connected.length} of ${cluster.n - 1}`
-    const words = [name, wordOfState[state], report?.height ?? null, report?.round ?? null, engines]
+    const words = [name, stateLabel[state], report?.height ?? null, report?.round ?? null, engines]
     return [...words, missed.includes(name) ? 'misses votes' : '']
   })
   const head = ['ordering', 'state', 'block', 'round', 'engines', '']

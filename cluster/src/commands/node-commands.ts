@@ -2,7 +2,7 @@
 
 import type { CommandContext, Common } from '@quorumscan/cli'
 import { print, printResult, withProgress } from '@quorumscan/cli'
-import { wordOfState } from '@quorumscan/errors/node-words'
+import { stateLabel } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
 import { callControl, statusOf } from '../control/client.ts'
 import type { Target } from '../faults/effects.ts'
@@ -87,5 +87,5 @@ export function targetsOf(
 function stateOf(status: ClusterStatus, node: string): string {
   const service = servicesOf(status).find(({ name }) => name === node)
   const { state = 'down', detail = null } = service ?? {}
-  return `is ${wordOfState[state]}${detail === null || state === 'up' ? '' : `: ${detail}`}`
+  return `is ${stateLabel[state]}${detail === null || state === 'up' ? '' : `: ${detail}`}`
 }

@@ -38,7 +38,7 @@ it('reports what happened, why, and what to do next, when a running network refu
     ],
     [
       `config set entry-lifetime=99999d ${of(log.url)}`,
-      'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description prefix of at most 140 characters. Set the rules to values within these limits',
+      'nothing was changed: the ledger accepts a fee above 0, durations above 0 and within a century, and a description prefix of at most 140 characters. Set the rules to values within these limits',
     ],
     [
       `protocol vote 3 --not-before noon ${of(log.url)}`,

@@ -1,4 +1,4 @@
-import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { TRPCError } from '@trpc/server'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ it('distinguishes by codes invalid calls, missing answers and other failures', (
     code: 'BAD_REQUEST',
     message: 'no such node',
   })
-  expect(received(new SilentError('no answer'))).toEqual({ code: 'TIMEOUT', message: 'no answer' })
+  expect(received(new NoReplyError('no answer'))).toEqual({ code: 'TIMEOUT', message: 'no answer' })
   expect(received(new CommandError('it is down'))).toEqual({
     code: 'CONFLICT',
     message: 'it is down',

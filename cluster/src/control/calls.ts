@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { printable } from '@quorumscan/cli'
-import { CommandError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { initTRPC, TRPCError } from '@trpc/server'
 import { ZodError, z } from 'zod'
 import type { Parts } from './parts.ts'
@@ -34,7 +34,7 @@ export const CODES = { usage: 'BAD_REQUEST', silent: 'TIMEOUT', other: 'CONFLICT
 export function toClientError({ code, cause, message }: TRPCError): TRPCError {
   if (cause instanceof UsageError || cause instanceof ZodError)
     return new TRPCError({ code: CODES.usage, message: messageOf(cause) })
-  if (cause instanceof SilentError) return new TRPCError({ code: CODES.silent, message })
+  if (cause instanceof NoReplyError) return new TRPCError({ code: CODES.silent, message })
   if (cause instanceof CommandError) return new TRPCError({ code: CODES.other, message })
   return new TRPCError({ code, message: messageOf(cause ?? message), cause })
 }

@@ -1,9 +1,9 @@
 /** The client of the control plane of a data directory, for commands and tests. */
 import { userInfo } from 'node:os'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { wordOfFailure } from '@quorumscan/errors/node-words'
+import { describeFailure } from '@quorumscan/errors/node-words'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
-import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import type { RunState } from '../chaos/runs.ts'
 import type { Scenario } from '../chaos/schedule.ts'
@@ -18,7 +18,7 @@ const CALL_TIMEOUT_MS = 120_000
 
 export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
-/** A client of the running control plane. @throws {CommandError} If none runs; SilentError if it crashed. */
+/** A client of the running control plane. @throws {CommandError} If none runs; NoReplyError if it crashed. */
 export function connectControl(
   directory: DataDirectory,
   options: { readonly timeoutMs: number } = { timeoutMs: CALL_TIMEOUT_MS },
@@ -30,7 +30,7 @@ export function connectControl(
       throw new CommandError(
         `no cluster runs in ${directory.path}: \`quorumscan up --detach\` starts one`,
       )
-    throw new SilentError(
+    throw new NoReplyError(
       `the control plane (process ${crashed.process.pid}) has crashed; ${describeRemains(directory)}\n` +
         '`quorumscan up --detach` takes over, `quorumscan down` ends the remaining processes',
     )
@@ -72,12 +72,12 @@ export async function call<T>(work: Promise<T>): Promise<T> {
     if (!(error instanceof TRPCClientError)) throw error
     const { code } = Object(error.data)
     if (code === undefined)
-      throw new SilentError(
-        `the control plane does not answer (${wordOfFailure(error)}); \`quorumscan down\` ends the remaining processes`,
+      throw new NoReplyError(
+        `the control plane does not answer (${describeFailure(error)}); \`quorumscan down\` ends the remaining processes`,
         { cause: error },
       )
     const Kind =
-      code === CODES.usage ? UsageError : code === CODES.silent ? SilentError : CommandError
+      code === CODES.usage ? UsageError : code === CODES.silent ? NoReplyError : CommandError
     throw new Kind(error.message, { cause: error })
   }
 }

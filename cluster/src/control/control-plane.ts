@@ -161,7 +161,7 @@ function topologyOf(options: ControlOptions, engineProgram: string | null) {
   return {
     ...options,
     engineProgram,
-    mains: Object.fromEntries(apps.map((app) => [app, bundleOf(app)])) as Machine['mains'],
+    entryFiles: Object.fromEntries(apps.map((app) => [app, bundleOf(app)])) as Machine['entryFiles'],
     logUser: { name: LOG_USER, rules: LOG_RULES },
     env: Object.fromEntries(inherited),
   }

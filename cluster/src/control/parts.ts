@@ -4,7 +4,7 @@ import { createChaosRuns } from '../chaos/runs.ts'
 import { createChaosTarget } from '../chaos/target.ts'
 import { Cluster, type ClusterOptions } from '../rig/cluster.ts'
 import { type ConfirmationWatch, watchConfirmations } from '../watch/cluster-log.ts'
-import { startLive } from '../watch/live.ts'
+import { startStatusFeed } from '../watch/live.ts'
 import { lookUpAtNodes, startProber } from '../watch/prober.ts'
 import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
@@ -31,7 +31,7 @@ export function openParts(
   })
   const lookUp = (subject: string) => lookUpAtNodes({ genesis, nodes, subject, clock })
   const prober = startProber({ validatorUrl, nodes, clock, lookUp, isReady })
-  const live = startLive(cluster, prober, clock)
+  const live = startStatusFeed(cluster, prober, clock)
   const chaos = createChaosRuns({
     genesis,
     clock,

@@ -106,7 +106,7 @@ async function startWorld({
         diskFreeMibMin: 0,
         logKeepSeconds: 86_400,
         isLossAccepted: false,
-        mains: { scan: main, validator: main, synchronizer: main },
+        entryFiles: { scan: main, validator: main, synchronizer: main },
         logUser: { name: LOG_USER, rules: LOG_RULES },
         engineProgram: null,
         env: { ...process.env, EVENTS: events, HOLD: hold },

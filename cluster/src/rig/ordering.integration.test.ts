@@ -4,7 +4,7 @@
  * @module-tag cluster
  */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
-import { judgeProof } from '@quorumscan/cli'
+import { verifyProof } from '@quorumscan/cli'
 import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/ledger'
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
@@ -226,7 +226,7 @@ describe.skipIf(enginePath === null)('four members', () => {
     await untilLive([two])
     expect(await evidenceOf(two)).toContainEqual(evidence)
     const text = JSON.stringify({ evidence: await evidenceOf(two) })
-    expect(await judgeProof(text, { genesis, request: null, threshold: 2 })).toContainEqual({
+    expect(await verifyProof(text, { genesis, request: null, threshold: 2 })).toContainEqual({
       kind: 'evidence',
       evidence: expect.objectContaining({ signer: one.name, kind: 'vote' }),
     })

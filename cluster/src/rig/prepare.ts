@@ -2,7 +2,7 @@
 
 import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import type { DataDirectory, Member, MemberOf, Role } from '@quorumscan/operator'
+import type { DataDirectory, MemberFile, MemberFileOf, Role } from '@quorumscan/operator'
 import {
   makeLogTokens,
   makeSecret,
@@ -121,7 +121,7 @@ function loadOrCreateGenesis(
       `${directory.path} already has a genesis; --genesis-overrides is for a new cluster`,
     )
   const text = writeFileOnce(directory.genesisFile, () => {
-    const members: Member[] = nodeNames.map((name) => makeLocal(input, 'super-validator', name))
+    const members: MemberFile[] = nodeNames.map((name) => makeLocal(input, 'super-validator', name))
     if (driver === 'redis') members.push(makeLocal(input, 'synchronizer', SYNCHRONIZER))
     const genesis = createGenesis(members, { driver, overrides: overrides ?? {} })
     return `${JSON.stringify(genesis, null, 2)}\n`
@@ -133,7 +133,7 @@ function makeLocal<R extends Role>(
   { directory, clock }: PrepareInput,
   role: R,
   name: string,
-): MemberOf<R> {
+): MemberFileOf<R> {
   const createdAtMicros = clock.nowMicros()
   return makeMember(directory, role, { name, createdAtMicros, url: null, engineAddress: null })
 }

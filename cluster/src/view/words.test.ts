@@ -3,7 +3,7 @@ import {
   bytes,
   duration,
   milliseconds,
-  orderingWords,
+  engineSummary,
   seconds,
   shorten,
   toneOfOutcome,
@@ -11,11 +11,11 @@ import {
 
 it('describes how a member orders, and what is unusual', () => {
   const ordering = { height: 12, round: 0, connected: ['sv-1', 'sv-3'], absent: [] }
-  expect(orderingWords({ ordering }, false)).toBe('block 12, 2 engines connected')
-  expect(orderingWords({ ordering: { ...ordering, round: 1 } }, true)).toBe(
+  expect(engineSummary({ ordering }, false)).toBe('block 12, 2 engines connected')
+  expect(engineSummary({ ordering: { ...ordering, round: 1 } }, true)).toBe(
     'block 12, round 1, 2 engines connected, misses votes',
   )
-  expect(orderingWords({ ordering: null }, false)).toBe('no report')
+  expect(engineSummary({ ordering: null }, false)).toBe('no report')
 })
 
 it.each([

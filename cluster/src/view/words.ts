@@ -32,7 +32,7 @@ export function missedVotes({ members }: Members): readonly string[] {
 }
 
 /** The engine of a member in a few words. */
-export function orderingWords(
+export function engineSummary(
   { ordering }: Pick<Members['members'][number], 'ordering'>,
   missed: boolean,
 ): string {

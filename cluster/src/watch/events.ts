@@ -1,6 +1,6 @@
 /** The events of a cluster, derived from successive statuses. Pure. */
 
-import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
+import { type NodeState, stateLabel } from '@quorumscan/errors/node-words'
 import { type LiveStatus, servicesOf } from '../rig/status.ts'
 import { marginsOf } from '../view/service-margins.ts'
 
@@ -63,7 +63,7 @@ function subjectsOf(status: LiveStatus): Readonly<Record<string, Subject>> {
     const isReported = status.faults.some(
       ({ spec }) => spec.node === node && STATE_OF_FAULT[spec.kind] === state,
     )
-    const sentence = `${name} is ${wordOfState[state]}`
+    const sentence = `${name} is ${stateLabel[state]}`
     const event = isReported ? null : ({ kind: 'state', node: name, sentence } as const)
     return [name, { value: state, isCertain: CERTAIN.includes(state), event }]
   })

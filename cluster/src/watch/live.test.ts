@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Cluster } from '../rig/cluster.ts'
 import { createFeed } from './feed.ts'
-import { startLive } from './live.ts'
+import { startStatusFeed } from './live.ts'
 import type { Prober } from './prober.ts'
 
 const statistics = { agreement: 100, p50Ms: 5, p99Ms: 9, lastError: 'refused' }
@@ -27,7 +27,7 @@ it('reports measurements only of nodes that are up, and which votes lookups can 
     status: () => ({ ...others, nodes }),
     faults: { active: () => faults },
   } as unknown as Cluster
-  const live = startLive(cluster, prober, createManualClock())
+  const live = startStatusFeed(cluster, prober, createManualClock())
   const reported = live
     .status()
     .nodes.map(({ p50Ms, p99Ms, agreement, lastError, lag, isCounted }) => ({

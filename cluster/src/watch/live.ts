@@ -14,7 +14,7 @@ const INTERVAL_MS = 250
 const EVENTS_MAX = 500
 
 /** Starts at once, and publishes until it is closed. */
-export function startLive(
+export function startStatusFeed(
   cluster: Pick<Cluster, 'status' | 'faults'>,
   prober: Prober,
   clock: Clock,

@@ -1,5 +1,5 @@
 /** The details of one node for the console: its newest certificate, its store, and its logs. */
-import { wordOfRefusal } from '@quorumscan/errors/node-words'
+import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
@@ -51,7 +51,7 @@ async function askCertificate(url: string, genesis: Genesis) {
     bytesMax: ANSWER_BYTES_MAX,
   })
   if (answer.status !== 200)
-    return { problem: answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body) }
+    return { problem: answer.reason ?? describeRefusal(answer.status ?? 0, answer.body) }
   try {
     const certificate = parseCertificate(JSON.stringify(Object(answer.body).certificate ?? null))
     const genesisHash = await hashGenesis(genesis)

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { type ResolveOptions, resolve } from '@quorumscan/cli'
-import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
+import { DISAGREES, describeRefusal } from '@quorumscan/errors/node-words'
 import { ask, type HttpReply, repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { createFeed } from './feed.ts'
@@ -160,7 +160,7 @@ function sampleOf(node: string, answer: HttpReply, proxied: HttpReply): NodeSamp
   if (!isAnswer || !type.startsWith('application/json')) {
     const reason = isAnswer
       ? `answers with ${type.slice(0, TYPE_LENGTH_MAX)}`
-      : (answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
+      : (answer.reason ?? describeRefusal(answer.status ?? 0, answer.body))
     return { node, vote: 'failed', latencyMs: null, reason }
   }
   const { latencyMs } = answer

@@ -7,7 +7,7 @@ const integer = (description: string) => Type.String({ pattern: INTEGER_TEXT, de
 
 export const headerGroups = {
   /** Every answer and every error (D-10, D-33). */
-  head: {
+  common: {
     'x-request-id': text('The id of the request, also in the log of the process.'),
     'x-ledger-head': integer('The newest offset that the node has applied.'),
     'x-ledger-head-time': text('The record time at the head, ISO-8601.'),
@@ -19,7 +19,7 @@ export const headerGroups = {
     'x-ledger-history-hash': text('The history hash at that offset, 64 hex digits.'),
   },
   /** What other answers of a validator reveal of the ledger (D-39). */
-  shown: {
+  readFloor: {
     'x-ledger-offset': integer(
       'The newest offset that the answer may reflect; later reads of the scan proxy are not older.',
     ),

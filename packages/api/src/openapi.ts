@@ -144,7 +144,7 @@ function success(route: Route, schemas: Schemas): JsonObject {
   const content = { ...contentOf(route.response, schemas), ...formsOf(otherForms, schemas) }
   return {
     description: 'The answer.',
-    ...(isLedgerRoute(route) ? {} : { headers: headersOf(['head', ...responseHeaders]) }),
+    ...(isLedgerRoute(route) ? {} : { headers: headersOf(['common', ...responseHeaders]) }),
     ...(Object.keys(content).length === 0 ? {} : { content }),
   }
 }
@@ -183,7 +183,7 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
         status,
         {
           description: ofStatus.map((code) => `${code}: ${catalogue[code].doc}`).join('\n\n'),
-          headers: { ...headersOf(['head']), ...(isRetried ? headerRefs(['retry-after']) : {}) },
+          headers: { ...headersOf(['common']), ...(isRetried ? headerRefs(['retry-after']) : {}) },
           content: { ...content, ...formsOf(otherForms, schemas) },
         },
       ]
@@ -242,7 +242,7 @@ function headerRefs(names: readonly string[]): JsonObject {
 /** The headers of all groups of the routes; the meaning of a header may differ between documents. */
 function allHeaders(routes: readonly Partial<RouteDef>[]): JsonObject {
   const groups = routes.flatMap(({ responseHeaders = [] }) => responseHeaders)
-  const schemas = (['head', ...groups] as const).flatMap((group) =>
+  const schemas = (['common', ...groups] as const).flatMap((group) =>
     Object.entries(headerGroups[group]),
   )
   const headers = schemas.map(([name, schema]) => {

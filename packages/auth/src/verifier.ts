@@ -29,7 +29,7 @@ const REFRESH_MS = 10 * 60_000
 /** The period after a failed fetch. */
 const RETRY_MS = 30_000
 /** How long old keys stay valid after failures: a day, in which an operator notices that an issuer is down. */
-const KEYS_OUTLIVE_MS = 24 * 3_600_000
+const STALE_KEYS_MS_MAX = 24 * 3_600_000
 
 type Claims = {
   /** Must be, or be among, the token's `aud`. */
@@ -129,7 +129,7 @@ const TOKEN_FAULTS: ReadonlySet<unknown> = new Set([
 function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
   const { clock } = deps
   const keys = createRemoteJWKSet(new URL(url), {
-    cacheMaxAge: KEYS_OUTLIVE_MS,
+    cacheMaxAge: STALE_KEYS_MS_MAX,
     [customFetch]: boundedFetch(deps.fetch),
   })
   let refreshAtMs = 0

@@ -9,11 +9,11 @@ import type { StateReads } from '@quorumscan/replica'
 import type { WaitingRequest } from '@quorumscan/server'
 import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
 import {
-  type AnyQuestion,
   type Certificate,
   encodeCertificate,
   encodeDocument,
   type ProvenRange,
+  type StateQuery,
 } from '@quorumscan/verifier/certified'
 import type { Certifier } from './certifier.ts'
 
@@ -83,25 +83,25 @@ export function createCertifiedAnswers(context: {
   }
 
   const certificateOfWalk = (offset: number): Certificate => {
-    certifier.assertAgrees()
+    certifier.assertNotDiverged()
     const found = certifier.at(offset)
     if (found !== null) return found
     throw new ScanError('OFFSET_PRUNED', `the state at offset ${offset} is no longer certified`)
   }
 
   /**
-   * The answer to a question.
+   * The answer to a query.
    *
    * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED if a walk began at an offset that is no
    *   longer certified.
    */
   const prove = async <Answer>(
-    question: AnyQuestion<Answer>,
+    stateQuery: StateQuery<Answer>,
     request: CertifiedHttpRequest,
   ): Promise<ProvenAnswer<Answer>> => {
-    const { offset } = question
+    const { offset } = stateQuery
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
-    const proven = await proveAt(question, found).catch((error) => {
+    const proven = await proveAt(stateQuery, found).catch((error) => {
       // Record time has jumped, and no later state is certified yet. The caller named no offset, so its request is right.
       if (offset === null && isScanError(error, 'OFFSET_PRUNED')) throw stateNotStored(found, error)
       throw error
@@ -120,17 +120,17 @@ export function createCertifiedAnswers(context: {
   }
 
   const proveAt = async <Answer>(
-    question: AnyQuestion<Answer>,
+    stateQuery: StateQuery<Answer>,
     { offset }: Certificate,
   ): Promise<{ answer(): Answer; proof(): readonly Uint8Array[] }> => {
-    if ('page' in question) {
-      const { rows, proof } = await replica.proveActivities(offset, question.page)
-      return { answer: () => question.answer(rows), proof: () => [utf8(proof)] }
+    if ('page' in stateQuery) {
+      const { rows, proof } = await replica.proveActivities(offset, stateQuery.page)
+      return { answer: () => stateQuery.answer(rows), proof: () => [utf8(proof)] }
     }
-    const proven = await replica.proveRanges(offset, question.ranges)
+    const proven = await replica.proveRanges(offset, stateQuery.ranges)
     return {
       answer: () =>
-        question.answer(
+        stateQuery.answer(
           proven.map(({ leaves }) => leaves),
           offset,
         ),

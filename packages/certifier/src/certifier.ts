@@ -130,7 +130,7 @@ export function createCertifier(options: {
   })
 
   /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: the state of the replica must not be proven. */
-  const assertAgrees = (): void => {
+  const assertNotDiverged = (): void => {
     const { divergence } = collection
     if (divergence !== null) throw new ScanError(divergence.code, describe(divergence))
     const damage = replica.diverged()
@@ -142,7 +142,7 @@ export function createCertifier(options: {
     newest: (signerCount: number) => (replica.diverged() === null ? newest(signerCount) : null),
     /** At one of the last certifiable offsets. */
     at: (offset: number) => certificateAt(collection, offset),
-    assertAgrees,
+    assertNotDiverged,
     /**
      * The newest certificate with that many signers, at the offset or after it.
      *
@@ -156,7 +156,7 @@ export function createCertifier(options: {
     }): Promise<Certificate> {
       const { signerCount, minOffset } = wanted
       const find = () => {
-        assertAgrees()
+        assertNotDiverged()
         const certificate = newest(signerCount)
         return certificate !== null && certificate.offset >= minOffset ? certificate : null
       }

@@ -28,7 +28,7 @@ export async function serveAbci(options: {
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => {}) // `converse` gets it, too.
     converse(socket, application).catch((error: unknown) => {
-      // The engine went away, or sent an invalid request; it receives the reason of the second.
+      // The engine closed the connection, or sent an invalid request; it receives the reason of the second.
       logger.error({ err: error }, "the engine's ABCI connection closed with an error")
       const message = error instanceof Error ? error.message : 'unknown'
       socket.end(encoded(Response.fromPartial({ exception: { error: message } })))

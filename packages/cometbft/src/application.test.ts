@@ -48,7 +48,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
     anchors: () => [],
     groupOf: async () => null,
     wantedHeight: () => null,
-    begin: async () => expect.fail('not called'),
+    startLogFrom: async () => expect.fail('not called'),
     ...options,
   })
   const ask = (request: DeepPartial<Request>): Promise<Response> =>
@@ -258,7 +258,7 @@ describe('a log that starts with a sync anchor', () => {
     const begun: unknown[] = []
     const one = setUp({
       wantedHeight,
-      async begin(bytes, block) {
+      async startLogFrom(bytes, block) {
         begun.push([toHex(bytes), block])
         return { ...made.tip, height: block.height }
       },

@@ -50,7 +50,7 @@ export type ApplicationOptions = {
   /** The height of the block that the log must start with; null: the engine has blocks. */
   readonly wantedHeight: () => number | null
   /** Starts the log with this group. Resolves when followers can have it, with the end of the log. */
-  readonly begin: (group: Uint8Array, block: AnchorBlock) => Promise<Tip>
+  readonly startLogFrom: (group: Uint8Array, block: AnchorBlock) => Promise<Tip>
 }
 
 const respond = Response.fromPartial
@@ -164,7 +164,7 @@ export function createApplication(options: ApplicationOptions) {
       // The engine fetches it again, from another peer.
       const retry = { result: RETRY, refetchChunks: [index], rejectSenders: [sender] }
       if (!isGroupOf(chunk, accepted)) return respond({ applySnapshotChunk: retry })
-      tip = await options.begin(chunk, accepted)
+      tip = await options.startLogFrom(chunk, accepted)
       pending = null
       return respond({ applySnapshotChunk: { result: ACCEPT } })
     },

@@ -56,7 +56,7 @@ export async function followBlockVersions(options: {
     if (answered.offset <= known.offset) return
     known = answered
     const rules = JSON.stringify(answered.rules)
-    // Where the write fails, the next answer tries it again.
+    // If the write fails, the next answer tries it again.
     if (rules !== written) writeFileAtomic(file, JSON.stringify(known))
     written = rules
   }

@@ -56,24 +56,24 @@ describe('a bundle', () => {
 
   it('is signed by its sender for one network and one time, and unsigned with the largest entry', () => {
     const signed = signBundle(several(3), options)
-    const { seal } = decodeBundle(signed) ?? {}
-    expect(seal).toMatchObject({ publicKey: key.publicKey, notAfter: options.notAfter })
-    if (seal == null) throw new Error('no seal')
-    expect(isBundleSigned(seal, options.genesisHash)).toBe(true)
-    expect(isBundleSigned(seal, 'cd'.repeat(32))).toBe(false)
+    const { signature } = decodeBundle(signed) ?? {}
+    expect(signature).toMatchObject({ publicKey: key.publicKey, notAfter: options.notAfter })
+    if (signature == null) throw new Error('no signature')
+    expect(isBundleSigned(signature, options.genesisHash)).toBe(true)
+    expect(isBundleSigned(signature, 'cd'.repeat(32))).toBe(false)
     for (const at of [1, 33, 104, 106]) {
       const changed = signed.slice()
       changed[at] = (changed[at] ?? 0) ^ 1
-      const other = decodeBundle(changed)?.seal ?? null
+      const other = decodeBundle(changed)?.signature ?? null
       expect(other !== null && isBundleSigned(other, options.genesisHash)).toBe(false)
     }
-    expect(decodeBundle(signBundle([new Uint8Array(ENTRY_BYTES_MAX)], options))?.seal).toBeNull()
+    expect(decodeBundle(signBundle([new Uint8Array(ENTRY_BYTES_MAX)], options))?.signature).toBeNull()
     expect(fromHex(key.publicKey)).toEqual(signed.slice(1, 33))
   })
 
   it.each([
     ['nothing', new Uint8Array(0)],
-    ['a seal without entries', signBundle(several(1), options).subarray(0, 105)],
+    ['a signature without entries', signBundle(several(1), options).subarray(0, 105)],
     ['an entry cut off', encodeBundle([utf8('entry')]).subarray(0, 4)],
     ['a length cut off', Uint8Array.of(0x80)],
     ['one entry too many', encodeBundle(several(BUNDLE_ENTRIES_MAX + 1))],

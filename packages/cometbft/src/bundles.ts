@@ -35,11 +35,11 @@ const TAG = 'quorumscan/bundle/1'
 
 export type Bundle = {
   readonly entries: readonly Uint8Array[]
-  /** Null: it is not signed. */
-  readonly seal: Seal | null
+  /** The sender's; null: the bundle is not signed. */
+  readonly signature: BundleSignature | null
 }
 
-export type Seal = {
+export type BundleSignature = {
   /** The key of the sender's engine, as the bundle claims; hex. */
   readonly publicKey: string
   readonly signature: Uint8Array
@@ -59,7 +59,7 @@ export function countThatFits(entries: readonly Uint8Array[]): number {
   return end < 0 ? Math.min(entries.length, BUNDLE_ENTRIES_MAX) : Math.max(1, end)
 }
 
-/** Unsigned if the seal would make it too large, as with the largest entry. */
+/** Unsigned if the signature would make it too large, as with the largest entry. */
 export function signBundle(
   entries: readonly Uint8Array[],
   options: { readonly notAfter: Micros; readonly genesisHash: string; readonly key: KeyPair },
@@ -72,13 +72,13 @@ export function signBundle(
   return concatBytes([...head, content])
 }
 
-export function isBundleSigned(seal: Seal, genesisHash: string): boolean {
-  const { publicKey, signature } = seal
-  return verifySignature({ publicKey, signature, message: statementOf(seal, genesisHash) })
+export function isBundleSigned(signed: BundleSignature, genesisHash: string): boolean {
+  const { publicKey, signature } = signed
+  return verifySignature({ publicKey, signature, message: statementOf(signed, genesisHash) })
 }
 
 function statementOf(
-  { notAfter, contentHash }: Pick<Seal, 'notAfter' | 'contentHash'>,
+  { notAfter, contentHash }: Pick<BundleSignature, 'notAfter' | 'contentHash'>,
   genesisHash: string,
 ): Uint8Array {
   return concatBytes([utf8(`${TAG}\0`), fromHex(genesisHash), uint64(notAfter), contentHash])
@@ -101,7 +101,7 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
 export function decodeBundle(bytes: Uint8Array): Bundle | null {
   if (bytes[0] !== SIGNED) {
     const entries = decodeEntries(bytes)
-    return entries === null ? null : { entries, seal: null }
+    return entries === null ? null : { entries, signature: null }
   }
   if (bytes.byteLength <= HEADER_BYTES) return null
   const content = bytes.subarray(HEADER_BYTES)
@@ -109,7 +109,7 @@ export function decodeBundle(bytes: Uint8Array): Bundle | null {
   if (entries === null) return null
   return {
     entries,
-    seal: {
+    signature: {
       publicKey: toHex(bytes.subarray(1, KEY_END)),
       signature: bytes.subarray(KEY_END, SIGNATURE_END),
       notAfter: Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(SIGNATURE_END)),

@@ -6,7 +6,7 @@ import type { EngineConfig } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
 import { createRateLimitedLog, type Peer, writeFileAtomic } from '@quorumscan/runtime'
-import type { beginApp } from '@quorumscan/server'
+import type { createAppBase } from '@quorumscan/server'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
 import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
@@ -26,7 +26,7 @@ import { createVotingGuard } from './voting-guard.ts'
 const MISBEHAVIOR_FILE = 'misbehavior.json'
 const VERSIONS_FILE = 'block-versions.json'
 
-type App = Awaited<ReturnType<typeof beginApp>>
+type App = Awaited<ReturnType<typeof createAppBase>>
 
 type CometbftLogOptions = Pick<
   MemberOptions,
@@ -130,7 +130,7 @@ async function openMember(context: Context, restart: () => void) {
       home,
       sockets: engine.sockets,
       restart,
-      // Those whose scan nodes are known.
+      // The members whose scan nodes are known.
       members: nodes.flatMap((node) => {
         const nodeId = ordering.validators.find(({ name }) => name === node.name)?.nodeId
         return nodeId === undefined || nodeId === ownId ? [] : [{ ...node, nodeId }]

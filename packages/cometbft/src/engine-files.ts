@@ -22,10 +22,10 @@ import { BUNDLE_BYTES_MAX } from './bundles.ts'
  */
 export const VOTE_STATE_FILE = 'data/priv_validator_state.json'
 /**
- * Below its home: the order of an operator that a member must vote although it lost the record of what it has signed, as
- * nothing is ordered without it. The member deletes the file.
+ * Below its home: the operator's request that a member votes although it lost the record of what it has signed, because
+ * the others cannot order without it. The member deletes the file.
  */
-export const VOTE_ANYWAY_FILE = 'vote-anyway'
+export const FORCE_VOTE_FILE = 'vote-anyway'
 /** The vote state of an engine that follows without a vote. */
 const FOLLOWING_STATE_FILE = 'data/following_state.json'
 
@@ -45,7 +45,7 @@ export type EngineInput = {
   readonly address: string
   /** `id@host:port` */
   readonly peers: readonly string[]
-  /** Where it begins while it has no blocks; null: with the first. */
+  /** The anchor from which an engine without blocks starts; null: it starts with the first block. */
   readonly stateSync: StateSyncInput | null
 }
 
@@ -66,7 +66,7 @@ const ADDRESS_BYTES = 20
 /** Bundles of entries that wait for a block. The engine refuses more. */
 const MEMPOOL_BUNDLES_MAX = 5000
 const MEMPOOL_BYTES_MAX = 32 * 2 ** 20
-/** Bundles that are not asked about again. */
+/** Bundles whose check result is cached. */
 const MEMPOOL_CACHE_BUNDLES = 20_000
 /** Members of the largest network and full nodes, and connections that are pending (`engine-acceptor.ts`). */
 const INBOUND_MAX = 512
@@ -74,14 +74,14 @@ const INBOUND_MAX = 512
 const GOSSIP_SLEEP_MS = 50
 const FLUSH_MS = 10
 /**
- * A second, of each peer. A block of the largest size comes within the time for a proposal, as it comes from several
- * peers at once; what a peer sends to keep others busy is less than half of what the engine takes by default.
+ * Bytes per second for each peer. A block of the largest size arrives within the time for a proposal, because several
+ * peers send it at once. A peer that floods others can send less than half of what the engine accepts by default.
  */
 const RATE_BYTES = 2 * 2 ** 20
 const NANOS_PER_MICRO = 1000n
 /**
- * For ever: members never change, and f + 1 of them confirm the block on the same day. The limit of engines is against
- * members that have left.
+ * Unlimited: the engine's trust period protects against former members. Here members never change, and f + 1 of them
+ * confirm the block on the same day.
  */
 const TRUST_PERIOD = '876000h'
 /** The minimum: time for peers to list their snapshots. */
@@ -143,8 +143,8 @@ function configToml(input: EngineInput): string {
   const { timeouts, validators } = input.ordering
   const ms = (micros: number) => `${micros / MICROS_PER_MS}ms`
   const known = validators.map(({ nodeId }) => nodeId)
-  // A member that does not know one without a vote closes its connection, and the engine would dial it again at once, for
-  // ever. Of those that are missing the watch dials each now and then.
+  // An engine without a vote has no persistent peers: a member that does not admit it would close the connection, and the
+  // engine would redial at once, forever. `engine-watch.ts` dials missing members at a slower pace.
   const votes = input.votingKey !== null
   // A JSON text of plain characters is a TOML text.
   const text = JSON.stringify

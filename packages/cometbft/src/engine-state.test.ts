@@ -15,7 +15,7 @@ const up = (...peerHeights: number[]): EngineReading => ({
   isCatchingUp: false,
   peerHeights,
 })
-const away: EngineReading = { kind: 'away' }
+const away: EngineReading = { kind: 'unreachable' }
 
 type Moment = readonly [nowMs: number, height: number, reading: EngineReading]
 

@@ -5,7 +5,7 @@ import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 
 export type EngineReading =
   /** It did not answer. */
-  | { readonly kind: 'away' }
+  | { readonly kind: 'unreachable' }
   | {
       readonly kind: 'up'
       /** It fetches blocks that others decided. */
@@ -22,12 +22,12 @@ export type EngineState = 'unavailable' | 'catching-up' | 'live' | 'stalled' | '
 
 export type EngineHistory = {
   readonly state: EngineState
-  /** Of the newest block that was published, and since when it has been that one. */
+  /** The height of the newest block that was published, and since when it has been the newest. */
   readonly height: number
   readonly sinceMs: number
 }
 
-/** A block comes within some seconds, also where a few proposers in a row are away. */
+/** A block comes within some seconds, even if a few proposers in a row are down. */
 export const STUCK_MS = 20_000
 export const ENGINE_START: EngineHistory = { state: 'unavailable', height: 0, sinceMs: 0 }
 
@@ -45,7 +45,7 @@ export function stepEngine(
   const sinceMs =
     height === history.height && history.state !== 'unavailable' ? history.sinceMs : nowMs
   const next = (state: EngineState): EngineHistory => ({ state, height, sinceMs })
-  if (reading.kind === 'away') return next('unavailable')
+  if (reading.kind === 'unreachable') return next('unavailable')
   if (reading.isCatchingUp) return next('catching-up')
   if (nowMs - sinceMs < STUCK_MS) return next('live')
   // At least one of so many is honest. A member that works on the height after the next one has decided the next one.

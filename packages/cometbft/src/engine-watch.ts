@@ -56,7 +56,7 @@ export function watchEngine(options: {
     } catch (error) {
       connected = []
       if (!(error instanceof EngineUnavailableError)) options.onProblem(error)
-      return { kind: 'away' }
+      return { kind: 'unreachable' }
     }
   }
   const poll = async (): Promise<void> => {
@@ -70,7 +70,7 @@ export function watchEngine(options: {
     }
     await options.onReading(reading).catch(options.onFailure)
     const missing = options.peers.filter((peer) => !connected.includes(idOf(peer)))
-    if (reading.kind === 'away' || missing.length === 0) return
+    if (reading.kind === 'unreachable' || missing.length === 0) return
     await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)
   }
   const polling = repeat(poll, { clock, everyMs: POLL_MS, onError: options.onProblem })

@@ -99,8 +99,8 @@ export async function createMember(options: MemberOptions) {
       options.onGroup(stored)
     }
 
-    const begin = async (group: Uint8Array, seal: AnchorBlock): Promise<Tip> => {
-      const stored = await store.beginWith(group, seal)
+    const startLogFrom = async (group: Uint8Array, anchor: AnchorBlock): Promise<Tip> => {
+      const stored = await store.beginWith(group, anchor)
       options.onGroup(stored)
       return tipAfter(stored)
     }
@@ -121,7 +121,7 @@ export async function createMember(options: MemberOptions) {
       retainHeight: retention.height,
       anchors: retention.anchors,
       groupOf: retention.groupOf,
-      begin,
+      startLogFrom,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))
     return {

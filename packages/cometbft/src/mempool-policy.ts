@@ -29,7 +29,7 @@ const ALREADY_ORDERED = invalid('the entry is in the log already')
 const NOT_A_BUNDLE = invalid('this is not a bundle of entries')
 const EXPIRED: EntryRefusal = {
   code: 'SUBMISSION_EXPIRED',
-  message: 'every entry of the bundle is past its time: not after',
+  message: 'every entry of the bundle has expired: its `notAfter` has passed',
 }
 
 export type MempoolOptions = {
@@ -91,16 +91,17 @@ export function createMempoolPolicy(options: MempoolOptions) {
     )
   }
 
-  /** Why this member does not check the bundle, or null: then its sender has paid. */
-  const chargeFor = ({ entries, seal }: Bundle): EntryRefusal | null => {
-    const nodeId = seal === null ? null : nodeIdOf(seal.publicKey)
+  /** Charges the sender of the bundle. Why this member does not check the bundle; null: its sender has paid. */
+  const refusalAfterCharge = ({ entries, signature }: Bundle): EntryRefusal | null => {
+    const nodeId = signature === null ? null : nodeIdOf(signature.publicKey)
     const sender = nodeId !== null && (nodeId === ownId || options.isPeer(nodeId)) ? nodeId : null
-    const key = seal === null || sender === null ? null : sender + toHex(seal.contentHash)
+    const key = signature === null || sender === null ? null : sender + toHex(signature.contentHash)
     if (key !== null && paid.has(key)) return null
     try {
       // A sender that is in debt does not even have its signature verified.
       if (sender !== ownId) options.chargeSender(sender, 0)
-      if (seal !== null && sender !== null && !isBundleSigned(seal, genesisHash)) return NOT_SIGNED
+      if (signature !== null && sender !== null && !isBundleSigned(signature, genesisHash))
+        return NOT_SIGNED
       const units = entries.reduce((sum, { byteLength }) => sum + unitsOfBytes(byteLength), 0)
       if (sender !== ownId) options.chargeSender(sender, units)
       if (key !== null) paid.set(key, true)
@@ -122,12 +123,12 @@ export function createMempoolPolicy(options: MempoolOptions) {
     refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null {
       const decoded = decodeBundle(bundle)
       if (decoded === null) return NOT_A_BUNDLE
-      const { entries, seal } = decoded
+      const { entries, signature } = decoded
       if (isRecheck) return entries.some(waits) ? null : ALREADY_ORDERED
       // The cheapest checks come first. A bundle that another member sends again costs its sender nothing.
-      if (seal !== null && seal.notAfter <= options.recordTime()) return EXPIRED
+      if (signature !== null && signature.notAfter <= options.recordTime()) return EXPIRED
       if (entries.every((bytes) => isOrdered(sha256Hex(bytes)))) return ALREADY_ORDERED
-      const refusal = chargeFor(decoded)
+      const refusal = refusalAfterCharge(decoded)
       if (refusal !== null) return refusal
       const read = entries.map((bytes) => ({ bytes, checked: checkEntry.withoutSignature(bytes) }))
       const malformed = read.find(({ checked }) => checked.kind === 'refused')?.checked

@@ -7,7 +7,7 @@
  * its time.
  *
  * Rules change with the version of the protocol alone (`rules.ts` of the ledger), some minutes after it governs entries:
- * by then all members know of it. Where one is in force that this software does not know, nothing fits into a block.
+ * by then all members know of it. If one is in force that this software does not know, nothing fits into a block.
  */
 import { type CheckedEntry, groupBytesOf, isInTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'

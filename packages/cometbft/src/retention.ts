@@ -71,7 +71,7 @@ export function createRetention(options: {
     /**
      * As `OrderedLog.trim`; the sync anchor from which others can reach `before.offset` stays.
      *
-     * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
+     * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing is deleted.
      */
     async trim(before: LogPosition, signal: AbortSignal): Promise<LogStart | null> {
       if (before.offset > 0) await addAnchor(before.offset)

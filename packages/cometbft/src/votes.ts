@@ -50,7 +50,7 @@ const MICROS_PER_SECOND = 1_000_000
 const SECONDS_DIGITS = '2026-01-01T00:00:00'.length
 const NANOS_DIGITS = 9
 
-/** Of RFC 3339 with as many digits as it takes, as the engine writes times. */
+/** The timestamp of a text of RFC 3339 with any number of fractional digits, as the engine writes it. */
 export function timestampOf(text: string): Timestamp {
   const micros = parseInstant(`${text.slice(0, SECONDS_DIGITS)}.000000Z`)
   assert(micros !== undefined, 'the engine writes instants')

@@ -7,7 +7,7 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeyPair } from '@quorumscan/base'
 import { type Logger, writeFileAtomic } from '@quorumscan/runtime'
-import { nodeIdOf, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
+import { FORCE_VOTE_FILE, nodeIdOf, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
 import type { Member } from './member.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
 
@@ -21,7 +21,7 @@ export function createVotingGuard(options: {
 }) {
   const { home, votingKey, memberCount, logger } = options
   const stateFile = join(home, VOTE_STATE_FILE)
-  const orderFile = join(home, VOTE_ANYWAY_FILE)
+  const forceVoteFile = join(home, FORCE_VOTE_FILE)
   const address = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
   let voting: Voting | null = null
   if (votingKey !== null)
@@ -39,8 +39,8 @@ export function createVotingGuard(options: {
       const { peerHeights: memberHeights, isStalled, member } = seen
       if (voting?.kind !== 'follows') return false
       const { height } = member.head()
-      const isWanted = existsSync(orderFile)
-      if (isWanted) await unlink(orderFile)
+      const isWanted = existsSync(forceVoteFile)
+      if (isWanted) await unlink(forceVoteFile)
       const isForced = isWanted && isStalled
       if (isWanted) logger.warn({ height, isForced }, 'the operator forces the engine to vote')
       const event = { isForced, height, memberHeights, memberCount }

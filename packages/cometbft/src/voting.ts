@@ -25,7 +25,7 @@ export const BLOCKS_LOOKED_AT = 3
 export function stepVoting(
   voting: Voting,
   event: {
-    /** Of the newest block that was published. */
+    /** The height of the newest block that was published. */
     readonly height: number
     /** The greatest height at which a block has a vote of its key; 0: no vote was seen. */
     readonly ownVoteHeight: number

@@ -1,7 +1,7 @@
 /** Reads the configuration that all processes of a network share from environment variables. */
 import { type EnvReader, openClientTls, readOwnCertificate, readSecret } from '@quorumscan/base'
 import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
-import { readConnections, readWord } from './connections-config.ts'
+import { readConnections, readEnum } from './connections-config.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 
@@ -27,7 +27,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       range: [0, 65_535],
     }),
     connections: readConnections(variables),
-    logLevel: readWord<string>(variables, 'QS_LOG_LEVEL', LOG_LEVELS, {
+    logLevel: readEnum<string>(variables, 'QS_LOG_LEVEL', LOG_LEVELS, {
       about: 'the lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
       example: 'warn',
       fallback: 'info',

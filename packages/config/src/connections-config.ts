@@ -38,7 +38,7 @@ export function readConnections(variables: EnvReader) {
 }
 
 /** Reads a variable that must be one of the words. */
-export function readWord<const Word extends string>(
+export function readEnum<const Word extends string>(
   variables: EnvReader,
   name: string,
   words: readonly Word[],
@@ -108,7 +108,7 @@ function readProxies(variables: EnvReader) {
       parse: parseProxies,
     }),
     /** The header that names the client. */
-    header: readWord(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
+    header: readEnum(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
       about: `the header in which the proxies of QS_TRUSTED_PROXIES name clients: ${FORWARDED_HEADERS.join(' or ')}`,
       example: 'forwarded',
       fallback: 'x-forwarded-for',

@@ -7,7 +7,7 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
+import { usesSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
 import { type AppConfig, readAppConfig } from './app-config.ts'
 import { assertAddress } from './connections-config.ts'
@@ -18,7 +18,7 @@ export type Rates = SynchronizerConfig['entryRates']
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
 const RATE_LIMIT_DEFAULT = 2000
 /** A fiftieth of the capacity of four replicas and a validator on two cores: some ten registrations per second. */
-const STRANGER_RATE_DEFAULT = 50
+const ANONYMOUS_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500
 /** About 25 registrations per second. At this rate, a faulty super-validator slows the others by less than half. */
@@ -79,7 +79,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           anonymous: rate(
             'QS_STRANGER_ENTRY_RATE',
             'each address without a token, and four times as much from all of them together',
-            STRANGER_RATE_DEFAULT,
+            ANONYMOUS_RATE_DEFAULT,
           ),
           /** The rate of a peer, and of the engine of another member. */
           peer: rate(
@@ -192,7 +192,7 @@ function readLogRedis(variables: EnvReader): RedisConfig {
     example: 'unix:///run/quorumscan/log',
   })
   // A promoted Redis replica may lack acknowledged entries (Rule 3).
-  if (isBehindSentinels(config.place))
+  if (usesSentinels(config.place))
     variables.problem(
       'QS_LOG_REDIS must not use sentinels: a promoted Redis replica may lack the end of the log',
     )

@@ -5,7 +5,7 @@ import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parseOriginTokens, parseServiceUrl } from '@quorumscan/runtime'
 import { readFollowerConfig } from './app-config.ts'
-import { readWord } from './connections-config.ts'
+import { readEnum } from './connections-config.ts'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
@@ -37,7 +37,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         variables.problem(
           `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
         )
-      const algorithm = readWord(variables, 'QS_JWKS_ALGORITHM', JWKS_ALGORITHMS, {
+      const algorithm = readEnum(variables, 'QS_JWKS_ALGORITHM', JWKS_ALGORITHMS, {
         about: `the algorithm of the keys at QS_JWKS_URL: ${JWKS_ALGORITHMS.join(', ')}`,
         example: 'EdDSA',
         fallback: 'RS256',

@@ -10,7 +10,7 @@
 export type NodeState = 'up' | 'starting' | 'catching-up' | 'silent' | 'paused' | 'down' | 'unknown'
 
 /** The text for a state. */
-export const wordOfState: Readonly<Record<NodeState, string>> = {
+export const stateLabel: Readonly<Record<NodeState, string>> = {
   up: 'up',
   starting: 'starting',
   'catching-up': 'catching up',
@@ -70,23 +70,23 @@ export function isAnswer(kind: string): boolean {
 }
 
 /** Why a node did not answer, by the error of the request. */
-export function wordOfFailure(error: unknown): string {
+export function describeFailure(error: unknown): string {
   const { name, code, message, cause } = Object(error)
   if (name === 'TimeoutError') return TIMEOUT
   const word = wordOfErrno[String(code)]
   if (word !== undefined) return word
-  return cause instanceof Error ? wordOfFailure(cause) : String(code ?? message ?? error)
+  return cause instanceof Error ? describeFailure(cause) : String(code ?? message ?? error)
 }
 
 /** Why a node refused: the code, or a status. */
-export function wordOfRefusal(status: number, body: unknown): string {
+export function describeRefusal(status: number, body: unknown): string {
   const { code } = Object(body)
   if (typeof code !== 'string' || !CODE.test(code)) return `status ${status}`
   return wordOfCode[code] ?? code
 }
 
 /** The jobs in a queue, such as `2 waiting, 1 active`; empty for an empty queue. */
-export function wordsOfQueue(
+export function describeQueue(
   counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>,
 ): string {
   return (['waiting', 'delayed', 'active'] as const)

@@ -12,7 +12,7 @@ import {
   createGroupStore,
   createLogClient,
   createOrderingClient,
-  watchLogRoom,
+  watchLogDisk,
 } from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { measureReplica, openReplica } from '@quorumscan/replica'
@@ -21,7 +21,7 @@ import {
   createPeerClient,
   createPeerClocks,
   type Logger,
-  measureMargins,
+  measureFailuresTolerated,
   measureRedis,
   type Peer,
   type PeerClient,
@@ -102,7 +102,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
     const isLive = () => replica.state() === 'live'
-    measureMargins(app.metrics, () => {
+    measureFailuresTolerated(app.metrics, () => {
       if (options.peers.length === 0) return []
       // A member counts itself, so that its number equals the one that a validator computes.
       const count = clocks.followingCount() + (member !== null && isLive() ? 1 : 0)
@@ -130,12 +130,12 @@ export async function openFollower(app: App, options: FollowerOptions) {
         }),
       )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
-    const logRoom = resources.opened(watchLogRoom({ ...app, log }))
+    const logDisk = resources.opened(watchLogDisk({ ...app, log }))
     const ordering: Ordering = createOrderingClient({
       ...app,
       log,
       genesis: { ...genesis, hash: genesisHash },
-      ...(groups && { keep: groups.keep }),
+      ...(groups && { store: groups.store }),
       onProblem: (err) =>
         logger.warn({ err }, 'the stream of the log failed; another one is opened'),
     })
@@ -152,7 +152,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       replica,
       certifier,
       log,
-      logRoom,
+      logDisk,
       ordering,
       isLive,
       /**
@@ -176,7 +176,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       },
       assertLive,
       /** @throws {ScanError} NOT_READY before everything is applied that `needed` peers have applied, if any is known. */
-      assertAsFarAsPeers(): void {
+      assertCaughtUpWithPeers(): void {
         if (options.peers.length === 0) return
         const heads = clocks.readings().flatMap((peer) => peer.head ?? [])
         const head = heads.sort((a, b) => b - a)[needed - 1]
@@ -188,7 +188,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       /** @throws {ScanError} As `assertLive`; STATE_DIVERGED, LOG_FORK: the process must prove nothing. */
       assertReady(): void {
         clocks.assertUsable()
-        certifier.assertAgrees()
+        certifier.assertNotDiverged()
         assertLive()
       },
     }

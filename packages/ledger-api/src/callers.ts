@@ -12,8 +12,8 @@ export type Caller = {
   readonly expiresAt: Micros | null
 }
 
-/** What checks of rights need of a caller. */
-export type Reader = Pick<Caller, 'userId' | 'rights'>
+/** The part of a caller that decides what it may read. */
+export type CallerRights = Pick<Caller, 'userId' | 'rights'>
 
 export type LedgerAuthenticate = ReturnType<typeof authenticator>
 

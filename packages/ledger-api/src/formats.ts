@@ -14,7 +14,7 @@ import {
   templates,
 } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
-import type { Reader } from './callers.ts'
+import type { CallerRights } from './callers.ts'
 import {
   denied,
   invalidArgument,
@@ -22,7 +22,7 @@ import {
   isPackageName,
   isPartyString,
   missingField,
-  shown,
+  quoted,
 } from './commands/grammar.ts'
 
 /** ACS_DELTA shows creates and archivals, LEDGER_EFFECTS creates and exercises (§L2.4); trees the same by node id. */
@@ -56,7 +56,7 @@ export function combineFormats(
   const parties = Object.keys(format.filtersByParty)
   return {
     ...ofEvents(format, 'TRANSACTION_SHAPE_ACS_DELTA'),
-    // D-27: topology events of the parties that it names; an empty list would mean everybody's.
+    // D-27: topology events of the parties that it names; an empty list would mean all parties.
     ...(parties.length === 0
       ? {}
       : { includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties } } }),
@@ -115,7 +115,7 @@ function ofEvents(
 }
 
 /** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as every party that the format names (§L6.2). */
-export function assertMayRead(caller: Reader, format: UpdateFormat): void {
+export function assertMayRead(caller: CallerRights, format: UpdateFormat): void {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format
   for (const events of [includeTransactions?.eventFormat, includeReassignments])
     if (events !== undefined) assertMayReadEvents(caller, events)
@@ -123,12 +123,12 @@ export function assertMayRead(caller: Reader, format: UpdateFormat): void {
   if (parties !== undefined) assertMayReadAs(caller, parties.length === 0 ? 'all' : parties)
 }
 
-export function assertMayReadEvents(caller: Reader, format: EventFormat): void {
+export function assertMayReadEvents(caller: CallerRights, format: EventFormat): void {
   if (format.filtersForAnyParty !== undefined) assertMayReadAs(caller, 'all')
   assertMayReadAs(caller, Object.keys(format.filtersByParty))
 }
 
-function assertMayReadAs({ userId, rights }: Reader, parties: readonly PartyId[] | 'all'): void {
+function assertMayReadAs({ userId, rights }: CallerRights, parties: readonly PartyId[] | 'all'): void {
   if (rights.some(({ kind }) => kind === 'CanReadAsAnyParty')) return
   if (parties === 'all') throw denied(`${userId} may not read as any party`)
   // One pass over the rights, however many parties a filter names.
@@ -156,7 +156,7 @@ export function readUpdateFormat(format: UpdateFormat): UpdateView {
   if (includeReassignments !== undefined) checkEventFormat(includeReassignments)
   for (const party of parties ?? [])
     if (!isPartyString(party))
-      throw invalidField('parties', `${shown(party)} is not a party identifier`)
+      throw invalidField('parties', `${quoted(party)} is not a party identifier`)
   // With one synchronizer nothing is reassigned. A filter that cannot exist is refused all the same.
   if (includeReassignments !== undefined) compileEventFormat(includeReassignments)
   const topology = parties && (parties.length === 0 ? 'all' : new Set(parties))
@@ -187,7 +187,7 @@ export const WITH_VIEW = 8
 export type TemplateFlags = Uint8Array
 
 export type EventFilter = {
-  /** Of `filtersForAnyParty`; null where it is absent. */
+  /** The flags of `filtersForAnyParty`; null: it is absent. */
   readonly anyParty: TemplateFlags | null
   readonly byParty: ReadonlyMap<PartyId, TemplateFlags>
 }
@@ -201,7 +201,7 @@ export function checkEventFormat(format: EventFormat): void {
     throw invalidArgument('filtersByParty and filtersForAnyParty cannot be empty simultaneously')
   for (const party of parties)
     if (!isPartyString(party))
-      throw invalidArgument(`filtersByParty: ${shown(party)} is not a party identifier`)
+      throw invalidArgument(`filtersByParty: ${quoted(party)} is not a party identifier`)
   for (const id of identifiersOf(format)) checkIdentifier(id)
 }
 
@@ -252,10 +252,10 @@ function checkIdentifier(id: string): void {
     if (!isValid) throw invalidField(field, problem)
   }
   const isPackage = packageRef.startsWith('#') && isPackageName(packageRef.slice(1))
-  demand(isPackage, 'packageId', `${shown(packageRef)} is not # and a package name`)
+  demand(isPackage, 'packageId', `${quoted(packageRef)} is not # and a package name`)
   const isModule = module.split('.').every((part) => NAME.test(part))
-  demand(isModule, 'moduleName', `${shown(module)} is not a dotted name`)
-  demand(NAME.test(entity), 'entityName', `${shown(entity)} is not a name`)
+  demand(isModule, 'moduleName', `${quoted(module)} is not a dotted name`)
+  demand(NAME.test(entity), 'entityName', `${quoted(entity)} is not a name`)
 }
 
 function flagsOf(filters: Filters): TemplateFlags {
@@ -297,5 +297,5 @@ function addTo(flags: TemplateFlags, filter: IdentifierFilter): void {
 }
 
 function notIn(id: string): string {
-  return `the package of ${shown(id)} has no such definition`
+  return `the package of ${quoted(id)} has no such definition`
 }

@@ -22,7 +22,7 @@ const IDLE_MS_MAX = 60_000
 export async function listOf(
   open: (signal: AbortSignal) => AsyncIterator<readonly string[]>,
   options: {
-    /** Of the query; ignored above the maximum. */
+    /** The limit of the query; ignored above the maximum. */
     readonly limit: number | bigint | undefined
     /** Null: until the stream ends. */
     readonly idleMs: number | bigint | null

@@ -7,13 +7,13 @@ import { LedgerError } from '@quorumscan/errors'
 import { contractBlob, templateOf, templates, toLfJson } from '@quorumscan/ledger'
 import { type Contract, type ContractId, type Offset, partyParticipant } from '@quorumscan/model'
 import type { UpdateRange } from '@quorumscan/replica'
-import type { Reader } from './callers.ts'
+import type { CallerRights } from './callers.ts'
 import {
   denied,
   invalidArgument,
   missingField,
+  quoted,
   requiredContractId,
-  shown,
 } from './commands/grammar.ts'
 import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
 import {
@@ -78,7 +78,7 @@ export function stateHandlers(
       const filter = readEventFormat(eventFormat)
       const events = OUR_CONTRACT_ID.test(id) ? await contractEvents(reads, id, filter) : null
       if (events === null)
-        throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${shown(id)}.`, {
+        throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
       return utf8(events)
@@ -139,7 +139,7 @@ type ActiveContractsQuery = { readonly at: Offset; readonly filter: EventFilter 
 
 export const openActiveContracts =
   (reads: LedgerReads) =>
-  async (request: ActiveContractsRequest, caller: Reader): Promise<OpenStream> => {
+  async (request: ActiveContractsRequest, caller: CallerRights): Promise<OpenStream> => {
     const query = await checkActiveContracts(reads, request, caller)
     return (signal) => activeContracts(reads, query, signal)
   }
@@ -148,7 +148,7 @@ export const openActiveContracts =
 export async function checkActiveContracts(
   reads: LedgerReads,
   request: ActiveContractsRequest,
-  caller: Reader,
+  caller: CallerRights,
 ): Promise<ActiveContractsQuery> {
   const format = combineEventFormats(request)
   assertMayReadEvents(caller, format)

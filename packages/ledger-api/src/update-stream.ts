@@ -1,6 +1,6 @@
 /**
  * The elements of one request for updates (docs/upstream.md §L3), as JSON texts in batches: bounded ranges in either
- * order, and open-ended streams with checkpoints that show their progress.
+ * order, and open-ended streams with progress messages.
  */
 import { within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
@@ -11,10 +11,10 @@ import { formatInstant } from './instants.ts'
 import type { Projection } from './projection.ts'
 import type { UpdateFeed } from './update-feed.ts'
 
-/** §L3.3: the time from the start of a stream to its first checkpoint. */
-const FIRST_CHECKPOINT_MS = 500
-/** The period of the next checkpoints, if the offset has changed. */
-const CHECKPOINT_INTERVAL_MS = 15_000
+/** §L3.3: the time from the start of a stream to its first progress message. */
+const FIRST_PROGRESS_MS = 500
+/** The period of the next progress messages, if the offset has changed. */
+const PROGRESS_INTERVAL_MS = 15_000
 /**
  * Elements of one batch: some 100 kB, 1 ms of work that blocks other streams. More texts that wait to be sent cost the
  * garbage collector more.
@@ -65,7 +65,7 @@ export async function* boundedUpdates(
 /** The progress of a stream. The record time is null while it is not known. */
 export type StreamProgress = { readonly offset: Offset; readonly recordTime: Micros | null }
 
-/** Updates after an offset until the signal aborts, with checkpoints. */
+/** Updates after an offset until the signal aborts, with progress messages. */
 export function endlessUpdates(
   deps: StreamDeps,
   after: Offset,
@@ -89,8 +89,8 @@ export function endlessUpdates(
 }
 
 /**
- * The loop of all open-ended streams: yields what `read` yields, and checkpoints. It fails with the signal's reason once
- * the signal aborts.
+ * The loop of all open-ended streams: yields what `read` yields, and progress messages. It fails with the signal's
+ * reason once the signal aborts.
  */
 export async function* endless(
   deps: StreamDeps,
@@ -107,7 +107,7 @@ export async function* endless(
 ): Elements {
   const { feed, clock, synchronizerId } = deps
   const { member, signal, settleMs } = stream
-  let checkpointMs = clock.monotonicMs() + FIRST_CHECKPOINT_MS
+  let progressMs = clock.monotonicMs() + FIRST_PROGRESS_MS
   let reported: Offset | null = null
   let progress: StreamProgress = { offset: after, recordTime: null }
   for (;;) {
@@ -115,8 +115,8 @@ export async function* endless(
     progress = yield* stream.read(progress)
     const { offset, recordTime } = progress
     const nowMs = clock.monotonicMs()
-    if (nowMs >= checkpointMs && recordTime !== null) {
-      checkpointMs = nowMs + CHECKPOINT_INTERVAL_MS
+    if (nowMs >= progressMs && recordTime !== null) {
+      progressMs = nowMs + PROGRESS_INTERVAL_MS
       if (reported !== offset) {
         reported = offset
         const synchronizerTimes = [{ synchronizerId, recordTime: formatInstant(recordTime) }]
@@ -128,7 +128,7 @@ export async function* endless(
       if (settleMs !== undefined) await clock.delay(settleMs, signal)
       continue
     }
-    const timeoutMs = Math.max(0, checkpointMs - nowMs)
+    const timeoutMs = Math.max(0, progressMs - nowMs)
     const news = (ending: AbortSignal) => feed.waitForEntry(offset, ending)
     await within({ clock, timeoutMs, signal }, news, () => {})
   }

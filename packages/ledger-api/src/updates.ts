@@ -8,7 +8,7 @@ import { fromUtf8, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { StoredUpdate } from '@quorumscan/replica'
-import type { Caller, Reader } from './callers.ts'
+import type { Caller, CallerRights } from './callers.ts'
 import { missingField, requiredLedgerString } from './commands/grammar.ts'
 import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
 import {
@@ -92,7 +92,7 @@ export const openUpdates =
   (deps: UpdatesDeps, isTree = false) =>
   async (
     request: BodyOf<(typeof ledgerRoutes)['getUpdates']>,
-    caller: Reader,
+    caller: CallerRights,
   ): Promise<OpenStream> => {
     const format = isTree ? combineTreeFormat(request) : combineFormats(request)
     assertMayRead(caller, format)

@@ -69,7 +69,7 @@ function prepareChoice(
   if (choice === undefined)
     refuse('INVALID_ARGUMENT', `${template.entity} has no choice ${command.choice}`)
   const argument = choice.argument.decode(command.argument, into.contractIds)
-  choice.demandFit?.(argument, into.rules)
+  choice.checkArgument?.(argument, into.rules)
   return (tx, id) => tx.exercise(choice, id, argument)
 }
 

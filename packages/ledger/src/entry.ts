@@ -114,7 +114,7 @@ export function decodeSubmission(body: Uint8Array): Submission | undefined {
     const text = fromUtf8(body)
     const value: unknown = JSON.parse(text)
     if (!isPlain(value, JSON_DEPTH_MAX)) return undefined
-    // Being canonical excludes doubled members, floats, unsafe integers, lone surrogates and -0 at once.
+    // Being canonical excludes duplicate members, floats, unsafe integers, lone surrogates and -0 at once.
     if (canonicalJson(value) !== text) return undefined
     return isSubmission(value) ? value : undefined
   } catch {

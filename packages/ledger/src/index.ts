@@ -41,7 +41,7 @@ export { errorCodeOf, type RejectionCode } from './refusal.ts'
 export * from './registry.ts'
 export { KNOWN_RULES, NEWEST_RULES, type Rules, rulesOf, unknownVersion } from './rules.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
-export { changeIdOf, weigh } from './submission-facts.ts'
+export { changeIdOf, countContracts } from './submission-facts.ts'
 export {
   type Choice,
   encodePayload,

@@ -237,8 +237,8 @@ function demandVisible({ decoded, facts, view }: RunInput): void {
 
 function completionOf(submission: Submission): Completion {
   const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
-  const told = { userId, actAs, commandId, submissionId, deduplication }
-  return traceparent === undefined ? told : { ...told, traceparent }
+  const reported = { userId, actAs, commandId, submissionId, deduplication }
+  return traceparent === undefined ? reported : { ...reported, traceparent }
 }
 
 function currentDsoRules(view: StateView): DsoRulesPayload {

@@ -70,7 +70,7 @@ export class PackReader extends ByteReader {
 
   unsignedBig(): bigint {
     let value = 0n
-    // As many bytes at a time as a safe integer has room for.
+    // Seven bytes at a time: more would exceed a safe integer.
     for (let shift = 0n; ; shift += 49n) {
       let part = 0
       for (let index = 0, factor = 1; index < 7; index++, factor *= 0x80) {

@@ -21,7 +21,7 @@ export type LogEntry = LogPosition & { readonly bytes: Uint8Array }
 /** The ordering port. An existing BFT ordering engine can implement it. */
 export interface Ordering {
   /**
-   * Submits an entry. When it returns, the entry is durably accepted. The outcome is what a reader of the log sees.
+   * Submits an entry. When it returns, the entry is durably accepted. The outcome is what a follower of the log sees.
    * The same bytes may be submitted any number of times (Rule 4).
    *
    * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT (definitely not accepted) or
@@ -32,7 +32,7 @@ export interface Ordering {
    * Delivers the entries after `from`: without gaps, final, at least once, in batches of at most `batchEntriesMax`.
    * Record times strictly increase. The iteration ends when the signal aborts. It survives lost connections.
    *
-   * `expected` is the entry that the reader applied last: record time and SHA-256 of the entry's bytes at `from`
+   * `expected` is the entry that the follower applied last: record time and SHA-256 of the entry's bytes at `from`
    * (null at 0).
    *
    * @throws {ScanError} LOG_REGRESSED if the log is shorter than `from`, or differs there; OFFSET_PRUNED if the log

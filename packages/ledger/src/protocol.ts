@@ -6,7 +6,7 @@ import { payloadOf } from './template.ts'
 import { dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
 
 export type Protocol = {
-  /** At the head. */
+  /** The version in force at the head. */
   readonly version: number
   /** The next version, which was voted for and is not in force yet. */
   readonly next: { readonly version: number; readonly notBefore: Micros } | null

@@ -24,7 +24,7 @@ export type Rules = {
   readonly tapMax: bigint
 }
 
-/** Those that this software knows, in ascending order. */
+/** The versions of the rules that this software knows, in ascending order. */
 export const KNOWN_RULES: readonly [Rules, ...Rules[]] = [
   {
     version: 3,

@@ -72,7 +72,7 @@ function prepareBounded(
  * The number of contracts that a submission makes every replica read by these rules; and the reason why every replica
  * would refuse it for its size, whatever the state is, or null.
  */
-export function weigh(
+export function countContracts(
   submission: Submission,
   rules: Rules,
 ): {

@@ -63,7 +63,7 @@ export type Active<P> = {
 export interface Transaction {
   /** Record time of the entry. */
   readonly now: Micros
-  /** In force for the entry. */
+  /** The rules in force for the entry. */
   readonly rules: Rules
   readonly genesis: Genesis
   readonly genesisHash: string
@@ -91,7 +91,7 @@ export interface Choice<P, A, R> {
    *
    * @throws {Refusal} If no state could make it acceptable.
    */
-  demandFit?(argument: A, rules: Rules): void
+  checkArgument?(argument: A, rules: Rules): void
   /** The parties whose authority the exercise needs; at least one. */
   controllers(payload: P, argument: A): readonly PartyId[]
   /** Checks and effects. Its authority is that of the signatories and of the controllers. */

@@ -183,7 +183,7 @@ export class LedgerTransaction implements Transaction {
   }
 
   exercise<P, A, R>(choice: Choice<P, A, R>, id: ContractId, argument: A): R {
-    choice.demandFit?.(argument, this.rules)
+    choice.checkArgument?.(argument, this.rules)
     const self = this.fetch(choice.template, id)
     const controllers = sortedUnique(choice.controllers(self.payload, argument))
     this.#demandAuthority(controllers, choice.name)

@@ -28,7 +28,7 @@ export type BlockSeal = {
 export type StoredBlock = Group &
   StreamGroup &
   BlockSeal & {
-    /** Of the group, hex. */
+    /** The hash of the group, hex. */
     readonly hash: string
   }
 
@@ -75,7 +75,7 @@ export function createBlockStore(options: {
   return {
     blockAt,
     /**
-     * The block whose group is the app hash at an offset: the newest at or before it that is not a checkpoint. Null: the
+     * The block that determines the app hash at an offset: the newest at or before it that is not a checkpoint. Null: the
      * log does not have it.
      */
     async agreedAt(offset: Offset): Promise<StoredBlock | null> {

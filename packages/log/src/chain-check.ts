@@ -17,7 +17,7 @@ import {
 const SHARE_FIRST = 0.25
 /** Share of one core in later passes. */
 const SHARE_LATER = 0.02
-/** From the end of one round to the next: a short log is read within milliseconds. */
+/** The pause between two rounds: a short log is read within milliseconds. */
 const PASS_PAUSE_MS = 60_000
 /** A longer list does not help an operator. */
 const DAMAGES_MAX = 100
@@ -30,7 +30,7 @@ export function watchChain(options: {
   readonly metrics: Pick<Metrics, 'sampled'>
 }) {
   const { clock, logger } = options
-  /** By their first offset, in the order in which they were found. */
+  /** Damages by their first offset, in the order in which they were found. */
   let known = new Map<number, LogDamage>()
 
   options.metrics.sampled('gauge', {

@@ -5,7 +5,7 @@ import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './g
 
 /** The end of the part of the log that was verified. */
 export type ChainEnd = LogPosition & {
-  /** Of the last group, or of the genesis. */
+  /** The hash of the last group, or of the genesis. */
   readonly hash: string
   /** Null at offset 0. */
   readonly group: SignedGroup | null
@@ -44,7 +44,10 @@ export function openRawGroup(raw: RawGroup, genesis: LogGenesis): SignedGroup {
  */
 export function extendChain(end: ChainEnd, group: SignedGroup): ChainEnd {
   if (group.firstOffset !== end.offset + 1)
-    throw new LogGroupError('position', `after ${end.offset} comes ${group.firstOffset}`)
+    throw new LogGroupError(
+      'position',
+      `expected a group at offset ${end.offset + 1}, found one at ${group.firstOffset}`,
+    )
   if (group.previousHash !== end.hash)
     throw new LogGroupError(
       'chain',

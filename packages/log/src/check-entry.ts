@@ -11,7 +11,7 @@ import {
   readEntry,
   unitsOfBytes,
   unitsOfContracts,
-  weigh,
+  countContracts,
 } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
@@ -32,7 +32,7 @@ export type CheckedEntry =
       /** Units of its bytes, and of the contracts that it names at most (`price.ts` of the ledger). */
       readonly bytesUnits: number
       readonly contractsUnits: number
-      /** By each version of the protocol that this software knows: contracts that it makes replicas read. */
+      /** By version of the protocol that this software knows: how many contracts the entry makes replicas read. */
       readonly contractCounts: ReadonlyMap<number, number>
       /** Why every replica would refuse it for what it holds, whichever of these versions is in force, or null. */
       readonly oversize: EntryRefusal | null
@@ -53,7 +53,7 @@ export function createEntryChecker(
   rules: readonly [Rules, ...Rules[]] = KNOWN_RULES,
 ) {
   const checkedByHash = new LRUCache<string, CheckedEntry>({ max: CHECKED_MAX })
-  /** Not verified yet: the next that is done with the same bytes. */
+  /** Entries that were decoded but not verified. Verification usually follows, with the same bytes. */
   const readByBytes = new WeakMap<Uint8Array, CheckedEntry>()
   /** Checks form and network, and measures what the entry names. The signature is most of the work. */
   const withoutSignature = (bytes: Uint8Array): CheckedEntry => {
@@ -86,7 +86,7 @@ function measureEntry(
     return { kind: 'refused', refusal: { code: 'INVALID_ARGUMENT', message } }
   }
   const { submission, entryHash } = decoded
-  const weights = known.map((rules) => ({ rules, ...weigh(submission, rules) }))
+  const weights = known.map((rules) => ({ rules, ...countContracts(submission, rules) }))
   const contractCounts = weights.map(({ contractCount }) => contractCount)
   const isAllowed = weights.some(({ refusal }) => refusal === null)
   const refusal = isAllowed ? null : (weights.at(-1)?.refusal ?? null)
@@ -118,11 +118,11 @@ export function refusalByTime(
   notAfter: Micros,
   now: { readonly recordTime: Micros; readonly clockMicros: Micros },
 ): EntryRefusal | null {
-  if (notAfter <= now.recordTime) return ignoring('SUBMISSION_EXPIRED', 'not after')
+  if (notAfter <= now.recordTime) return ignoring('SUBMISSION_EXPIRED', 'its `notAfter` has passed')
   if (notAfter <= Math.max(now.recordTime, now.clockMicros) + NOT_AFTER_MICROS_MAX) return null
   return ignoring(
     'CLOCK_OFF',
-    "not after lies more than 10 min ahead of the log, by whose clock the participant's is fast",
+    '`notAfter` is more than 10 min ahead of record time; correct the clock of the participant',
   )
 }
 

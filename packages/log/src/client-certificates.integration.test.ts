@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls } from '@quorumscan/base'
-import { createFetch, createLogger, createMetrics, openCertificate } from '@quorumscan/runtime'
+import { createFetch, createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
 import type { Handlers } from '@quorumscan/server'
 import { buildServer } from '@quorumscan/server'
 import {
@@ -65,7 +65,7 @@ async function startSynchronizer() {
     prefix: null,
     rateLimit: { unitsPerSecond: 100 },
     clock,
-    certificate: await openCertificate(shown, app),
+    certificate: await openTlsCertificate(shown, app),
   })
   await server.listen({ host: '127.0.0.1', port: 0 })
   const serials: string[] = []

@@ -48,7 +48,7 @@ export type RawGroup = {
  */
 export type LogStart = {
   readonly offset: Offset
-  /** Of the group that ended there; hex. */
+  /** The hash of the group that ended there; hex. */
   readonly hash: string
 }
 
@@ -116,30 +116,30 @@ export async function openLogConnection(
       const args = [expectedId, idOf(group.lastOffset), bytes, signature]
       return (await guarded(() => client.eval(APPEND_GROUP, 1, LOG_STREAM_KEY, ...args))) === 1
     },
-    /** Appends elements unchanged, where no other process writes. */
+    /** Appends elements unchanged. No other process may write meanwhile. */
     add: (groups: readonly RawGroup[]) =>
       guarded(async () => {
         const pipeline = client.pipeline()
         for (const group of groups) pipeline.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group))
         await execute(pipeline)
       }),
-    /** Where the log begins; null: with the genesis. @throws {LogGroupError} If that cannot be read. */
+    /** The start of the log; null: the genesis. @throws {LogGroupError} If it cannot be read. */
     async start(): Promise<LogStart | null> {
       const text = await guarded(() => client.get(LOG_START_KEY))
       if (text === null) return null
       const [, offset, hash] = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(text) ?? []
       if (offset === undefined || hash === undefined)
-        throw new LogGroupError('malformed', 'where the log begins is not written as it should be')
+        throw new LogGroupError('malformed', `the key ${LOG_START_KEY} of the log is malformed`)
       return { offset: Number(offset), hash }
     },
     /** Stores that the log begins there, and deletes the groups that end there or before. */
     trim: (start: LogStart) =>
       guarded(async () => {
-        // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
+        // Not in one transaction: with its default user off, Redis skips transactions when it loads its AOF.
         await client.set(LOG_START_KEY, startText(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),
-    /** Replaces the whole log by one group after this start, where no other process writes. */
+    /** Replaces the whole log by one group after this start. No other process may write meanwhile. */
     replace: (start: LogStart, group: RawGroup) =>
       guarded(async () => {
         const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, startText(start))
@@ -152,7 +152,7 @@ export async function openLogConnection(
 
 export type LogConnection = Awaited<ReturnType<typeof openLogConnection>>
 
-/** Of an element of a stream of groups. */
+/** The fields of an element of the stream of groups. */
 export function fieldsOf({ bytes, signature }: Pick<RawGroup, 'bytes' | 'signature'>) {
   return ['g', Buffer.from(bytes), 's', Buffer.from(signature)] as const
 }

@@ -11,9 +11,9 @@ import {
   type ClockReading,
   describeClockSkew,
   freshReadings,
-  judgeClock,
+  compareClock,
 } from '@quorumscan/runtime'
-import { type Agreed, type ClockPause, stepRecordClock } from './record-clock.ts'
+import { type ClockPause, type LastAgreement, stepRecordClock } from './record-clock.ts'
 
 /** The nodes that follow the log. They confirm its length and the synchronizer's clock. */
 export type ConfirmingNodes = {
@@ -36,7 +36,7 @@ export function createLogGate(options: {
   const { clock, confirmingNodes: nodes } = options
   const startedMs = clock.monotonicMs()
   let known = {
-    agreed: null as Agreed,
+    agreed: null as LastAgreement,
     /** Whether enough nodes have confirmed that the log is whole. */
     isEndKnown: nodes === null,
   }
@@ -47,7 +47,7 @@ export function createLogGate(options: {
     const verdict =
       nodes === null
         ? ({ kind: 'agrees', skewMicros: 0 } as const)
-        : judgeClock({ readings, now, needed: nodes.confirmationsMin })
+        : compareClock({ readings, now, needed: nodes.confirmationsMin })
     const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
     let { isEndKnown } = known
     const found = (result: Micros | ScanError) => ({

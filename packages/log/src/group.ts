@@ -142,7 +142,7 @@ export function openGroup(
   const { bytes, signature } = input
   const unsigned = { ...decodeGroup(bytes), hash: toHex(sha256(bytes)), bytes }
   const { ordering } = genesis
-  // Where members order by blocks, a group is authentic because it comes from one's own synchronizer.
+  // With the driver `cometbft`, a group is authentic because it comes from the operator's own synchronizer.
   const isAuthentic =
     ordering.driver === 'cometbft' ||
     verifySignature({

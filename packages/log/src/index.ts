@@ -16,10 +16,10 @@ export {
   signGroup,
 } from './group.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
+export { measureLogDisk, watchLogDisk } from './log-disk.ts'
 export { LogConfigError, LogUnavailableError } from './log-errors.ts'
-export { measureLogRoom, watchLogRoom } from './log-room.ts'
 export type { OrderedLog } from './ordered-log.ts'
-export { createOrderingClient } from './reader.ts'
+export { createOrderingClient } from './ordering-client.ts'
 export {
   createGroupStore,
   openStoredGroup,

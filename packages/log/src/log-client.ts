@@ -21,7 +21,7 @@ const EVIDENCE_BYTES_MAX = 1024 * 1024
 /** The votes of a hundred members on a block, in JSON. */
 const ENGINE_ANSWER_BYTES_MAX = 256 * 1024
 
-/** Buffer of the stream. The reader receives its content as one piece: some hundred registrations. */
+/** Buffer of the stream. The ordering client receives its content as one piece: some hundred registrations. */
 const STREAM_BUFFER_BYTES = 1024 * 1024
 /** Five heartbeats of the synchronizer: a stream that is silent for so long is dead. */
 const STREAM_SILENCE_MS_MAX = 10_000
@@ -31,7 +31,7 @@ export function createLogClient(options: {
   readonly url: string
   /** Makes this process a peer of the synchronizer. Without it, the limits of anonymous clients apply, and no stream is opened. */
   readonly token?: string | null
-  /** As the transport has it. */
+  /** The TLS context of its connections; null: the default of Node.js. */
   readonly trust?: ClientTls | null
   readonly tracer?: Tracer | null
 }) {
@@ -82,7 +82,8 @@ export function createLogClient(options: {
       const reply = await ask({ path: '/v0/evidence', bytesMax: EVIDENCE_BYTES_MAX }, signal)
       const { evidence } = Object(parseJson(reply.body))
       if (reply.status === 200 && Array.isArray(evidence)) return evidence
-      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
+      const message = `the evidence of the synchronizer could not be read (status ${reply.status})`
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', message)
     },
     /**
      * Why the synchronizer is not ready, as it reports; null while it is.
@@ -174,7 +175,8 @@ function refusal(reply: TransportReply): ScanError {
       sentence === '' ? 'the synchronizer refused the submission' : sentence,
       { cause },
     )
-  return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', { cause })
+  const message = `the synchronizer did not accept the entry (status ${status}); it may be in the log`
+  return new ScanError('DEPENDENCY_UNAVAILABLE', message, { cause })
 }
 
 /** Another program may answer at the address. */

@@ -1,4 +1,4 @@
-/** Errors of a log. They stay inside the process: the reader wraps them in ScanErrors. */
+/** Errors of a log. They stay inside the process: the ordering client wraps them in ScanErrors. */
 import { EnvError } from '@quorumscan/base'
 import type { SignedGroup } from './group.ts'
 

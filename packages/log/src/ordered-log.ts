@@ -28,7 +28,7 @@ export type OrderedLog = AsyncDisposable & {
   refusal(): ScanError | null
   /** @throws {ScanError} The reason why the driver does not order entries. */
   assertReady(): void
-  /** The state of the ordering members; null where one process orders alone. */
+  /** The state of the ordering members; null if one process orders alone. */
   ordering(): OrderingReport | null
   /** Proofs that an ordering member equivocated. */
   evidence(): readonly Evidence[]

@@ -44,8 +44,8 @@ describe('the newest groups that a follower keeps', () => {
   it('are returned as signed, up to the head of its replica', async () => {
     await using keeper = keeperOf()
     const groups = groupsOf('entry')
-    await keeper.keep(groups.slice(0, 2))
-    await keeper.keep(groups.slice(2))
+    await keeper.store(groups.slice(0, 2))
+    await keeper.store(groups.slice(2))
     const kept = await read(7)
     expect(bytesOf(kept)).toEqual(bytesOf(groups.slice(0, 4)))
     expect(kept.map(({ signature }) => signature)).toEqual(
@@ -58,7 +58,7 @@ describe('the newest groups that a follower keeps', () => {
     const address = { path: redis.socketPath }
     expect(await readStoredEnd(address)).toBeNull()
     await using keeper = keeperOf()
-    await keeper.keep(groupsOf('entry', 3))
+    await keeper.store(groupsOf('entry', 3))
     expect(await readStoredEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
@@ -66,7 +66,7 @@ describe('the newest groups that a follower keeps', () => {
     const groups = groupsOf('entry')
     for (const portion of [groups.slice(0, 3), groups.slice(2)]) {
       await using keeper = keeperOf()
-      await keeper.keep(portion)
+      await keeper.store(portion)
     }
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
@@ -76,10 +76,10 @@ describe('the newest groups that a follower keeps', () => {
     await using keeper = keeperOf(problems)
     await using other = keeperOf()
     const groups = groupsOf('entry')
-    await keeper.keep(groups.slice(0, 1))
-    await other.keep(groups.slice(0, 3))
-    await keeper.keep(groups.slice(1, 2))
-    await keeper.keep(groups.slice(2))
+    await keeper.store(groups.slice(0, 1))
+    await other.store(groups.slice(0, 3))
+    await keeper.store(groups.slice(1, 2))
+    await keeper.store(groups.slice(2))
     expect(problems).toHaveLength(1)
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
@@ -87,15 +87,15 @@ describe('the newest groups that a follower keeps', () => {
   it('hold the later groups where a part that was not applied was cut off', async () => {
     await using keeper = keeperOf()
     const [first, ...others] = groupsOf('other') as [SignedGroup, ...SignedGroup[]]
-    await keeper.keep(groupsOf('entry', 1))
-    await keeper.keep([first, ...others])
+    await keeper.store(groupsOf('entry', 1))
+    await keeper.store([first, ...others])
     expect(bytesOf(await read(10))).toEqual(bytesOf([first, ...others]))
   })
 
   it('are skipped if they are damaged', async () => {
     await using keeper = keeperOf()
     const groups = groupsOf('entry')
-    await keeper.keep([
+    await keeper.store([
       ...groups.slice(0, 2),
       { ...(groups[2] as SignedGroup), bytes: utf8('damaged') },
       ...groups.slice(3),
@@ -108,7 +108,7 @@ describe('the newest groups that a follower keeps', () => {
     const [group] = groupsOf('entry') as [SignedGroup]
     const bytes = new Uint8Array(2 ** 20)
     const count = RECENT_BYTES_MAX / bytes.byteLength + 6
-    for (let done = 0; done < count; done++) await keeper.keep([{ ...group, bytes }])
+    for (let done = 0; done < count; done++) await keeper.store([{ ...group, bytes }])
     const client = redis.connect()
     expect(await client.xlen('log:recent')).toBe(RECENT_BYTES_MAX / bytes.byteLength + 1)
     client.disconnect()
@@ -120,11 +120,11 @@ describe('the newest groups that a follower keeps', () => {
     const groups = groupsOf('entry')
     const client = redis.connect()
     await client.config('SET', 'maxmemory', '1')
-    await keeper.keep(groups.slice(0, 1))
+    await keeper.store(groups.slice(0, 1))
     expect(problems).toMatchObject([{ message: expect.stringMatching(/^OOM/) }])
     await client.config('SET', 'maxmemory', '0')
     client.disconnect()
-    await keeper.keep(groups.slice(1))
+    await keeper.store(groups.slice(1))
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups.slice(1)))
   })
 })

@@ -10,7 +10,7 @@ import { LogUnavailableError } from './log-errors.ts'
 
 /** stream: id `<bytes of all groups before and this one>-0`, fields as in the log */
 const KEY = 'log:recent'
-/** Of groups: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
+/** Bytes of stored groups: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
 export const RECENT_BYTES_MAX = 64 * 2 ** 20
 /** At most 32 MiB in memory, as a group has at most 1 MiB. */
 const GROUPS_PER_READ = 32
@@ -19,7 +19,7 @@ const EMPTY = new Uint8Array()
 /** A group that a follower stored. Its signature is not verified. */
 export type StoredGroup = Omit<SignedGroup, 'hash'>
 
-/** Keeps groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
+/** Stores groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
 export function createGroupStore(options: {
   readonly redis: RedisAddress
   /** Receives the reason why groups could not be stored. */
@@ -31,7 +31,7 @@ export function createGroupStore(options: {
 
   return {
     /** Resolves when they are stored, or could not be: following the log continues without them. */
-    async keep(groups: readonly SignedGroup[]): Promise<void> {
+    async store(groups: readonly SignedGroup[]): Promise<void> {
       try {
         if (redis.status === 'wait') await redis.connect()
         if (total === null) {

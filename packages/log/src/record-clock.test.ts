@@ -1,17 +1,17 @@
-import type { ClockVerdict } from '@quorumscan/runtime'
+import type { ClockComparison } from '@quorumscan/runtime'
 import { describe, expect, it } from 'vitest'
-import { type Agreed, stepRecordClock } from './record-clock.ts'
+import { type LastAgreement, stepRecordClock } from './record-clock.ts'
 
 const START = 1_700_000_000_000_000
 const SECOND = 1_000_000
 const DAY = 86_400 * SECOND
-const agrees: ClockVerdict = { kind: 'agrees', skewMicros: 0 }
-const unknown: ClockVerdict = { kind: 'unknown' }
-const off: ClockVerdict = { kind: 'off', skewMicros: 30 * DAY }
+const agrees: ClockComparison = { kind: 'agrees', skewMicros: 0 }
+const unknown: ClockComparison = { kind: 'unknown' }
+const off: ClockComparison = { kind: 'off', skewMicros: 30 * DAY }
 
 /** Plays `[seconds of monotonic time, seconds by which the wall clock is off, verdict]`. */
-function play(events: readonly [number, number, ClockVerdict][], last = START - DAY) {
-  let agreed: Agreed = null
+function play(events: readonly [number, number, ClockComparison][], last = START - DAY) {
+  let agreed: LastAgreement = null
   let newest = last
   return events.map(([second, offSeconds, verdict]) => {
     const wallMicros = START + (second + offSeconds) * SECOND

@@ -8,36 +8,36 @@
 
 import { MICROS_PER_MS } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
-import { CLOCK_TOLERANCE_MICROS, type ClockVerdict, type Moment } from '@quorumscan/runtime'
+import { CLOCK_TOLERANCE_MICROS, type ClockComparison, type Moment } from '@quorumscan/runtime'
 
 /** When enough nodes agreed with the clock last; null: not since the start, or since it was seen to be off. */
-export type Agreed = Moment | null
+export type LastAgreement = Moment | null
 
 /** Why the clock returns no record time. */
 export type ClockPause =
   /** Too few nodes have answered since the start. */
   | { readonly kind: 'unconfirmed' }
-  /** Enough nodes disagree with the clock, or it drifted from monotonic time. The offset is positive if it is ahead. */
+  /** Enough nodes disagree with the clock, or it drifted from monotonic time. The skew is positive if it is ahead. */
   | { readonly kind: 'off'; readonly skewMicros: number }
   /** The newest record time is ahead of the clock. */
   | { readonly kind: 'log-ahead'; readonly byMicros: number }
 
 export type RecordClockStep =
-  | { readonly agreed: Agreed; readonly recordTime: Micros; readonly pause: null }
-  | { readonly agreed: Agreed; readonly recordTime: null; readonly pause: ClockPause }
+  | { readonly agreed: LastAgreement; readonly recordTime: Micros; readonly pause: null }
+  | { readonly agreed: LastAgreement; readonly recordTime: null; readonly pause: ClockPause }
 
 /** The record time that an entry would get at this moment, or the reason why it gets none. */
 export function stepRecordClock(
-  before: Agreed,
+  before: LastAgreement,
   event: {
     readonly now: Moment
-    readonly verdict: ClockVerdict
+    readonly verdict: ClockComparison
     /** The newest record time. */
     readonly last: Micros
   },
 ): RecordClockStep {
   const { now, verdict, last } = event
-  const paused = (agreed: Agreed, pause: ClockPause): RecordClockStep => ({
+  const paused = (agreed: LastAgreement, pause: ClockPause): RecordClockStep => ({
     agreed,
     recordTime: null,
     pause,

@@ -18,9 +18,9 @@ export type LogPart =
       readonly kind: 'whole' | 'ahead'
       /** What its first group names. */
       readonly previousHash: string
-      /** Of its last group. */
+      /** The hash of its last group. */
       readonly hash: string
-      /** Of its first entry. */
+      /** The record time of its first entry. */
       readonly recordTime: Micros
     })
   | (OffsetRange & { readonly kind: 'damaged' })
@@ -87,7 +87,7 @@ export type RepairPlan =
       readonly refilled: readonly OffsetRange[]
       /** The part that is dropped; null for none. */
       readonly cut: Cut | null
-      /** Of the repaired log. */
+      /** The end of the repaired log. */
       readonly end: Offset
     }
 

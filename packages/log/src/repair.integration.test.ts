@@ -58,7 +58,7 @@ async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
 
 async function keep(redis: TestRedis, groups: readonly SignedGroup[]): Promise<void> {
   await using keeper = createGroupStore({ redis: { path: redis.socketPath }, onProblem: () => {} })
-  await keeper.keep(groups)
+  await keeper.store(groups)
 }
 
 async function all(redis: LogRedis): Promise<RawGroup[]> {

@@ -128,7 +128,7 @@ async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogSta
   return await connection.start()
 }
 
-/** Null where the node does not answer. */
+/** Null if the node does not answer. */
 async function storedBy({ head, readStored }: GroupHolder): Promise<Iterable<StoredGroup> | null> {
   if (head === null) return null
   return await readStored().catch((error: unknown) => {
@@ -187,7 +187,8 @@ async function copyRange(
     const portion = await source.range(next, GROUPS_PER_WRITE)
     const inside = portion.filter((raw) => lastOffsetOf(raw) <= to)
     const last = inside.at(-1)
-    if (last === undefined) throw new LogUnavailableError(`the log has lost ${next} meanwhile`)
+    if (last === undefined)
+      throw new LogUnavailableError(`offset ${next} disappeared from the log during the copy`)
     await target.add(inside)
     next = lastOffsetOf(last) + 1
   }

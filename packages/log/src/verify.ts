@@ -20,7 +20,7 @@ export type VerifyLogOptions = {
   readonly redis: RedisAddress
   readonly genesis: LogGenesis
   readonly signal: AbortSignal
-  /** At most this share of one core, 0 to 1, is used, by resting between portions; the whole without it. */
+  /** The share of one core that is used at most, 0 to 1, by pausing between portions. Default: a whole core. */
   readonly pace?: { readonly clock: Clock; readonly share: number }
   /** Receives each damage when it is found. */
   readonly onDamage?: (damage: LogDamage) => void
@@ -31,11 +31,11 @@ const GROUPS_PER_READ = 8
 
 /** A position in the log while it is read. */
 export type LogCursor = LogPosition & {
-  /** Of the group before; null where that is damaged, so that nothing can be compared with it. */
+  /** The hash of the group before; null: that group is damaged, so that nothing can be compared with it. */
   readonly hash: string | null
 }
 
-/** `group`: null where the element is damaged. */
+/** `group`: null if the element is damaged. */
 export type LogCursorStep = {
   /** The offset that was expected next. */
   readonly from: Offset

@@ -1,5 +1,5 @@
 /**
- * The writer of the embedded synchronizer: gives entries their offset and record time, commits them in
+ * The writer of the ordering driver `redis`: gives entries their offset and record time, commits them in
  * signed groups, and advances record time by checkpoints. One writer at a time: a second one is fenced.
  * It does not interpret entries, and does not check which client may submit them.
  */
@@ -47,7 +47,7 @@ export type LogWriter = AsyncDisposable & {
    */
   append(bytes: Uint8Array): Promise<void>
   state(): LogWriterState
-  /** Why nothing is written at this moment, although Redis is there: the clock, or a log that lost its end. */
+  /** Why nothing is written at this moment, although Redis is reachable: the clock, or a log that lost its end. */
   refusal(): ScanError | null
   /** Newest entry that is on disk. */
   head(): { readonly offset: Offset; readonly recordTime: Micros }
@@ -55,9 +55,9 @@ export type LogWriter = AsyncDisposable & {
   readonly finished: Promise<void>
 }
 
-/** After an entry: clients that wait until record time has passed it should not wait long. */
+/** The time of a checkpoint after an entry. Clients may wait until record time has passed the entry. */
 const CHECKPOINT_AFTER_ENTRY_MS = 250
-/** Idle: `maxAge` depends on checkpoints; each costs an fsync. */
+/** The bounds for checkpoints of an idle log. `maxAge` depends on checkpoints; each costs an fsync. */
 const CHECKPOINT_IDLE_MS_MIN = 2000
 const CHECKPOINT_IDLE_MS_MAX = 10_000
 const CHECKPOINT = new Uint8Array(0)
@@ -198,7 +198,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
   let finished: Promise<void> = Promise.resolve()
   await new Promise<void>((resolve, reject) => {
     finished = run(resolve)
-    // Where it never got ready: aborted, or refused.
+    // The writer never got ready: it was aborted, or refused.
     finished.then(() => reject(options.signal.reason), reject)
   }).finally(() => options.signal.removeEventListener('abort', close))
 

@@ -86,7 +86,7 @@ export function changeRules(
   const config = ledgerConfigOf({ ...before, ...change })
   if (ansRules.ensure?.({ dso, config }) === false)
     throw new CommandError(
-      'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description ' +
+      'nothing was changed: the ledger accepts a fee above 0, durations above 0 and within a century, and a description ' +
         'prefix of at most 140 characters. Set the rules to values within these limits',
     )
   // The ledger allows it: to refuse it there would be another version of the protocol.

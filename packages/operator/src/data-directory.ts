@@ -13,7 +13,7 @@ export function dataDirectory(root: string) {
     genesisFile: join(path, 'genesis.json'),
     /** The address of the running control plane. The file is absent while none runs. */
     controlFile: join(path, 'control.json'),
-    /** Where running processes are recorded, and the mark that each carries: the next supervisor ends leftovers by them. */
+    /** The record of running processes, and the mark that each carries. The next supervisor finds leftovers by them. */
     processes: { recordFile: join(path, 'processes.json'), marker: path },
     /** The path of the directory for unix sockets, which is elsewhere because their paths must be short. */
     socketsFile: join(path, 'sockets.json'),

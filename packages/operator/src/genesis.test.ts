@@ -2,7 +2,7 @@ import { createKeyPair } from '@quorumscan/base'
 import { parseGenesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeGenesis } from './ceremony/describe-genesis.ts'
-import { type Member, parseMember, writeMember } from './ceremony/member.ts'
+import { type MemberFile, parseMember, writeMember } from './ceremony/member.ts'
 import type { OrderingDriver } from './ceremony/rules.ts'
 import { parseSettings, rulesOf } from './ceremony/rules.ts'
 import { createGenesis, hashGenesis } from './genesis.ts'
@@ -21,13 +21,13 @@ const newKeys = () => ({
   engine: createKeyPair(),
 })
 
-function superValidator(name: string, change: object = {}, keys: object = {}): Member {
+function superValidator(name: string, change: object = {}, keys: object = {}): MemberFile {
   return parseMember(
     writeMember('super-validator', { ...input(name), ...change }, { ...newKeys(), ...keys }),
   )
 }
 
-function synchronizerOf(name = 'synchronizer', keyPair = createKeyPair()): Member {
+function synchronizerOf(name = 'synchronizer', keyPair = createKeyPair()): MemberFile {
   const rest = { ...input(name), url: null, engineAddress: null }
   return parseMember(writeMember('synchronizer', rest, { synchronizer: keyPair }))
 }
@@ -45,7 +45,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 describe('a genesis', () => {
   it('is the same in whatever order its members are given', () => {
-    const hashes = (members: readonly Member[], options: Parameters<typeof createGenesis>[1]) =>
+    const hashes = (members: readonly MemberFile[], options: Parameters<typeof createGenesis>[1]) =>
       new Set(permutations(members).map((each) => hashGenesis(createGenesis(each, options))))
     expect(hashes(four, together).size).toBe(1)
     expect(hashes([...four.slice(1), synchronizerOf()], alone).size).toBe(1)
@@ -112,7 +112,7 @@ describe('a genesis', () => {
     ['redis', [], 'one synchronizer orders, and these are the files of 0'],
     ['redis', [synchronizerOf('one'), synchronizerOf('two')], 'one synchronizer orders'],
     ['cometbft', [synchronizerOf()], 'is a synchronizer: leave its member file out'],
-  ] as [OrderingDriver, Member[], string][])(
+  ] as [OrderingDriver, MemberFile[], string][])(
     'ordered by %s has whom it needs (%#)',
     (driver, more, message) => {
       expect(() => createGenesis([...four, ...more], { driver, overrides: {} })).toThrow(message)

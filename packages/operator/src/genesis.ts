@@ -14,7 +14,7 @@ import {
   type GenesisOrdering,
   parseGenesis,
 } from '@quorumscan/verifier'
-import type { Member, MemberOf } from './ceremony/member.ts'
+import type { MemberFile, MemberFileOf } from './ceremony/member.ts'
 import {
   type GenesisOverrides,
   type NetworkRules,
@@ -30,12 +30,12 @@ import {
  *   fit; it says which.
  */
 export function createGenesis(
-  shown: readonly Member[],
+  memberFiles: readonly MemberFile[],
   { driver, overrides }: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
 ): Genesis {
-  // Their files are in the same directory, and the network does not know validators in advance.
-  const members = shown.filter(({ role }) => role !== 'validator')
-  refuseDoubles(members)
+  // The files of validators are in the same directory, but the genesis does not name validators.
+  const members = memberFiles.filter(({ role }) => role !== 'validator')
+  refuseDuplicates(members)
   const sorted = members.toSorted(byName)
   const nodes = sorted.filter((member) => member.role === 'super-validator')
   const { ordering: engineRules, ...rules } = networkRules(driver, overrides)
@@ -76,11 +76,11 @@ export function createGenesis(
 }
 
 /** Orders sv-10 after sv-9. */
-function byName(one: Member, other: Member): number {
+function byName(one: MemberFile, other: MemberFile): number {
   return one.name.length - other.name.length || (one.name < other.name ? -1 : 1)
 }
 
-function refuseDoubles(members: readonly Member[]): void {
+function refuseDuplicates(members: readonly MemberFile[]): void {
   const ownerOf = new Map<string, string>()
   for (const { name, keys, url, engineAddress } of members)
     for (const value of [name, ...Object.values(keys), url, engineAddress]) {
@@ -97,8 +97,8 @@ function refuseDoubles(members: readonly Member[]): void {
 }
 
 function orderingOf(
-  members: readonly Member[],
-  nodes: readonly MemberOf<'super-validator'>[],
+  members: readonly MemberFile[],
+  nodes: readonly MemberFileOf<'super-validator'>[],
   rules: NetworkRules['ordering'],
 ): GenesisOrdering {
   const synchronizers = members.filter((member) => member.role === 'synchronizer')
@@ -126,7 +126,7 @@ function orderingOf(
   return { driver: 'cometbft', validators, ...others, ...(isUsual ? {} : { evidenceAge }) }
 }
 
-/** The hash of its key. Where all members order together, no process has such a key. */
+/** The hash of the synchronizer's key. With ordering members, no process has such a key. */
 function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   if (ordering.driver === 'redis') return participantOfKey(ordering.key)
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`

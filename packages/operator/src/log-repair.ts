@@ -50,7 +50,7 @@ export type RepairInput = {
 /**
  * Afterwards the log's Redis runs no more if the log was replaced.
  *
- * @throws {CommandError} If a Redis goes away, or the disk is full; nothing was changed then.
+ * @throws {CommandError} If a Redis cannot be reached, or the disk is full; nothing was changed then.
  */
 export async function repairLog(input: RepairInput) {
   const { log, nodes, others, spares, genesis, runner, clock } = input

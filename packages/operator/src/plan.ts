@@ -24,8 +24,8 @@ export type Machine = {
   readonly socketDirectory: string
   readonly redisServer: string
   /** The compiled entry file of each app. */
-  readonly mains: Readonly<Record<Service['kind'], string>>
-  /** The CometBFT program; null where one synchronizer orders. */
+  readonly entryFiles: Readonly<Record<Service['kind'], string>>
+  /** The CometBFT program; null: one synchronizer orders. */
   readonly engineProgram: string | null
   /** The variables that every process inherits, e.g. PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
@@ -35,7 +35,7 @@ export type Machine = {
 
 /** A Redis that an app has, on a unix socket. */
 export function planRedis(
-  machine: Omit<Machine, 'mains' | 'engineProgram'>,
+  machine: Omit<Machine, 'entryFiles' | 'engineProgram'>,
   options: { readonly name: string } & Pick<Parameters<typeof redisConfig>[0], 'fsync' | 'user'>,
 ): RedisService {
   const { name, fsync, user } = options
@@ -143,7 +143,7 @@ export function plan(
     readonly port: number
     /** The variables of its configuration. They replace those of the data directory, except keys and Redis. */
     readonly variables: Env
-    /** Null where one synchronizer orders. */
+    /** Null if one synchronizer orders. */
     readonly synchronizer: OwnSynchronizer | null
   },
 ): readonly Service[] {
@@ -224,7 +224,7 @@ function planService(
   }: Pick<Service, 'name' | 'owner' | 'kind' | 'url' | 'ports'> & {
     readonly redis: RedisService
     readonly engineDirectory?: string
-    /** In addition to what every process inherits. */
+    /** Variables in addition to those that every process inherits. */
     readonly env: Env
   },
 ): Service {
@@ -236,7 +236,7 @@ function planService(
     app: {
       id: name,
       command: process.execPath,
-      args: ['--enable-source-maps', machine.mains[kind]],
+      args: ['--enable-source-maps', machine.entryFiles[kind]],
       env: { ...machine.env, ...env },
       logFile: machine.logFileOf(name),
     },

@@ -34,7 +34,7 @@ export function makeLogTokens(
 export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}`
 export const logTokenOf = (name: string) => `log-token-${name}`
 
-/** Makes the secret unless it is there, and returns it. */
+/** Makes the secret unless it exists, and returns it. */
 export function makeSecret(directory: DataDirectory, name: string): string {
   const file = directory.secretFile(name)
   writeFileOnce(file, () => randomHex(systemRandom, SECRET_BYTES))

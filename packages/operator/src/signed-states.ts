@@ -1,6 +1,6 @@
 /** The states of the ledger that the nodes signed, read from outside. */
 
-import { wordOfRefusal } from '@quorumscan/errors/node-words'
+import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
 import { createWebCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
 import {
@@ -39,7 +39,7 @@ export async function askSignedStates(
     const url = nodes.find((node) => node.name === name)?.url
     if (url === undefined) throw new Error('its address is not known')
     const { status, body, reason } = await ask(`${url}/v0/state-statements?after=${from}`, bounds)
-    if (status !== 200) throw new Error(reason ?? wordOfRefusal(status ?? 0, body))
+    if (status !== 200) throw new Error(reason ?? describeRefusal(status ?? 0, body))
     const statements = await readStatements(body, name, network)
     const rootByOffset = new Map(statements.map(({ offset, stateRoot }) => [offset, stateRoot]))
     const twice = statements.find((one) => rootByOffset.get(one.offset) !== one.stateRoot)

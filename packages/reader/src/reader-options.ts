@@ -27,13 +27,13 @@ export type AddressStore = ValueStore<readonly AddressRecord[]>
 export type ReaderOptions = {
   readonly genesis: Genesis
   readonly genesisHash: string
-  /** URLs of one or more nodes, where the addresses of all are learned (D-34). */
+  /** URLs of one or more nodes, from which the reader learns the addresses of all (D-34). */
   readonly seeds: readonly string[]
   readonly transport: Transport
   readonly clock: ReaderClock
   /** Default: WebCrypto. */
   readonly crypto?: CryptoPort
-  /** The local replica's history hash at an offset, null where it has none: to see forks. */
+  /** The history hash of the local replica at an offset, to detect forks; null: it has none. */
   readonly localHistoryHash?: (offset: number) => Promise<string | null>
   readonly floorStore?: FloorStore
   readonly addressStore?: AddressStore

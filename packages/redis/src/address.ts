@@ -41,7 +41,7 @@ export type RedisAddress = RedisLocation & {
   readonly tls?: ClientTls | null
 }
 
-export function isBehindSentinels(place: RedisLocation): boolean {
+export function usesSentinels(place: RedisLocation): boolean {
   return 'sentinels' in place
 }
 
@@ -80,7 +80,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
       variables.problem(`${name}_CA and ${name}_CERT need TLS: use rediss:// in ${name}`)
-    if (!isBehindSentinels(place) && (sentinelUserFile ?? sentinelPasswordFile) !== null)
+    if (!usesSentinels(place) && (sentinelUserFile ?? sentinelPasswordFile) !== null)
       variables.problem(`${name} has no sentinels: unset ${name}_SENTINEL_PASSWORD_FILE`)
     return { place, ...files, tls: isSecure ? tls : null }
   } catch (error) {

@@ -1,5 +1,5 @@
 export {
-  isBehindSentinels,
+  usesSentinels,
   type RedisAddress,
   type RedisConfig,
   readOwnRedis,

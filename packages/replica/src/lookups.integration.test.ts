@@ -12,7 +12,7 @@ import type { Step } from './ingest/step.ts'
 import { type HeadState, loadHeadState, writeSteps } from './ingest/store.ts'
 import { createNameReader } from './reads/name-reader.ts'
 import {
-  DEAD_MEMBERS_MAX,
+  INVISIBLE_MEMBERS_MAX,
   readNames,
   readNamesOfParty,
   readParties,
@@ -405,7 +405,7 @@ describe('lookups at an offset', () => {
       await writeSteps(redis, headState, { steps: [next], layout, signal })
       return headState.timeline.at(headState.head.offset)
     }
-    await write(step(DEAD_MEMBERS_MAX, 1, 'd'))
+    await write(step(INVISIBLE_MEMBERS_MAX, 1, 'd'))
     const bearable = await write(step(1, 60 * SECOND, 'e'))
     if (bearable === undefined) throw new Error('not in the timeline')
     expect((await readParties(redis, [user], bearable)).map(nameIn)).toEqual([

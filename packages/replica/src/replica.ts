@@ -29,8 +29,8 @@ import { createPins } from './reads/pins.ts'
 import { createUpdateHistory, type HistoryStep } from './reads/update-reads.ts'
 import { createSnapshotMaker } from './snapshot/maker.ts'
 import { scrub } from './state-tree/scrub.ts'
-import { createStateFollower, stateDiverged } from './state-tree/state-follower.ts'
 import { createStateService } from './state-tree/state-service.ts'
+import { createStateTreeUpdater, stateDiverged } from './state-tree/tree-updater.ts'
 import { deleteReplica } from './storage/delete-replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
 import { createLayout } from './storage/layout.ts'
@@ -107,17 +107,17 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
   let headState = stored
   let writing: Offset = 0
   let haltReason: ScanError | null = null
-  let isHeldByClock = false
+  let isWaitingForClock = false
   let running: Promise<void> | null = null
 
-  const follower = createStateFollower({ genesis, layout, onProblem })
-  const nameReader = createNameReader(redis, { onRead: follower.compareNames })
+  const treeUpdater = createStateTreeUpdater({ genesis, layout, onProblem })
+  const nameReader = createNameReader(redis, { onRead: treeUpdater.compareNames })
   const head = () => headState.head
-  const proofs = createStateService({ redis, genesis, nameReader, follower, head })
+  const proofs = createStateService({ redis, genesis, nameReader, treeUpdater, head })
   const pins = createPins(() => headState, clock)
 
   /** The timeline entry of an offset, for answers from the stored state. */
-  const trusted = (offset: Offset) => {
+  const readablePositionOf = (offset: Offset) => {
     const diverged = proofs.diverged()
     // A wrong answer is worse than none: failures do not vote (Rule 8).
     if (diverged !== null) throw stateDiverged(diverged)
@@ -154,19 +154,19 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
         ...options,
         layout,
         signal,
-        state: follower,
+        state: treeUpdater,
         maker: take ? createSnapshotMaker({ ...options, store, take, onProblem }) : null,
         onProblem,
         onWriting(offset) {
           writing = offset
         },
-        onHeld(isHeld) {
-          isHeldByClock = isHeld
+        onClockWait(isWaiting) {
+          isWaitingForClock = isWaiting
         },
         onHeadState: moveTo,
       })
     } finally {
-      isHeldByClock = false
+      isWaitingForClock = false
       signal.removeEventListener('abort', onAbort)
       endConnection(writer)
     }
@@ -178,14 +178,14 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     const scrubSignal = anySignal([signal, ended.signal])
     await Promise.all([
       applyLog(ordering, signal).finally(() => ended.abort()),
-      scrub({ ...store, genesis, clock, follower, signal: scrubSignal }),
+      scrub({ ...store, genesis, clock, treeUpdater, signal: scrubSignal }),
     ])
   }
 
   return {
     ...createNewestReads({ ...options, store, recordTime: () => headState.head.recordTime }),
     proofs,
-    lookups: createLookups({ store, genesis, nameReader, trusted }),
+    lookups: createLookups({ store, genesis, nameReader, readablePositionOf }),
     history: createUpdateHistory(store),
     pin: pins.pin,
     pinNow: pins.pinNow,
@@ -207,7 +207,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
       if (haltReason !== null) return 'halted'
       if (running === null) return 'starting'
       const lag = clock.nowMicros() - headState.head.recordTime
-      if (isHeldByClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
+      if (isWaitingForClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
       return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
     },
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */

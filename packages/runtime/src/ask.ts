@@ -1,6 +1,6 @@
 /** HTTP requests of commands and of the local cluster: bounded in time and bytes; never an exception. */
 import { anySignal } from '@quorumscan/base'
-import { wordOfFailure } from '@quorumscan/errors/node-words'
+import { describeFailure } from '@quorumscan/errors/node-words'
 import { readAtMost } from '@quorumscan/reader'
 import { parseStrictJson } from '@quorumscan/verifier'
 
@@ -55,7 +55,7 @@ export async function ask(
     return { status, headers, text, body: parsed(text), latencyMs, reason: null }
   } catch (error) {
     const nothing = { status: null, headers: new Headers(), text: '', body: null }
-    return { ...nothing, latencyMs: performance.now() - startedMs, reason: wordOfFailure(error) }
+    return { ...nothing, latencyMs: performance.now() - startedMs, reason: describeFailure(error) }
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClockReading, describeClockSkew, judgeClock } from './clock-comparison.ts'
+import { type ClockReading, describeClockSkew, compareClock } from './clock-comparison.ts'
 
 const NOW = { wallMicros: 1_700_000_000_000_000, monotonicMs: 50_000 }
 
@@ -12,7 +12,7 @@ const readings = (...aheadSeconds: number[]): ClockReading[] =>
     head: null,
   }))
 const judge = (...aheadSeconds: number[]) =>
-  judgeClock({ readings: readings(...aheadSeconds), now: NOW, needed: 2 })
+  compareClock({ readings: readings(...aheadSeconds), now: NOW, needed: 2 })
 
 describe('judging the local clock', () => {
   it('agrees when the needed number of peers does, whatever the others say', () => {
@@ -29,14 +29,14 @@ describe('judging the local clock', () => {
     expect(judge(0)).toEqual({ kind: 'unknown' })
     expect(judge(600, 0)).toEqual({ kind: 'unknown' })
     const later = { wallMicros: NOW.wallMicros + 30e6, monotonicMs: NOW.monotonicMs + 30_000 }
-    expect(judgeClock({ readings: readings(0, 0, 0), now: later, needed: 2 })).toEqual({
+    expect(compareClock({ readings: readings(0, 0, 0), now: later, needed: 2 })).toEqual({
       kind: 'unknown',
     })
   })
 
   it('shows at once, by earlier readings, that the local wall clock was set', () => {
     const jumped = { ...NOW, wallMicros: NOW.wallMicros + 86_400_000_000 }
-    expect(judgeClock({ readings: readings(0, 0, 0), now: jumped, needed: 2 })).toEqual({
+    expect(compareClock({ readings: readings(0, 0, 0), now: jumped, needed: 2 })).toEqual({
       kind: 'off',
       skewMicros: 86_400_000_000,
     })

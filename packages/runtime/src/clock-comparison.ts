@@ -19,7 +19,7 @@ export type ClockReading = {
 export type Moment = { readonly wallMicros: number; readonly monotonicMs: number }
 
 /** `skewMicros`: by how much this process's clock is ahead; below zero, behind. */
-export type ClockVerdict =
+export type ClockComparison =
   | { readonly kind: 'agrees' | 'off'; readonly skewMicros: number }
   /** Too few have answered recently. */
   | { readonly kind: 'unknown' }
@@ -44,11 +44,11 @@ export function freshReadings(readings: readonly ClockReading[], now: Moment) {
  * Whether `needed` peers agree with this process's clock, or as many disagree. Of f+1 peers one is honest: f liars can
  * neither confirm a wrong clock nor reject a right one that f+1 others confirm.
  */
-export function judgeClock(options: {
+export function compareClock(options: {
   readonly readings: readonly ClockReading[]
   readonly now: Moment
   readonly needed: number
-}): ClockVerdict {
+}): ClockComparison {
   const skews = freshReadings(options.readings, options.now)
     .map((reading) => skewOf(reading, options.now))
     .sort((a, b) => a - b)

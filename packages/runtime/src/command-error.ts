@@ -15,8 +15,8 @@ export class UsageError extends CommandError {
 }
 
 /** The process did not answer the request. */
-export class SilentError extends CommandError {
-  override readonly name = 'SilentError'
+export class NoReplyError extends CommandError {
+  override readonly name = 'NoReplyError'
 }
 
 /** The format of objects other than errors, with which some libraries reject. */

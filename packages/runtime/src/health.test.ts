@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
-import { askHealth } from './health.ts'
+import { fetchHealth } from './health.ts'
 
 type Reply = { status: number; headers?: Record<string, string>; body?: unknown }
 
@@ -23,8 +23,8 @@ const statusOf = (extra: object) => ({ status: 200, body: { success: { extra } }
 it('reads the head of a scan node from its answer, and asks for nothing else', async () => {
   const headers = { 'x-ledger-head': '7', 'x-ledger-head-time': '2026-01-01T00:00:00Z' }
   await using node = await serve({ '/readyz': { status: 200, headers } })
-  expect(await askHealth(node.url)).toEqual({
-    ...{ state: 'up', detail: null, code: null, isInTurn: false, isStalled: false },
+  expect(await fetchHealth(node.url)).toEqual({
+    ...{ state: 'up', detail: null, code: null, isWaitingForRebuildTurn: false, isStalled: false },
     ...{ offset: 7, recordTime: '2026-01-01T00:00:00Z', ordering: null },
   })
   expect(node.asked).toEqual(['/readyz'])
@@ -36,7 +36,7 @@ it('reads the end of the log and the engine of a synchronizer from its status', 
     '/readyz': { status: 503, body: { code: 'LOG_FULL', error: 'no room', retryable: true } },
     '/status': statusOf({ offset: 9, ordering }),
   })
-  expect(await askHealth(synchronizer.url)).toMatchObject({
+  expect(await fetchHealth(synchronizer.url)).toMatchObject({
     ...{ state: 'up', detail: 'no room', code: 'LOG_FULL', offset: 9, ordering },
   })
 })
@@ -46,11 +46,11 @@ it('takes a value of another form for one that was not reported', async () => {
     '/readyz': { status: 503, body: { retryable: false, details: { state: 'starting' } } },
     '/status': statusOf({ offset: -1, ordering: { height: 'x' } }),
   })
-  expect(await askHealth(other.url)).toMatchObject({
+  expect(await fetchHealth(other.url)).toMatchObject({
     ...{ state: 'starting', detail: 'HTTP 503', isStalled: true, offset: null, ordering: null },
   })
 })
 
 it('is null for a process that does not answer', async () => {
-  expect(await askHealth('http://127.0.0.1:1')).toBeNull()
+  expect(await fetchHealth('http://127.0.0.1:1')).toBeNull()
 })

@@ -4,7 +4,7 @@ import type { NodeState } from '@quorumscan/errors/node-words'
 import { z } from 'zod'
 import { ask, type HttpReply } from './ask.ts'
 import { CLOCK_TOLERANCE_MICROS, describeClockSkew } from './clock-comparison.ts'
-import { DETAIL_HEADER, OFFSET_HEADER } from './peer-clocks.ts'
+import { DETAIL_HEADER, CLOCK_SKEW_HEADER } from './peer-clocks.ts'
 
 /** A healthy process answers its health routes within milliseconds. A paused one never does. */
 const TIMEOUT_MS = 1000
@@ -34,7 +34,7 @@ export type Health = {
   /** The code of its refusal. */
   readonly code: string | null
   /** Whether it waits until others have rebuilt their replicas: not an error while they make progress. */
-  readonly isInTurn: boolean
+  readonly isWaitingForRebuildTurn: boolean
   /** Whether it will not continue by itself. */
   readonly isStalled: boolean
   /** End of its replica, or of the log that it writes. */
@@ -44,7 +44,7 @@ export type Health = {
 }
 
 /** Asks the process at this address, which includes its mount point; null if it does not answer in time. */
-export async function askHealth(url: string): Promise<Health | null> {
+export async function fetchHealth(url: string): Promise<Health | null> {
   const ready = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS })
   if (ready.status === null) return null
   const head = ready.headers.get('x-ledger-head')
@@ -72,7 +72,7 @@ function readinessOf({ status, headers, body }: HttpReply) {
   return {
     state: isUp ? 'up' : state === 'starting' ? 'starting' : 'catching-up',
     code: typeof code === 'string' ? code : null,
-    isInTurn: state === 'waiting-to-rebuild',
+    isWaitingForRebuildTurn: state === 'waiting-to-rebuild',
     isStalled: !isUp && retryable === false,
     detail:
       status === 200
@@ -83,7 +83,7 @@ function readinessOf({ status, headers, body }: HttpReply) {
 
 /** The clock skew of a ready process that may stop it. */
 function clockDetail(headers: Headers): string | null {
-  const skewMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
+  const skewMicros = Number(headers.get(CLOCK_SKEW_HEADER)) * MICROS_PER_MS
   return Math.abs(skewMicros) > CLOCK_TOLERANCE_MICROS
     ? `its clock is ${describeClockSkew(skewMicros, 'those of its peers')}`
     : null

@@ -25,7 +25,7 @@ export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>)
 }
 
 /** How many failures are tolerated before something stops. */
-export function measureMargins(
+export function measureFailuresTolerated(
   metrics: Metrics,
   read: () => Iterable<readonly [kind: 'lookups' | 'registrations' | 'ordering', count: number]>,
 ): void {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { wordOfRefusal } from '@quorumscan/errors/node-words'
+import { describeRefusal } from '@quorumscan/errors/node-words'
 import { createAuthority } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
@@ -45,9 +45,9 @@ it('says what is wrong with TLS, and what an operator can do', async () => {
 })
 
 it('tells refusals apart, and repeats no text of a stranger', () => {
-  expect(wordOfRefusal(503, { code: 'NO_CERTIFICATE' })).toBe('no certificate')
-  expect(wordOfRefusal(503, { code: 'OFFSET_NOT_REACHED' })).toBe('behind')
-  expect(wordOfRefusal(503, { code: 'LOG_FORK' })).toBe('LOG_FORK')
-  expect(wordOfRefusal(500, { code: '\u001b[2J' })).toBe('status 500')
-  expect(wordOfRefusal(404, null)).toBe('status 404')
+  expect(describeRefusal(503, { code: 'NO_CERTIFICATE' })).toBe('no certificate')
+  expect(describeRefusal(503, { code: 'OFFSET_NOT_REACHED' })).toBe('behind')
+  expect(describeRefusal(503, { code: 'LOG_FORK' })).toBe('LOG_FORK')
+  expect(describeRefusal(500, { code: '\u001b[2J' })).toBe('status 500')
+  expect(describeRefusal(404, null)).toBe('status 404')
 })

@@ -8,10 +8,10 @@ import { parseTime } from '@quorumscan/model'
 import {
   CLOCK_TOLERANCE_MICROS,
   type ClockReading,
-  type ClockVerdict,
+  type ClockComparison,
   describeClockSkew,
   freshReadings,
-  judgeClock,
+  compareClock,
   type Moment,
   skewOf,
 } from './clock-comparison.ts'
@@ -26,7 +26,7 @@ export const CLOCK_HEADER = 'x-clock'
 const HEAD_HEADER = 'x-ledger-head'
 const HEAD_TIME_HEADER = 'x-ledger-head-time'
 /** On the answer of `/readyz`: the clock skew of this process, in ms by which it is ahead of its peers. */
-export const OFFSET_HEADER = 'x-clock-offset-ms'
+export const CLOCK_SKEW_HEADER = 'x-clock-offset-ms'
 /** On the answer of `/readyz`: what an operator must know although the process does its work. */
 export const DETAIL_HEADER = 'x-detail'
 /** Often enough to notice a skew of 2 s before drift makes it 10 s. */
@@ -69,7 +69,7 @@ export function createPeerClocks(options: {
   })
   const readingsIn = (latest: Latest) => [...latest.values()].map(({ value }) => value.reading)
   const verdictOf = (latest: Latest) =>
-    judgeClock({ readings: readingsIn(latest), now: moment(), needed })
+    compareClock({ readings: readingsIn(latest), now: moment(), needed })
 
   const readAt = async (
     { url, isPublicOnly }: PeerEndpoint,
@@ -141,7 +141,7 @@ export function createPeerClocks(options: {
   return {
     /** The latest of each peer that has answered. */
     readings: (): readonly ClockReading[] => readingsIn(poll.latest),
-    verdict: (): ClockVerdict => verdictOf(poll.latest),
+    verdict: (): ClockComparison => verdictOf(poll.latest),
     /**
      * From now on, asks peers at their addresses on the ledger; a peer that does not answer there, at the address that
      * the operator of this process configured (D-34).
@@ -181,7 +181,7 @@ type Latest = PeerPoll<Answer>['latest']
 function createVerdictLog(needed: number, logger: Logger) {
   /** The skew of the last warning; null without one, or since the clock is right again. */
   let warnedMicros: number | null = null
-  return (now: ClockVerdict): void => {
+  return (now: ClockComparison): void => {
     if (now.kind === 'off') {
       const hasWarned =
         warnedMicros !== null && Math.abs(now.skewMicros - warnedMicros) <= CLOCK_TOLERANCE_MICROS

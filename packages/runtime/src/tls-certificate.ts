@@ -23,12 +23,12 @@ export type CertificateFiles = {
   readonly clientCaFile?: string | null
 }
 
-export type TlsCertificate = Awaited<ReturnType<typeof openCertificate>>
+export type TlsCertificate = Awaited<ReturnType<typeof openTlsCertificate>>
 
 type Loaded = { readonly cert: string; readonly key: string; readonly ca?: string }
 
 /** @throws {EnvError} Which names the variable whose file cannot be read or is malformed. */
-export async function openCertificate(
+export async function openTlsCertificate(
   files: CertificateFiles,
   app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
 ) {

@@ -18,10 +18,10 @@ import {
 import { withWaitOf } from '@quorumscan/server'
 import { requestOfLookup, type Threshold, thresholdVotes, utf8 } from '@quorumscan/verifier'
 import {
-  type AnyQuestion,
   type Certificate,
   isStale,
-  questionOf,
+  queryOf,
+  type StateQuery,
 } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
@@ -45,7 +45,7 @@ type CertifiedOptions = {
 }
 
 /** Errors of the local replica after which a node may have an answer. */
-const ASKS_NODE: ReadonlySet<string> = new Set([
+const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
   'NO_CERTIFICATE',
   'LOG_FORK',
   'STATE_DIVERGED',
@@ -67,16 +67,16 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   /** Null: the local replica has no such state. */
   const proveOwn = async (
     asked: ProxyRead,
-    question: AnyQuestion<unknown>,
+    stateQuery: StateQuery<unknown>,
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
     const { request, signers, threshold } = options
-    const isPageWalk = question.offset !== null
+    const isPageWalk = stateQuery.offset !== null
     const query = { signers, min_offset: isPageWalk ? 0 : options.minOffset }
     // A replica that lags would let every caller wait for nothing.
     const waits = ledger.state() === 'live'
     try {
-      const proven = await answers.prove(question, withWaitOf(request, { query, waits }))
+      const proven = await answers.prove(stateQuery, withWaitOf(request, { query, waits }))
       const { answer, certificate } = proven
       const { offset, recordTime, signatures } = certificate
       const agreed = signatures.map(([name]) => name)
@@ -98,7 +98,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         certificate: isPageWalk ? null : certificate,
       }
     } catch (error) {
-      if (isScanError(error) && ASKS_NODE.has(error.code)) return null
+      if (isScanError(error) && CODES_WITH_NODE_FALLBACK.has(error.code)) return null
       throw error
     }
   }
@@ -107,10 +107,10 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   return async (asked: ProxyRead, options: CertifiedOptions): Promise<Proven | Unproven> => {
     const { request, threshold, maxAgeMs } = options
     const wanted = certifiedRequestOf(asked)
-    const question = wanted.question(network)
-    const own = await proveOwn(asked, question, options)
+    const stateQuery = wanted.stateQuery(network)
+    const own = await proveOwn(asked, stateQuery, options)
     // A walk stays at its own offset, however old that is.
-    const isPageWalk = question.offset !== null
+    const isPageWalk = stateQuery.offset !== null
     if (own !== null && (isPageWalk || isWithin(own.recordTime, Math.min(MAX_AGE_MS, maxAgeMs))))
       return own
     const minOffset = Math.max(options.minOffset, own?.offset ?? 0)
@@ -129,10 +129,10 @@ function certifiedRequestOf(asked: ProxyRead): CertifiedQuery<unknown> {
   if ('lookups' in asked) return requestOfLookups(asked.lookups)
   if (!('lookup' in asked)) return asked
   const { lookup } = asked
-  // The question of one lookup, whose answer is the entry or null, in a request that caches can keep.
+  // The query of one lookup, whose answer is the entry or null, in a request that caches can keep.
   return {
     ...requestOfLookups([lookup]),
-    question: (network) => questionOf(requestOfLookup(lookup), network),
+    stateQuery: (network) => queryOf(requestOfLookup(lookup), network),
   }
 }
 

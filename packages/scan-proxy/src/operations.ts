@@ -25,7 +25,7 @@ import {
   requestOfActivities,
   utf8,
 } from '@quorumscan/verifier'
-import { askNetwork, questionOf } from '@quorumscan/verifier/certified'
+import { networkQuery, queryOf } from '@quorumscan/verifier/certified'
 import {
   isSharedDso,
   isWholeRounds,
@@ -89,7 +89,7 @@ export const OPERATIONS: {
         cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
       })
       // A certified answer has the whole rules, for any cached contract.
-      return { ...read, body: read.request.parameters, question: () => askNetwork('ans-rules') }
+      return { ...read, body: read.request.parameters, stateQuery: () => networkQuery('ans-rules') }
     },
   },
   proxyGetDso: {
@@ -157,8 +157,8 @@ function networkRead(
   more: Partial<NodeRead> = {},
 ): NodeRead {
   const request = { operation, parameters }
-  const question: NodeRead['question'] = (network) => questionOf(request, network)
-  const asked = { request, question, path, body: null, entryCountMax: NETWORK_ENTRIES }
+  const stateQuery: NodeRead['stateQuery'] = (network) => queryOf(request, network)
+  const asked = { request, stateQuery, path, body: null, entryCountMax: NETWORK_ENTRIES }
   return nodeRead(asked, { bytesMax: NETWORK_BYTES_MAX, ...more })
 }
 

@@ -15,7 +15,7 @@ import {
   createLogger,
   createMetrics,
   type Logger,
-  openCertificate,
+  openTlsCertificate,
   parsePeerTokens,
   startTracing,
   type Tracing,
@@ -36,10 +36,10 @@ type Extending<Context> = {
   readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
-export type App = Awaited<ReturnType<typeof beginApp>>
+export type App = Awaited<ReturnType<typeof createAppBase>>
 
 /** The parts that all apps share. @throws {EnvError} If a file is malformed. */
-export async function beginApp(
+export async function createAppBase(
   name: string,
   config: AppConfig & { readonly peerTokensFile?: string | null },
   overrides: AppOverrides,
@@ -51,7 +51,7 @@ export async function beginApp(
   const { tls, peerCa, proxies, operator } = config.connections
   /** The tokens of callers with a higher rate (D-33). */
   const peerTokens = await readParsed(config.peerTokensFile ?? null, parsePeerTokens)
-  const certificate = tls === null ? null : await openCertificate(tls, { clock, logger, metrics })
+  const certificate = tls === null ? null : await openTlsCertificate(tls, { clock, logger, metrics })
   const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
   return {
     name,

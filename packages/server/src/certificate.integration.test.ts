@@ -5,7 +5,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { type Clock, createSystemClock } from '@quorumscan/base'
-import { createLogger, createMetrics, openCertificate } from '@quorumscan/runtime'
+import { createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
 import {
   createAuthority,
   createManualClock,
@@ -57,7 +57,7 @@ async function start(options: Partial<ServerOptions<typeof routes, never>> = {})
     prefix: null,
     rateLimit: null,
     clock,
-    certificate: await openCertificate(files, { clock, logger, metrics }),
+    certificate: await openTlsCertificate(files, { clock, logger, metrics }),
     ...options,
   })
   await server.listen({ host: '127.0.0.1', port: 0 })
@@ -201,7 +201,7 @@ it('a certificate that was renewed is shown from then on', async () => {
     level: 'info',
     stream: { write: (line) => void lines.push(line) },
   })
-  const certificate = await openCertificate(own, { clock, logger, metrics: createMetrics() })
+  const certificate = await openTlsCertificate(own, { clock, logger, metrics: createMetrics() })
   await using running = await start({ clock, certificate })
   const before = serialOf(await running.connect())
   const renewed = await authority.issue('renewed')
@@ -241,7 +241,7 @@ it('missing files end the start, with their names', async () => {
     metrics: createMetrics(),
   }
   const nowhere = join(authority.directory, 'nowhere')
-  const open = (changes: object) => openCertificate({ ...files, ...changes }, app)
+  const open = (changes: object) => openTlsCertificate({ ...files, ...changes }, app)
   await expect(open({ certFile: nowhere })).rejects.toThrow(/^QS_TLS_CERT: .*nowhere/)
   await expect(open({ keyFile: nowhere })).rejects.toThrow(/^QS_TLS_KEY: .*nowhere/)
   await expect(open({ keyFile: files.certFile })).rejects.toThrow(/^QS_TLS_CERT, QS_TLS_KEY: /)

@@ -15,7 +15,7 @@ export type ConnectionLimits = {
 }
 
 /** A connection, WebSocket or long poll in a slot. */
-export type SlotUser = {
+export type Occupant = {
   /** Whether the occupant can be evicted without loss of work. Absent: always. */
   isIdle?(): boolean
   evict(): void
@@ -32,7 +32,7 @@ type ClientSlots = {
   readonly client: string
   readonly network: string
   /** The longest idle one first. */
-  readonly occupants: Set<SlotUser>
+  readonly occupants: Set<Occupant>
 }
 
 /** The slots of the connections of reverse proxies, which have no limit of their own and are not evicted. */
@@ -52,7 +52,7 @@ export class ConnectionLimiter {
    *
    * @param address - Of the socket; undefined on a unix socket. `proxy`: the connection serves many clients.
    */
-  acquire(address: string | undefined, occupant: SlotUser, { isProxy = false } = {}): Slot | null {
+  acquire(address: string | undefined, occupant: Occupant, { isProxy = false } = {}): Slot | null {
     const { client, network } = isProxy ? PROXIES : keysOf(address)
     if (!this.#makeRoom(client, network)) return null
     const slots = this.#clients.get(client) ?? { client, network, occupants: new Set() }
@@ -109,14 +109,14 @@ export class ConnectionLimiter {
     return evict !== null
   }
 
-  #remove(slots: ClientSlots, occupant: SlotUser): void {
+  #remove(slots: ClientSlots, occupant: Occupant): void {
     if (!slots.occupants.delete(occupant)) return
     this.#count--
     if (slots.occupants.size === 0) this.#clients.delete(slots.client)
   }
 }
 
-function firstIdle(occupants: Iterable<SlotUser>): SlotUser | undefined {
+function firstIdle(occupants: Iterable<Occupant>): Occupant | undefined {
   for (const one of occupants) if (one.isIdle?.() !== false) return one
   return undefined
 }

@@ -14,7 +14,7 @@ const LINES_MAX = 10
 /** Characters of a logged path: names and parties are shorter. */
 const PATH_CHARACTERS_MAX = 256
 /** The category of the ledger interface's errors that are defects of this process. */
-const OURS = 4
+const DEFECT_CATEGORY = 4
 
 /** The request that failed. */
 type Failed = {
@@ -41,13 +41,13 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
     /** @param thrown - Any error. */
     note(thrown: unknown, request: Failed): void {
       const { id: request_id, log, method, url, client, routeOptions } = request
-      const { error, code, status, isOurs } = classify(thrown)
+      const { error, code, status, isDefect } = classify(thrown)
       const isProbe = routeOptions?.config?.route?.cost === 0
       count?.(code)
       // A 404 is an ordinary answer, and probes repeat.
       if (status === 404 || isProbe) return
       const { cause } = error
-      const level = isOurs ? 'error' : cause !== undefined && status >= 500 ? 'warn' : 'info'
+      const level = isDefect ? 'error' : cause !== undefined && status >= 500 ? 'warn' : 'info'
       const path = url?.split('?', 1)[0]?.slice(0, PATH_CHARACTERS_MAX)
       // Of what an operator must repair, the stack; of what the caller did, the reason.
       const why = level === 'info' ? { reason: Object(cause).message } : { err: cause ?? error }
@@ -59,12 +59,12 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
 
 function classify(thrown: unknown) {
   if (thrown instanceof LedgerDecodeError)
-    return { error: thrown, code: 'INVALID_ARGUMENT', status: 400, isOurs: false }
+    return { error: thrown, code: 'INVALID_ARGUMENT', status: 400, isDefect: false }
   if (thrown instanceof LedgerError) {
     const { httpStatus, category } = thrown.spec
-    return { error: thrown, code: thrown.code, status: httpStatus, isOurs: category === OURS }
+    return { error: thrown, code: thrown.code, status: httpStatus, isDefect: category === DEFECT_CATEGORY }
   }
   const error = toScanError(thrown)
   const { code } = error
-  return { error, code, status: error.spec.httpStatus, isOurs: code === 'INTERNAL' }
+  return { error, code, status: error.spec.httpStatus, isDefect: code === 'INTERNAL' }
 }

@@ -7,7 +7,7 @@ import {
   CLOCK_HEADER,
   clockSkewMs,
   DETAIL_HEADER,
-  OFFSET_HEADER,
+  CLOCK_SKEW_HEADER,
   type PeerClocks,
 } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
@@ -54,7 +54,7 @@ export function createHealthHandlers(
       const skewMs = clockSkewMs(clocks)
       const detail = app.detail?.() ?? null
       const headers = {
-        ...(skewMs !== null && { [OFFSET_HEADER]: String(skewMs) }),
+        ...(skewMs !== null && { [CLOCK_SKEW_HEADER]: String(skewMs) }),
         ...(detail !== null && { [DETAIL_HEADER]: detail }),
       }
       return { body: null, headers }

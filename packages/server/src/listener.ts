@@ -22,7 +22,7 @@ import { repeat, type TlsCertificate } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
 import type { ClientAddresses } from './client-address.ts'
 import { closeGently, discardInput } from './closing.ts'
-import { ConnectionLimiter, type SlotUser } from './connection-limiter.ts'
+import { ConnectionLimiter, type Occupant } from './connection-limiter.ts'
 import type { HttpLimits } from './limits.ts'
 import type { LoadShedder } from './load-shedder.ts'
 
@@ -190,7 +190,7 @@ type Shared = {
   readonly nextBackOff: (() => Promise<void>) | null
 }
 
-class Connection implements SlotUser {
+class Connection implements Occupant {
   /** A WebSocket has limits of its own. */
   isUpgraded = false
   /** A request began. */

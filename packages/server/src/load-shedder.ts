@@ -78,7 +78,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
   let hasNewConnection = false
   /** Null while turns start requests. */
   let acceptingUntilMs: number | null = null
-  let unitsInHand = 0
+  let unitsInProgress = 0
   let unitsMax = UNITS_AT_FIRST
   let halvedAtMs = Number.NEGATIVE_INFINITY
 
@@ -111,7 +111,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
     request.start(!request.isProbe && (isLate || !hasRoom(request)) ? OVERLOADED : null)
   }
   const hasRoom = ({ isPeer }: Pick<QueuedRequest, 'isPeer'>): boolean =>
-    unitsInHand < (isPeer ? PEER_UNITS_MAX : unitsMax)
+    unitsInProgress < (isPeer ? PEER_UNITS_MAX : unitsMax)
 
   return {
     enqueue(request: QueuedRequest): void {
@@ -142,24 +142,24 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
       if (!hasRoom(client)) throw OVERLOADED
     },
     begin(units: number): void {
-      unitsInHand += units
+      unitsInProgress += units
     },
     /** The request waits for an event, without work for the process, until `resume`. */
     pause(units: number): void {
-      unitsInHand -= units
+      unitsInProgress -= units
     },
     resume(units: number): void {
-      unitsInHand += units
+      unitsInProgress += units
     },
     /** @param error - What the handler failed with. */
     end(units: number, error?: unknown): void {
-      const isMoreWanted = 2 * unitsInHand > unitsMax
-      unitsInHand -= units
+      const isMoreWanted = 2 * unitsInProgress > unitsMax
+      unitsInProgress -= units
       if (error instanceof ScanError && error.code === 'OVERLOADED') {
         const nowMs = monotonicMs()
         if (nowMs - halvedAtMs < HALVING_MS) return
         halvedAtMs = nowMs
-        unitsMax = Math.max(UNITS_MIN, Math.min(unitsMax, unitsInHand) / 2)
+        unitsMax = Math.max(UNITS_MIN, Math.min(unitsMax, unitsInProgress) / 2)
       } else if (isMoreWanted)
         unitsMax = Math.min(UNITS_MAX, unitsMax + (UNITS_MIN * units) / unitsMax)
     },

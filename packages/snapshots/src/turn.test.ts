@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   BLOCKED_MS_MAX,
-  noteReport,
+  recordReport,
   type PeerPhase,
-  stepTurn,
+  nextPhase,
   type TurnPeer,
   UNREACHABLE_MS_MAX,
 } from './turn.ts'
@@ -78,14 +78,14 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     const ms = nowMs - member.lastRoundMs
     member.lastRoundMs = nowMs
     member.others = others.map((one, index) =>
-      noteReport(one, {
+      recordReport(one, {
         report: reports[index] ?? 'unreachable',
         ms,
         wasBlocker: member.blockers.includes(one.name),
       }),
     )
     if (member.phase === 'begins') return
-    const { next, blockers } = stepTurn({ name: member.name, phase: member.phase }, member.others)
+    const { next, blockers } = nextPhase({ name: member.name, phase: member.phase }, member.others)
     member.phase = next
     member.blockers = blockers
     member.reports = []
@@ -135,15 +135,15 @@ describe('turns', () => {
     const own = { name: 'sv-2', phase: 'waits' } as const
     const other = { unreachableMs: 0, blockedMs: 0 }
     const report = (name: string, report: PeerPhase): TurnPeer => ({ ...other, name, report })
-    expect(stepTurn(own, [report('sv-1', 'waits'), report('sv-3', 'waits')])).toEqual({
+    expect(nextPhase(own, [report('sv-1', 'waits'), report('sv-3', 'waits')])).toEqual({
       next: 'waits',
       blockers: ['sv-1'],
     })
-    expect(stepTurn(own, [report('sv-1', 'ready'), report('sv-3', 'waits')]).next).toBe('claims')
+    expect(nextPhase(own, [report('sv-1', 'ready'), report('sv-3', 'waits')]).next).toBe('claims')
     const claims = { name: 'sv-2', phase: 'claims' } as const
-    expect(stepTurn(claims, [report('sv-1', 'claims')]).next).toBe('waits')
-    expect(stepTurn(claims, [report('sv-3', 'claims')]).next).toBe('claims')
-    expect(stepTurn(claims, [report('sv-1', 'waits'), report('sv-3', 'other')]).next).toBe('begins')
+    expect(nextPhase(claims, [report('sv-1', 'claims')]).next).toBe('waits')
+    expect(nextPhase(claims, [report('sv-3', 'claims')]).next).toBe('claims')
+    expect(nextPhase(claims, [report('sv-1', 'waits'), report('sv-3', 'other')]).next).toBe('begins')
     expect(simulate([fate, fate, fate], () => 0.5).atOnceMax).toBe(1)
   })
 

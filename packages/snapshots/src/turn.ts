@@ -28,7 +28,7 @@ export const UNREACHABLE_MS_MAX = 30_000
 export const BLOCKED_MS_MAX = 900_000
 
 /** The next phase of this member, and the members that block it. */
-export function stepTurn(
+export function nextPhase(
   own: { readonly name: string; readonly phase: Phase },
   others: readonly TurnPeer[],
 ): { readonly next: Phase | 'begins'; readonly blockers: readonly string[] } {
@@ -60,7 +60,7 @@ function blocks(own: { readonly name: string; readonly phase: Phase }, other: Tu
 }
 
 /** Updates the state of a peer after a round that ended `ms` after the previous one. */
-export function noteReport(
+export function recordReport(
   before: TurnPeer,
   round: { readonly report: PeerPhase; readonly ms: number; readonly wasBlocker: boolean },
 ): TurnPeer {

@@ -3,8 +3,8 @@
  * what is wrong with a service, and what to do next.
  */
 
-import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { askHealth, type Health, type ProcessRestarts } from '@quorumscan/runtime'
+import { type NodeState, stateLabel } from '@quorumscan/errors/node-words'
+import { fetchHealth, type Health, type ProcessRestarts } from '@quorumscan/runtime'
 import type { Service } from './service.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -81,7 +81,7 @@ export function createServiceHealth(options: {
       const report = reportByName.get(service.name)
       // At its root, a validator serves the `/readyz` of the ledger interface, which reports no reason.
       const url = `${service.url}${service.kind === 'validator' ? '/api/validator' : ''}`
-      const health = await askHealth(url)
+      const health = await fetchHealth(url)
       if (report === undefined) return
       report.health = health
       if (health?.state === 'up') report.wasUp = true
@@ -102,7 +102,7 @@ export function createServiceHealth(options: {
       const { state, detail } = stateOf(service)
       // A process may report a whole sentence.
       const reason = detail?.replace(/\.$/, '') ?? null
-      return [`${service.name} is ${wordOfState[state]}`, reason, adviceOn(service)]
+      return [`${service.name} is ${stateLabel[state]}`, reason, adviceOn(service)]
         .filter((part) => part !== null)
         .join('; ')
     },

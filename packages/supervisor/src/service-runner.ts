@@ -168,7 +168,7 @@ export class ServiceRunner {
       if (this.health.stateOf(service).state === 'up') return
       const health = this.health.healthOf(service)
       const reached = health?.offset ?? null
-      if (reached !== offset || health?.isInTurn === true) {
+      if (reached !== offset || health?.isWaitingForRebuildTurn === true) {
         offset = reached
         movedMs = clock.monotonicMs()
       }

@@ -2,7 +2,7 @@
 import { ScanError } from '@quorumscan/errors'
 import {
   assertProfile,
-  isBehindSentinels,
+  usesSentinels,
   openCheckedRedis,
   type RedisAddress,
   reaching,
@@ -74,7 +74,7 @@ export async function openConnection(
     checking = assertProfile(redis, 'users')
     checking.catch(() => {}) // Each write reports it.
   })
-  const needsCopy = isBehindSentinels(address)
+  const needsCopy = usesSentinels(address)
   return {
     redis,
     [Symbol.dispose]: () => redis.disconnect(),

@@ -8,12 +8,12 @@ import {
   type MemberSignature,
   verifySignatures,
 } from './certificates/certificate.ts'
-import { askActivities } from './certified/activities.ts'
+import { activitiesQuery } from './certified/activities.ts'
 import { createCertifiedVerifier, encodeDocument } from './certified/document.ts'
 import { leavesOfDocument } from './certified/document-leaves.ts'
-import { askEntries, askEntriesOfParty } from './certified/lists.ts'
-import type { AnyQuestion, Question } from './certified/question.ts'
-import { questionOf } from './certified/question-of-request.ts'
+import { entriesQuery, partyEntriesQuery } from './certified/lists.ts'
+import type { RangeQuery, StateQuery } from './certified/query.ts'
+import { queryOf } from './certified/query-of-request.ts'
 import * as history from './certified/testing/activity-forger.ts'
 import { createTestNetwork } from './certified/testing/network.ts'
 import { createWorld, proofOf } from './certified/testing/world.ts'
@@ -30,8 +30,8 @@ const { leaves, point } = createWorld(
 )
 const certificate = network.certificateOf(point, [0, 1, 2])
 
-function documentOf(question: AnyQuestion<unknown>): string {
-  const proof = proofOf(leaves, question as Question<unknown>, point.recordTime)
+function documentOf(stateQuery: StateQuery<unknown>): string {
+  const proof = proofOf(leaves, stateQuery as RangeQuery<unknown>, point.recordTime)
   return encodeDocument(encodeCertificate(certificate), JSON.stringify(proof))
 }
 
@@ -64,16 +64,16 @@ it('an object turns from the truth to a lie', () => {
 const PAGE = { pageSize: 1, pageToken: null }
 const ALL = { pageSize: 1000, pageToken: null }
 
-it.each<[string, AnyQuestion<unknown>, AnyQuestion<unknown>]>([
+it.each<[string, StateQuery<unknown>, StateQuery<unknown>]>([
   [
     'a prefix list',
-    askEntries(ALICE, PAGE, network),
-    askEntries(ALICE, turning(PAGE, ALL), network),
+    entriesQuery(ALICE, PAGE, network),
+    entriesQuery(ALICE, turning(PAGE, ALL), network),
   ],
   [
     'the names of a party',
-    askEntriesOfParty(ALICE, PAGE, network),
-    askEntriesOfParty(ALICE, turning(PAGE, ALL), network),
+    partyEntriesQuery(ALICE, PAGE, network),
+    partyEntriesQuery(ALICE, turning(PAGE, ALL), network),
   ],
   ...[
     { operation: 'getEntryByName', parameters: { name: `${ALICE}-1` } },
@@ -83,7 +83,7 @@ it.each<[string, AnyQuestion<unknown>, AnyQuestion<unknown>]>([
       operation: 'listEntries',
       parameters: { name_prefix: ALICE, page_size: 1, page_token: null },
     },
-  ].map((request): [string, AnyQuestion<unknown>, AnyQuestion<unknown>] => {
+  ].map((request): [string, StateQuery<unknown>, StateQuery<unknown>] => {
     const lie = {
       operation: 'listEntriesByParty',
       parameters: {
@@ -96,8 +96,8 @@ it.each<[string, AnyQuestion<unknown>, AnyQuestion<unknown>]>([
     }
     return [
       request.operation,
-      questionOf(request, network),
-      questionOf(turning(request, lie), network),
+      queryOf(request, network),
+      queryOf(turning(request, lie), network),
     ]
   }),
 ])('the request of %s is read once', async (_, asked, turned) => {
@@ -116,22 +116,22 @@ it('the requested page of activities is read once', async () => {
   })
   const document = history.documentOf(history.truth, history.honestRun(history.truth.rows, page))
   const verifier = createCertifiedVerifier(history.network)
-  const verify = (asked: AnyQuestion<unknown>) => verifier.verify(document, asked, 'weak')
-  const proven = await verify(askActivities(page, history.network))
-  expect(await verify(askActivities(turning(page, lie), history.network))).toEqual(proven)
+  const verify = (asked: StateQuery<unknown>) => verifier.verify(document, asked, 'weak')
+  const proven = await verify(activitiesQuery(page, history.network))
+  expect(await verify(activitiesQuery(turning(page, lie), history.network))).toEqual(proven)
   const request = turning(requestOf(page), requestOf(lie))
-  expect(await verify(questionOf(request, history.network))).toEqual(proven)
+  expect(await verify(queryOf(request, history.network))).toEqual(proven)
 })
 
 it('bytes of a document are not read again after the check', async () => {
-  const question = questionOf(
+  const stateQuery = queryOf(
     { operation: 'getEntryByName', parameters: { name: `${ALICE}-1` } },
     network,
   )
-  const bytes = new TextEncoder().encode(documentOf(question))
+  const bytes = new TextEncoder().encode(documentOf(stateQuery))
   const verifiers = {
     verify: (given: Uint8Array) =>
-      createCertifiedVerifier(network).verify(given, question, 'strong'),
+      createCertifiedVerifier(network).verify(given, stateQuery, 'strong'),
     show: (given: Uint8Array) => leavesOfDocument(given, 'strong', network),
   }
   for (const [name, read] of Object.entries(verifiers)) {

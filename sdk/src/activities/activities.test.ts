@@ -5,7 +5,7 @@ import { QuorumscanError } from '../errors.ts'
 import { createBounded, type LookupSource } from '../names/bounded.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, type WebStorage } from '../platform/store.ts'
-import { type ActivityNews, createActivities } from './activities.ts'
+import { type ActivityHints, createActivities } from './activities.ts'
 
 const idOf = (index: number) => `${String(index).padStart(16, '0')}:0000`
 const rowOf = (index: number) => ({ event_id: idOf(index) })
@@ -14,7 +14,7 @@ const ROWS = [1, 2, 3, 4, 5].map(rowOf)
 /** Pages of the rows; `asked` says after which row each was asked for. */
 function world(
   fail: (page: number) => QuorumscanError | null = () => null,
-  hints?: ActivityNews,
+  hints?: ActivityHints,
   floor = async () => 0,
 ) {
   const asked: (string | null)[] = []

@@ -51,7 +51,7 @@ const POLL_MS = 1000
 /** @param live - `hints` yields whenever there may be more rows. Without it, the stream polls. */
 export function createActivities(
   reads: Bounds & Pick<LookupSource, 'read'>,
-  live?: { readonly hints: ActivityNews; readonly random: Random },
+  live?: { readonly hints: ActivityHints; readonly random: Random },
 ): Activities {
   const { clock } = reads
 
@@ -116,7 +116,7 @@ export function createActivities(
  *
  * @throws {QuorumscanError} An error that the validator sends, and NETWORK_ERROR when the connection is lost.
  */
-export function createActivityNews(parts: {
+export function createActivityHints(parts: {
   readonly WebSocket: WebSocketConstructor
   /** URL of the validator, http or https. */
   readonly url: string
@@ -137,7 +137,7 @@ export function createActivityNews(parts: {
   }
 }
 
-export type ActivityNews = ReturnType<typeof createActivityNews>
+export type ActivityHints = ReturnType<typeof createActivityHints>
 
 function isHint(body: unknown): body is { readonly offset: number } {
   const { offset } = Object(body)

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { createActivityNews } from './activities.ts'
+import { createActivityHints } from './activities.ts'
 
 function world(serve: readonly ((server: ServerSide) => void)[]) {
   let nowMs = 0
@@ -17,7 +17,7 @@ function world(serve: readonly ((server: ServerSide) => void)[]) {
     },
   }
   const { WebSocket, opened } = scriptedSockets(serve)
-  const hints = createActivityNews({ WebSocket, url: 'https://v.test/api/validator', clock })
+  const hints = createActivityHints({ WebSocket, url: 'https://v.test/api/validator', clock })
   const collect = async (signal?: AbortSignal) => {
     const offsets: number[] = []
     let error: unknown = null

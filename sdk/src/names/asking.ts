@@ -18,7 +18,7 @@ import { outcomeError } from './outcome-error.ts'
 /** Lagging nodes have usually caught up after as many retries. */
 const LAGGING_RETRIES_MAX = 2
 /** Nodes that were unreachable for a moment, such as under high load, usually reply after these pauses. */
-const AWAY_PAUSES_MS = [250, 500, 1000, 2000]
+const RETRY_PAUSES_MS = [250, 500, 1000, 2000]
 /** The least pause, also if a node asks for a shorter one. */
 const WAIT_MS_MIN = 250
 
@@ -43,7 +43,7 @@ export async function retryLookups<Answer>(
     const askedMs =
       outcomes
         .map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : null))
-        .find((ms) => ms !== null) ?? (isUnreachable ? AWAY_PAUSES_MS[failureCount++] : undefined)
+        .find((ms) => ms !== null) ?? (isUnreachable ? RETRY_PAUSES_MS[failureCount++] : undefined)
     const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
     if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
     if (askedMs === undefined) return outcomes

@@ -41,7 +41,7 @@ export function seenNamesFull(max: number): QuorumscanError {
  *
  * @throws {QuorumscanError} NAME_CHANGED if it is not.
  */
-export async function settleChange(
+export async function requireAccepted(
   change: NameChange,
   isAccepted: ResolveOptions['acceptChange'],
   accept: SeenNames['accept'],

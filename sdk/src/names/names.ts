@@ -56,7 +56,7 @@ export function createNames(
       const [changed] = await changesOf([{ name, party, atMicros: outcome.recordTime }], true)
       return { party, changed }
     })
-    if (changed) await (await extras()).settleChange(changed, lookup.acceptChange, seen.accept)
+    if (changed) await (await extras()).requireAccepted(changed, lookup.acceptChange, seen.accept)
     return party
   }
 

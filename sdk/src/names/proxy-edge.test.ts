@@ -8,12 +8,12 @@ import {
 } from '@quorumscan/testkit'
 import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askEntries,
-  askName,
+  batchQuery,
   CERTIFIED_MEDIA_TYPE,
+  entriesQuery,
   type HashedNetwork,
-  type Question,
+  nameQuery,
+  type RangeQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
 import nock from 'nock'
@@ -41,9 +41,9 @@ const state = stateAt(HEAD)
 const DOCUMENT = { 'content-type': CERTIFIED_MEDIA_TYPE }
 
 type Reply = [status: number, body: string, headers?: Record<string, string>]
-const proven = (question: Question<unknown>, by = state, certificate?: string): Reply => [
+const proven = (stateQuery: RangeQuery<unknown>, by = state, certificate?: string): Reply => [
   200,
-  by.document(question, certificate),
+  by.document(stateQuery, certificate),
   DOCUMENT,
 ]
 const refusal = (status: number, code: string): Reply => [
@@ -83,15 +83,15 @@ describe.each([
     const badheaders = ['authorization', 'x-quorum', 'x-min-offset', 'x-max-age-ms']
     nock(URL, { badheaders, reqheaders: { accept: CERTIFIED_MEDIA_TYPE } })
       .get(`${PATH}/by-name/${ABSENT}?quorum=strong`)
-      .reply(...proven(askName(ABSENT)))
+      .reply(...proven(nameQuery(ABSENT)))
       .post(`${PATH}/batch`, { lookups: [{ name: ALICE }, { name: ABSENT }] })
       .matchHeader('content-type', /^text\/plain/)
       .reply((_uri, body) => {
         const { lookups } = JSON.parse(String(body)) as { lookups: Lookup[] }
-        return proven(askBatch(lookups, network))
+        return proven(batchQuery(lookups, network))
       })
       .get(`${PATH}?name_prefix=al&page_size=5`)
-      .reply(...proven(askEntries('al', { pageSize: 5, pageToken: null }, network)))
+      .reply(...proven(entriesQuery('al', { pageSize: 5, pageToken: null }, network)))
     const names = connect({ ...options, token: 't-1' })
     expect(await names.resolve(ABSENT, { threshold: 'strong' })).toBeNull()
     expect(await names.resolveMany([ALICE, ABSENT])).toMatchObject([
@@ -105,7 +105,7 @@ describe.each([
 
   it('returns the signers, and a receipt', async () => {
     told()
-    byName().reply(...proven(askName(ALICE), state, state.certificate(0, 2)))
+    byName().reply(...proven(nameQuery(ALICE), state, state.certificate(0, 2)))
     const outcome = await connect(options).lookup(ALICE)
     expect(outcome).toMatchObject({
       kind: 'verified',
@@ -131,7 +131,7 @@ describe('a proxy whose genesis is pinned by its hash', () => {
 
   it('serves the document, which is verified, and then proofs', async () => {
     told(genesis)
-    byName().reply(...proven(askName(ALICE)))
+    byName().reply(...proven(nameQuery(ALICE)))
     expect(await connect({ genesis: genesisHash }).lookup(ALICE)).toMatchObject({
       kind: 'verified',
       verifiedBy: 'self',
@@ -157,11 +157,11 @@ describe('a proxy whose genesis is pinned by its hash', () => {
 })
 
 it.each<[string, Reply, RegExp]>([
-  ['proves another name', proven(askName(ABSENT)), /shown|claimed|proof/],
-  ['has too few signatures', proven(askName(ALICE), state, state.certificate(1)), /members signed/],
+  ['proves another name', proven(nameQuery(ABSENT)), /shown|claimed|proof/],
+  ['has too few signatures', proven(nameQuery(ALICE), state, state.certificate(1)), /members signed/],
   [
     'is not signed',
-    [200, state.document(askName(ALICE)).replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), DOCUMENT],
+    [200, state.document(nameQuery(ALICE)).replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), DOCUMENT],
     /sign/,
   ],
 ])('an answer that %s is refused as such, at once', async (_, reply, reason) => {
@@ -204,7 +204,7 @@ describe('bounds of the caller', () => {
   it('are enforced here, even if the proxy accepts more', async () => {
     byName()
       .twice()
-      .reply(...proven(askName(ALICE), stateAt(HEAD, 30_000)))
+      .reply(...proven(nameQuery(ALICE), stateAt(HEAD, 30_000)))
     const names = connect()
     // No other node can be asked for a newer answer.
     expect(await names.resolve(ALICE)).toBe(PARTY)
@@ -234,11 +234,11 @@ describe('bounds of the caller', () => {
   })
 
   it('are never below the read floor: the proxy is asked again, for no older offset', async () => {
-    byName(ABSENT).reply(...proven(askName(ABSENT), stateAt(HEAD + 1)))
-    byName().reply(...proven(askName(ALICE)))
+    byName(ABSENT).reply(...proven(nameQuery(ABSENT), stateAt(HEAD + 1)))
+    byName().reply(...proven(nameQuery(ALICE)))
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
       .get(`${PATH}/by-name/${ALICE}`)
-      .reply(...proven(askName(ALICE), stateAt(HEAD + 2)))
+      .reply(...proven(nameQuery(ALICE), stateAt(HEAD + 2)))
     const names = connect()
     expect(await names.resolve(ABSENT)).toBeNull()
     expect(await names.lookup(ALICE)).toMatchObject({ kind: 'verified', offset: HEAD + 2 })

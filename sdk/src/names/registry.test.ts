@@ -8,9 +8,9 @@ import {
 } from '@quorumscan/testkit'
 import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askName,
-  askParty,
+  batchQuery,
+  nameQuery,
+  partyQuery,
   CERTIFIED_MEDIA_TYPE,
   type HashedNetwork,
   sha256,
@@ -64,8 +64,8 @@ function serveNodes(): string[] {
         lookups?: Lookup[]
       }
       const subject = decodeURIComponent(uri.split('/').at(-1)?.split('?')[0] ?? '')
-      const one = uri.includes('by-party') ? askParty(subject, network) : askName(subject)
-      const text = state.document(lookups ? askBatch(lookups, network) : one)
+      const one = uri.includes('by-party') ? partyQuery(subject, network) : nameQuery(subject)
+      const text = state.document(lookups ? batchQuery(lookups, network) : one)
       return [200, name === LIAR ? withLie(text) : text, { 'content-type': CERTIFIED_MEDIA_TYPE }]
     }
     nock(urlOf(name))

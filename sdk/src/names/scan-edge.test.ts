@@ -17,14 +17,14 @@ import {
   type Lookup,
 } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askEntries,
-  askEntriesOfParty,
-  askName,
-  askParty,
+  batchQuery,
   CERTIFIED_MEDIA_TYPE,
+  entriesQuery,
   type HashedNetwork,
-  type Question,
+  nameQuery,
+  partyEntriesQuery,
+  partyQuery,
+  type RangeQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
 import nock from 'nock'
@@ -83,23 +83,23 @@ const state = createSignedState(testNetwork, {
   // The last one lived at the state's record time, which has passed.
   entries: [user(ALICE), user(BOB), simEntry(ENDED, { user: PARTY, expiresAt: RECORD_TIME + 1 })],
 })
-const document = (question: Question<unknown>, certificate?: string): Answer => [
+const document = (stateQuery: RangeQuery<unknown>, certificate?: string): Answer => [
   200,
-  state.document(question, certificate),
+  state.document(stateQuery, certificate),
   { 'content-type': CERTIFIED_MEDIA_TYPE },
 ]
 const PAGE = { pageSize: 100, pageToken: null }
-const questionOf = ({ uri, body }: Asked): Question<unknown> => {
-  if (uri.includes('/all?')) return askEntriesOfParty(PARTY, PAGE, network)
-  if (uri.includes('name_prefix=')) return askEntries('al', PAGE, network)
-  if (uri.includes('by-party')) return askParty(PARTY, network)
-  if (body === '') return askName(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
-  return askBatch((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
+const queryOf = ({ uri, body }: Asked): RangeQuery<unknown> => {
+  if (uri.includes('/all?')) return partyEntriesQuery(PARTY, PAGE, network)
+  if (uri.includes('name_prefix=')) return entriesQuery('al', PAGE, network)
+  if (uri.includes('by-party')) return partyQuery(PARTY, network)
+  if (body === '') return nameQuery(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
+  return batchQuery((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
 }
 const honest: Behaviour = (request) =>
   request.uri.startsWith('/v0/certificate')
     ? [200, `{"certificate":${state.certificate()}}`, JSON_TYPE]
-    : document(questionOf(request))
+    : document(queryOf(request))
 const broken =
   (change: (answer: Answer) => Answer): Behaviour =>
   (request) =>
@@ -138,10 +138,10 @@ const FAILURES: Record<string, Behaviour> = {
   'answers nothing': broken(([status, , headers]) => [status, '', headers]),
   'answers half': broken(([status, body, headers]) => [status, body.slice(0, -5), headers]),
   'answers a page': () => [200, '<h1>Welcome</h1>', { 'content-type': 'text/html' }],
-  'proves another name': () => document(askName(BOB)),
-  'has too few signatures': (request) => document(questionOf(request), state.certificate(0)),
+  'proves another name': () => document(nameQuery(BOB)),
+  'has too few signatures': (request) => document(queryOf(request), state.certificate(0)),
   'signs for another': (request) =>
-    document(questionOf(request), state.certificate(0, 2).replace('["sv-1"', '["sv-2"')),
+    document(queryOf(request), state.certificate(0, 2).replace('["sv-1"', '["sv-2"')),
 }
 
 /** Node by node, in order of the genesis. A redirect leads to a server that is not a node. */
@@ -213,7 +213,7 @@ describe('a lookup', () => {
     const forge: Behaviour = (request) =>
       request.uri.startsWith('/v0/certificate')
         ? [200, `{"certificate":${forged.certificate()}}`, JSON_TYPE]
-        : [200, forged.document(questionOf(request)), { 'content-type': CERTIFIED_MEDIA_TYPE }]
+        : [200, forged.document(queryOf(request)), { 'content-type': CERTIFIED_MEDIA_TYPE }]
     serve(forge, forge, forge, forge)
     let isHashed = false
     const platform = createWebCrypto()

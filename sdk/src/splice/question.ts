@@ -14,7 +14,7 @@ import {
 import {
   createVoteState,
   type MemberScans,
-  type Judged,
+  type ParsedReply,
   type SpliceThreshold,
   step,
   VOTE_RULES,
@@ -60,7 +60,7 @@ export function question<T extends JsonValue>(
 }
 
 /** The list of super-validators that vote. */
-export type Electorate = {
+export type MemberList = {
   /** n, including super-validators without an address. */
   readonly nodeCount: number
   /** Super-validators with an address. */
@@ -89,7 +89,7 @@ const READ_ENDED = new Error('the read has ended')
  */
 export async function readByVotes<T extends JsonValue>(
   question: Question<T>,
-  { nodeCount, voters }: Electorate,
+  { nodeCount, voters }: MemberList,
   context: ReadContext,
 ): Promise<SpliceOutcome<T>> {
   const { clock, threshold, endsAtMs, signal } = context
@@ -134,7 +134,7 @@ async function askScan(
   question: Question<JsonValue>,
   { urls, requestCount }: Voter,
   { transport, clock, signal }: Pick<ReadContext, 'transport' | 'clock' | 'signal'>,
-): Promise<Judged> {
+): Promise<ParsedReply> {
   const { path, body, bytesMax } = question
   const url = urls[(requestCount - 1) % urls.length] as string // Each voter has one.
   const bound = { clock, timeoutMs: SCAN_TIMEOUT_MS, signal, what: url }
@@ -169,7 +169,7 @@ function parseReply(
   question: Question<JsonValue>,
   reply: TransportReply,
   nowMicros: number,
-): Judged {
+): ParsedReply {
   const { status } = reply
   if (status !== 200 && status !== 404)
     return failed(`HTTP status ${status}`, retryAfter(reply.header('retry-after')))
@@ -187,12 +187,12 @@ function parseReply(
   return value === undefined ? failed('not an answer to the question') : answered(value)
 }
 
-function answered(value: JsonValue | null): Judged {
+function answered(value: JsonValue | null): ParsedReply {
   return { kind: 'answered', value, answer: canonicalText(value) }
 }
 
 /** The reply is not an answer. */
-function failed(reason: string, retryAfterMs: number | null = null): Judged {
+function failed(reason: string, retryAfterMs: number | null = null): ParsedReply {
   return { kind: 'failed', failure: { reason, isReachable: true }, retryAfterMs }
 }
 

@@ -71,11 +71,11 @@ export type Voter = MemberScans & {
   /** The failure of its newest request; null if that did not fail. */
   failure: VoteFailure | null
   /** No request is sent before this time of the monotonic clock, by its `retry-after`. */
-  restsUntilMs: number
+  backOffUntilMs: number
 }
 
 /** A parsed reply. */
-export type Judged =
+export type ParsedReply =
   | { readonly kind: 'answered'; readonly answer: string; readonly value: JsonValue | null }
   | {
       readonly kind: 'failed'
@@ -86,7 +86,7 @@ export type Judged =
 
 export type VoteEvent =
   | { readonly kind: 'began' | 'woke' | 'deadline' }
-  | { readonly kind: 'reply'; readonly voter: Voter; readonly reply: Judged }
+  | { readonly kind: 'reply'; readonly voter: Voter; readonly reply: ParsedReply }
 
 export type VoteEffect =
   | { readonly kind: 'ask'; readonly voter: Voter }
@@ -122,7 +122,7 @@ export function createVoteState(
   needed: number,
   rules: VoteRules = VOTE_RULES,
 ): VoteState {
-  const silent = { answer: null, value: null, failure: null, failureCount: 0, restsUntilMs: 0 }
+  const silent = { answer: null, value: null, failure: null, failureCount: 0, backOffUntilMs: 0 }
   return {
     rules,
     voters: members.map((one) => ({ ...one, ...silent, isAsked: false, requestCount: 0 })),
@@ -146,7 +146,7 @@ export function step(state: VoteState, event: VoteEvent, nowMs: number): VoteEff
   return round(state, nowMs)
 }
 
-function recordReply(state: VoteState, voter: Voter, reply: Judged, nowMs: number): void {
+function recordReply(state: VoteState, voter: Voter, reply: ParsedReply, nowMs: number): void {
   const { rules, voters } = state
   voter.isAsked = false
   if (reply.kind === 'answered') {
@@ -159,14 +159,14 @@ function recordReply(state: VoteState, voter: Voter, reply: Judged, nowMs: numbe
   const { failure, retryAfterMs } = reply
   voter.failureCount++
   voter.failure = failure
-  voter.restsUntilMs = nowMs + (retryAfterMs ?? 0)
+  voter.backOffUntilMs = nowMs + (retryAfterMs ?? 0)
   voter.answer = rules.answerOfFailure(failure.reason) ?? voter.answer
 }
 
 /** Asks the voters whose answers can help. */
 function round(state: VoteState, nowMs: number): VoteEffect[] {
   state.roundCount++
-  const asked = idle(state).filter(({ restsUntilMs }) => restsUntilMs <= nowMs)
+  const asked = idle(state).filter(({ backOffUntilMs }) => backOffUntilMs <= nowMs)
   for (const voter of asked) {
     voter.isAsked = true
     voter.requestCount++
@@ -203,8 +203,8 @@ function planNextRound(state: VoteState, nowMs: number): VoteEffect[] {
   if (state.isWaking || next.length === 0) return []
   state.isWaking = true
   const pauseMs = Math.min(PAUSE_MS * 2 ** (state.roundCount - 1), PAUSE_MS_MAX)
-  const restsUntilMs = Math.min(...next.map((voter) => voter.restsUntilMs))
-  return [{ kind: 'wake', atMs: Math.max(nowMs + pauseMs, restsUntilMs) }]
+  const backOffUntilMs = Math.min(...next.map((voter) => voter.backOffUntilMs))
+  return [{ kind: 'wake', atMs: Math.max(nowMs + pauseMs, backOffUntilMs) }]
 }
 
 function undecided({ voters, needed, hasConverged }: VoteState): VoteVerdict {

@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
-import { type Electorate, type Question, type ReadContext, readByVotes } from './question.ts'
+import { type MemberList, type Question, type ReadContext, readByVotes } from './question.ts'
 import type { SpliceThreshold } from './splice-decider.ts'
 import { decided, type SpliceOutcome } from './splice-outcome.ts'
 
@@ -26,9 +26,9 @@ export type SpliceReadOptions = {
 export type SpliceReader = ReturnType<typeof createSpliceReader>
 
 /** Members change a few times a year. After this age a list is refreshed concurrently with reads. */
-const ELECTORATE_AGE_MS = 600_000
+const MEMBER_LIST_AGE_MS = 600_000
 /** After this age reads wait for the new list. */
-const ELECTORATE_AGE_MS_MAX = 1_200_000
+const MEMBER_LIST_AGE_MS_MAX = 1_200_000
 
 export function createSpliceReader(options: {
   readonly origin: Origin
@@ -40,15 +40,15 @@ export function createSpliceReader(options: {
 }) {
   const { origin, transport, clock, defaults, signal: closing } = options
   const { timeoutMs: defaultMs = TIMEOUT_MS } = defaults
-  let current: { readonly list: Electorate; readonly loadedAtMs: number } | null = null
-  let loading: Promise<Electorate> | null = null
+  let current: { readonly list: MemberList; readonly loadedAtMs: number } | null = null
+  let loading: Promise<MemberList> | null = null
 
-  const learnNow = async (): Promise<Electorate> => {
+  const loadNow = async (): Promise<MemberList> => {
     const loadedAtMs = clock.monotonicMs()
     const context = { transport, clock, signal: closing, endsAtMs: loadedAtMs + TIMEOUT_MS }
     try {
       const list = await (current === null
-        ? openElectorate(origin, context)
+        ? openMemberList(origin, context)
         : readList(current.list, origin, context))
       current = { list, loadedAtMs }
       return list
@@ -57,12 +57,12 @@ export function createSpliceReader(options: {
     }
   }
 
-  const whenKnown = async (): Promise<Electorate> => {
+  const whenLoaded = async (): Promise<MemberList> => {
     const ageMs = current === null ? Infinity : clock.monotonicMs() - current.loadedAtMs
     const isFixed = origin.areScansAll && origin.svCount !== null
-    if (current !== null && (isFixed || ageMs < ELECTORATE_AGE_MS)) return current.list
-    loading ??= learnNow()
-    if (current === null || ageMs >= ELECTORATE_AGE_MS_MAX) return loading
+    if (current !== null && (isFixed || ageMs < MEMBER_LIST_AGE_MS)) return current.list
+    loading ??= loadNow()
+    if (current === null || ageMs >= MEMBER_LIST_AGE_MS_MAX) return loading
     loading.catch(() => {}) // A read after the greatest age gets the error.
     return current.list
   }
@@ -78,7 +78,7 @@ export function createSpliceReader(options: {
       closing.throwIfAborted()
       const signal = AbortSignal.any([closing, asked.signal ?? closing])
       const bound = { clock, timeoutMs, signal, what: `${question.what}: the list of scans` }
-      const list = await withDeadline(bound, whenKnown)
+      const list = await withDeadline(bound, whenLoaded)
       return readByVotes(question, list, { transport, clock, threshold, endsAtMs, signal })
     },
     /** Several reads within one deadline; `bound` are the options of the next of them. */
@@ -91,7 +91,7 @@ export function createSpliceReader(options: {
     },
     nowMicros: () => clock.nowMicros(),
     /** null before it is loaded. */
-    members: (): Electorate | null => current?.list ?? null,
+    members: (): MemberList | null => current?.list ?? null,
   }
 }
 
@@ -148,10 +148,10 @@ function readMember(row: JsonValue): Member | undefined {
  *
  * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known.
  */
-async function openElectorate(
+async function openMemberList(
   origin: Origin,
   context: Omit<ReadContext, 'threshold'>,
-): Promise<Electorate> {
+): Promise<MemberList> {
   const { scans, areScansAll, svCount } = origin
   const names = new Set(scans.map(({ svName }) => svName))
   const voters = votersOf(scans, names)
@@ -164,13 +164,13 @@ async function openElectorate(
 /**
  * The member list on which the members of another list agree.
  *
- * @throws {QuorumscanError} As `openElectorate`.
+ * @throws {QuorumscanError} As `openMemberList`.
  */
 async function readList(
-  from: Electorate,
+  from: MemberList,
   origin: Origin,
   context: Omit<ReadContext, 'threshold'>,
-): Promise<Electorate> {
+): Promise<MemberList> {
   const read = async <T extends JsonValue>(question: Question<T>): Promise<T> => {
     const outcome = await readByVotes(question, from, { ...context, threshold: 'f+1' })
     const { value } = decided(question.what, outcome)
@@ -200,7 +200,7 @@ function reachable(
 }
 
 /** With fewer than 2f+1 voters, f failures could prevent every agreement. */
-function withEnough(list: Electorate): Electorate {
+function withEnough(list: MemberList): MemberList {
   const { nodeCount, voters } = list
   const neededCount = 2 * maxFaulty(nodeCount) + 1
   if (voters.length >= neededCount) return list
@@ -224,7 +224,7 @@ export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | 
 function votersOf(
   scans: readonly SpliceScanAddress[],
   names: ReadonlySet<string>,
-): Electorate['voters'] {
+): MemberList['voters'] {
   const urlsByName = new Map<string, string[]>()
   const taken = new Set<string>()
   for (const { svName, publicUrl } of scans) {

@@ -146,7 +146,7 @@ export async function poll<Seen, Result>(
   { clock, signal, endsAtMs, late }: PollBounds & { readonly late: () => unknown },
 ): Promise<Result> {
   for (;;) {
-    const seen = await read().catch(unlessPassing)
+    const seen = await read().catch(ignoreTransient)
     const result = seen === null ? null : await next(seen)
     if (result !== null) return result
     if (clock.monotonicMs() >= endsAtMs) throw late()
@@ -155,7 +155,7 @@ export async function poll<Seen, Result>(
 }
 
 /** null: the failure is transient. @throws The error, if a retry cannot change it. */
-export function unlessPassing(error: unknown): null {
+export function ignoreTransient(error: unknown): null {
   if (!isQuorumscanError(error) || !error.retryable) throw error
   return null
 }

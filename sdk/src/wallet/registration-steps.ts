@@ -8,7 +8,7 @@
 import { type ErrorCode, failure, type PaymentState, transient } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { ContractId } from '../platform/values.ts'
-import { isCertain, isConsumed, type PollBounds, poll, unlessPassing } from './own-names.ts'
+import { isCertain, isConsumed, type PollBounds, poll, ignoreTransient } from './own-names.ts'
 
 /** How long a request whose answer was lost may take to appear on the ledger. */
 const APPEAR_MS = 5000
@@ -74,7 +74,7 @@ export async function runSteps(
   onPayment('not-paid')
   const isOwned = first.kind === 'nothing' && (await calls.isShown())
   let found: Found = isOwned ? { kind: 'owned' } : first
-  const wasThere = found.kind
+  const initialKind = found.kind
   let isResumed = true
   while (found.kind === 'nothing' || found.kind === 'requested') {
     if (found.kind === 'nothing') {
@@ -91,11 +91,11 @@ export async function runSteps(
     onProgress({ step: 'requested', subscriptionRequestCid: requestCid, isResumed })
     found = await pay(calls, context, requestCid)
   }
-  if (found.kind === 'paid') await awaitDecision(calls, context, found, wasThere === 'paid')
+  if (found.kind === 'paid') await awaitDecision(calls, context, found, initialKind === 'paid')
   onPayment('paid')
   const late = () => uncertain('CONSENSUS_LAGGING', notShown(name))
   const entry = await poll(calls.resolve, (entry) => entry, { ...context, late })
-  return { entry, wasOwned: wasThere === 'owned' }
+  return { entry, wasOwned: initialKind === 'owned' }
 }
 
 async function request(calls: Calls, context: StepContext): Promise<Found> {
@@ -135,7 +135,7 @@ async function pay(calls: Calls, context: StepContext, requestCid: ContractId): 
       }
       if (!mayRepeat) return null
       return attempt().catch((error: unknown) => {
-        if (!isCertain(error, signal)) return unlessPassing(error)
+        if (!isCertain(error, signal)) return ignoreTransient(error)
         mayRepeat = false // Refused now; the first payment may still arrive.
         return null
       })
@@ -158,7 +158,7 @@ async function awaitDecision(
   onProgress({ step: 'paid', paymentCid, isResumed })
   const confirm = () => calls.confirm(paymentCid)
   const late = () => uncertain('PAYMENT_PENDING', pending(name))
-  if (await poll(confirm, (isOurs) => isOurs, { ...context, late })) return
+  if (await poll(confirm, (isDefect) => isDefect, { ...context, late })) return
   onPayment('refunded')
   throw transient('PAYMENT_REFUNDED', returned(name))
 }

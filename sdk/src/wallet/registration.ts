@@ -131,7 +131,7 @@ function createCalls(
 ): Calls & { finish(entry: NameEntry): Promise<boolean | null> } {
   const { input, fields, party, call } = about
   const { name, url, description } = fields
-  const isOurs = (contract: Contract) => isFor(contract, { name, party })
+  const isDefect = (contract: Contract) => isFor(contract, { name, party })
   let madeNow: ContractId | null = null
 
   const own = () => ownEntry(names, { name, party }, call)
@@ -140,8 +140,8 @@ function createCalls(
 
   /** The state of the registration. The reads follow the order of its steps, so that no step is missed. */
   const readState = async (): Promise<Found> => {
-    const requests = (await wallet.subscriptionRequests(call())).filter(isOurs)
-    const [paid] = (await wallet.initialPayments(call())).filter(isOurs)
+    const requests = (await wallet.subscriptionRequests(call())).filter(isDefect)
+    const [paid] = (await wallet.initialPayments(call())).filter(isDefect)
     if (await owns()) return { kind: 'owned' }
     if (paid !== undefined) {
       const requestCid = String(paid.payload['reference'])
@@ -152,7 +152,7 @@ function createCalls(
   }
 
   /** @throws {QuorumscanError} If the paid entry differs from the members that this call passes. */
-  const demandSame = (effective: EntryDetails): void => {
+  const assertSameDetails = (effective: EntryDetails): void => {
     const { url = effective.url, description = effective.description } = input
     if (url === effective.url && description === effective.description) return
     const details = {
@@ -202,7 +202,7 @@ function createCalls(
     },
     async compare(requestCid) {
       const paid = await requestedDetails(http, { party, requestCid }, call)
-      if (paid !== null) demandSame(paid)
+      if (paid !== null) assertSameDetails(paid)
     },
     async confirm(paymentCid) {
       const payments = await wallet.initialPayments(call())
@@ -216,9 +216,9 @@ function createCalls(
     async finish(entry) {
       // The user requested the name, so that a former owner is no reason to warn.
       await names.acceptChange(name, party)
-      demandSame(entry)
+      assertSameDetails(entry)
       const subscriptions = await wallet.subscriptions(call())
-      const paid = subscriptions.find(({ subscription }) => isOurs(subscription))
+      const paid = subscriptions.find(({ subscription }) => isDefect(subscription))
       if (paid === undefined) return null
       const { autoRenew = paid.autoRenew } = input
       if (autoRenew !== paid.autoRenew)

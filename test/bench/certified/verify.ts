@@ -1,9 +1,9 @@
 /** How long a reader takes to verify one name, the certificate known. Runs in Node and, bundled, in a page. */
 import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import {
-  askName,
   createCertifiedVerifier,
   type HashedNetwork,
+  nameQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
 
@@ -36,7 +36,7 @@ export async function verifyMs(
     for (let first = 0; first + CHUNK <= names.length; first += CHUNK) {
       const startedAt = nowMs()
       for (let index = first; index < first + CHUNK; index++)
-        await verifier.verify(documents[index] ?? '', askName(names[index] ?? ''), 'weak')
+        await verifier.verify(documents[index] ?? '', nameQuery(names[index] ?? ''), 'weak')
       times.push((nowMs() - startedAt) / CHUNK)
     }
     return times

@@ -98,7 +98,7 @@ const checkFreshness: Checker = (run) =>
       : []
   })
 
-const checkMonotony: Checker = (run) =>
+const checkMonotonicReads: Checker = (run) =>
   decided(run).flatMap((read) => {
     if ('page' in read && read.page.pageToken !== null) return []
     const before = decided(run).filter(
@@ -178,7 +178,7 @@ const CHECKERS = [
   checkFork,
   checkTruth,
   checkFreshness,
-  checkMonotony,
+  checkMonotonicReads,
   checkSupport,
   checkAvailability,
   checkHeld,

@@ -1,7 +1,7 @@
 /** What a lying node may do with a certified request. It has the keys of all liars, and whatever was ever public. */
 import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
 import type { SimReply } from '@quorumscan/testkit'
-import { askName, type Question } from '@quorumscan/verifier/certified'
+import { nameQuery, type RangeQuery } from '@quorumscan/verifier/certified'
 import type { Lie } from '../lies.ts'
 import type { SimMember } from '../sim-cluster.ts'
 import { type Asked, type CertifiedWorld, ok, refuse } from './certified-world.ts'
@@ -55,13 +55,13 @@ const inventing =
 
 /** A true certificate with a proof of something else. */
 const provingOther =
-  (other: (question: Question<unknown>, liar: Liar) => Question<unknown>): CertifiedLie =>
+  (other: (stateQuery: RangeQuery<unknown>, liar: Liar) => RangeQuery<unknown>): CertifiedLie =>
   async (liar) => {
     const { world, member, asked } = liar
     const offset = world.certifiedOffset(member, asked.signerCount)
-    if (asked.question === null || offset === undefined) return liar.honest()
+    if (asked.stateQuery === null || offset === undefined) return liar.honest()
     const certificate = world.certificate(offset, world.signersAt(member, offset))
-    return world.reply({ ...asked, question: other(asked.question, liar) }, certificate, { offset })
+    return world.reply({ ...asked, stateQuery: other(asked.stateQuery, liar) }, certificate, { offset })
   }
 
 export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
@@ -104,15 +104,15 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
     const certificate = world.certificate(offset, world.signersAt(member, offset))
     return world.reply(asked, certificate, { offset, states: world.fiction })
   },
-  otherName: provingOther(() => askName('zz.unverified.ns')),
-  fewerRows: provingOther((question) => ({
-    ...question,
-    ranges: question.ranges.map((range) => ({ ...range, limit: Math.max(1, range.limit - 1) })),
+  otherName: provingOther(() => nameQuery('zz.unverified.ns')),
+  fewerRows: provingOther((stateQuery) => ({
+    ...stateQuery,
+    ranges: stateQuery.ranges.map((range) => ({ ...range, limit: Math.max(1, range.limit - 1) })),
   })),
-  noRows: provingOther((question) => ({ ...question, ranges: [] })),
-  laterStart: provingOther((question) => ({
-    ...question,
-    ranges: question.ranges.map((range) => ({ ...range, from: utf8('n\0n5') })),
+  noRows: provingOther((stateQuery) => ({ ...stateQuery, ranges: [] })),
+  laterStart: provingOther((stateQuery) => ({
+    ...stateQuery,
+    ranges: stateQuery.ranges.map((range) => ({ ...range, from: utf8('n\0n5') })),
   })),
   newerTime: changing((text) =>
     text.replace(/"record_time":\d+/, '"record_time":4000000000000000'),

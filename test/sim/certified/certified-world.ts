@@ -9,14 +9,14 @@ import {
 } from '@quorumscan/testkit'
 import { encodeStateStatement, type Lookup, thresholdVotes } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askEntries,
-  askName,
-  askParty,
+  batchQuery,
   encodeCertificate,
   encodeDocument,
+  entriesQuery,
   type HashedNetwork,
-  type Question,
+  nameQuery,
+  partyQuery,
+  type RangeQuery,
 } from '@quorumscan/verifier/certified'
 import type { SimCluster, SimMember } from '../sim-cluster.ts'
 
@@ -32,7 +32,7 @@ const STATES_SIGNED_MAX = 64
 /** A certified request as a node reads it. */
 export type Asked = {
   /** null: for the newest certificate alone. */
-  readonly question: Question<unknown> | null
+  readonly stateQuery: RangeQuery<unknown> | null
   readonly signerCount: number
   readonly minOffset: number
 }
@@ -156,15 +156,15 @@ export function createCertifiedWorld(
       const all = signers.map((index) => [`sv-${index + 1}`, signatureOf(index)] as const)
       return encodeCertificate({ ...point, genesisHash, signatures: all })
     },
-    reply({ question }, certificate, { offset, states = truth }) {
-      if (question === null) return ok(`{"certificate":${certificate}}`)
-      return ok(encodeDocument(certificate, states.prove(question, ledger.pointAt(offset))))
+    reply({ stateQuery }, certificate, { offset, states = truth }) {
+      if (stateQuery === null) return ok(`{"certificate":${certificate}}`)
+      return ok(encodeDocument(certificate, states.prove(stateQuery, ledger.pointAt(offset))))
     },
     async answer(member, request) {
       const asked = world.parse(request)
       if (asked === null) return refuse(404, 'ROUTE_NOT_FOUND')
-      const { question, minOffset, signerCount } = asked
-      const pinned = question?.offset ?? null
+      const { stateQuery, minOffset, signerCount } = asked
+      const pinned = stateQuery?.offset ?? null
       const find = () =>
         world.certifiedOffset(member, signerCount, (offset) =>
           pinned === null ? offset >= minOffset : offset === pinned,
@@ -197,26 +197,26 @@ function parseAsked(request: TransportRequest, network: HashedNetwork): Asked | 
     signerCount: thresholdVotes(threshold, network.genesis.nodes.length) as number, // Readers ask for one.
     minOffset: Number(body?.min_offset ?? query.get('min_offset') ?? 0),
   }
-  const question = questionOf(url, body, network)
-  return question === undefined ? null : { ...bounds, question }
+  const stateQuery = queryOf(url, body, network)
+  return stateQuery === undefined ? null : { ...bounds, stateQuery }
 }
 
-function questionOf(
+function queryOf(
   { pathname, searchParams }: URL,
   body: { readonly lookups: readonly Lookup[] } | null,
   network: HashedNetwork,
-): Question<unknown> | null | undefined {
+): RangeQuery<unknown> | null | undefined {
   const last = decodeURIComponent(pathname.split('/').at(-1) ?? '')
   if (pathname === '/v0/certificate') return null
-  if (pathname === '/v0/ans-entries/batch' && body !== null) return askBatch(body.lookups, network)
-  if (pathname.startsWith('/v0/ans-entries/by-name/')) return askName(last)
-  if (pathname.startsWith('/v0/ans-entries/by-party/')) return askParty(last, network)
+  if (pathname === '/v0/ans-entries/batch' && body !== null) return batchQuery(body.lookups, network)
+  if (pathname.startsWith('/v0/ans-entries/by-name/')) return nameQuery(last)
+  if (pathname.startsWith('/v0/ans-entries/by-party/')) return partyQuery(last, network)
   if (pathname !== '/v0/ans-entries') return undefined
   const page = {
     pageSize: Number(searchParams.get('page_size')),
     pageToken: searchParams.get('page_token'),
   }
-  return askEntries(searchParams.get('name_prefix') ?? '', page, network)
+  return entriesQuery(searchParams.get('name_prefix') ?? '', page, network)
 }
 
 export function ok(text: string): SimReply {

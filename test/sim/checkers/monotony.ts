@@ -3,7 +3,7 @@ import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'
 import type { Checker, Violation } from './checker.ts'
 
-export const checkMonotony: Checker = (run) => {
+export const checkMonotonicReads: Checker = (run) => {
   const violations: Violation[] = []
   const clients = new Set(run.reads.map(({ client }) => client))
   for (const client of clients) {

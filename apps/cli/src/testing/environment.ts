@@ -6,7 +6,7 @@ export function testEnvironment(changes: Partial<Environment> = {}): Environment
     version: '0.0.0',
     defaultDataDirectory: '/somewhere/.quorumscan',
     redisServer: 'none',
-    mains: { scan: '', synchronizer: '', validator: '' },
+    entryFiles: { scan: '', synchronizer: '', validator: '' },
     ...changes,
   }
 }

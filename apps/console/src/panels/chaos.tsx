@@ -7,7 +7,7 @@ import {
   durationChoices,
   ExactField,
   Form,
-  handOut,
+  downloadOrOpen,
   Panel,
   Problem,
   Select,
@@ -147,5 +147,5 @@ function Numbers({ wrongAnswers, decided, refused, p50Ms, p99Ms }: ChaosSummary)
 /** Opens the report in a new tab. The request carries the token, which a plain link could not. */
 async function openReport(api: Api, id: string): Promise<void> {
   const html = await api.chaos.report.query({ id })
-  handOut(new Blob([html], { type: 'text/html' }), { target: '_blank' })
+  downloadOrOpen(new Blob([html], { type: 'text/html' }), { target: '_blank' })
 }

@@ -3,7 +3,7 @@ import { AGREED, ANSWERED, DISSENTED } from '@quorumscan/errors/node-words'
 import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
-import { Button, ExactField, Fields, Form, handOut, Panel, Select } from '../parts.tsx'
+import { Button, ExactField, Fields, Form, downloadOrOpen, Panel, Select } from '../parts.tsx'
 
 const QUORUMS: readonly (readonly [string, string])[] = [
   ['weak', 'weak (f+1)'],
@@ -180,7 +180,7 @@ function Receipt({ resolved }: { readonly resolved: Resolved }) {
       </summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling areas must be reachable by keyboard. */}
       <pre tabIndex={0}>{JSON.stringify(JSON.parse(receipt.document), null, 2)}</pre>
-      <Button onClick={() => handOut(file(), { download: 'receipt.json' })}>
+      <Button onClick={() => downloadOrOpen(file(), { download: 'receipt.json' })}>
         Save the receipt
       </Button>{' '}
       <span className="muted">

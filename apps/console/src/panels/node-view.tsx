@@ -1,5 +1,5 @@
 /** Details of one process: its votes, certificate, store, queues, errors and logs. */
-import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
+import { bytes, milliseconds, engineSummary, type Tone } from 'quorumscan/view'
 import type { Fault, NodeDetails, NodeStatus, Sample, ServiceJobs, Status } from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { Chips, CloseButton, Fields, Modal, StateMark } from '../parts.tsx'
@@ -31,10 +31,10 @@ export function NodeView(props: NodeProps & { readonly onClose: () => void }) {
   const jobs = services?.find((one) => one.node === name)
   const latency = `${milliseconds(p50Ms)}, p99 ${milliseconds(p99Ms)}`
   const rows: Parameters<typeof Fields>[0]['rows'] = [
-    ['Head', headWords(name, status)],
-    ['Certificate', seen ? certificateWords(seen, status) : LOADING],
+    ['Head', describeHead(name, status)],
+    ['Certificate', seen ? describeCertificate(seen, status) : LOADING],
     ['Latency', latency],
-    ['Redis', seen ? storeWords(seen) : LOADING],
+    ['Redis', seen ? describeStore(seen) : LOADING],
     ['Disk left', seen ? bytes(seen.store.diskFreeBytes) : LOADING],
   ]
   const ofNodes = ['Certificate', 'Latency']
@@ -76,7 +76,7 @@ export function NodeView(props: NodeProps & { readonly onClose: () => void }) {
   )
 }
 
-function headWords(name: string, { nodes, members }: Status): string {
+function describeHead(name: string, { nodes, members }: Status): string {
   const node = nodes.find((one) => one.name === name)
   const member = members.find((one) => one.name === name)
   const newest = `newest offset of all nodes: ${Math.max(...nodes.map(({ offset }) => offset ?? 0))}`
@@ -84,17 +84,17 @@ function headWords(name: string, { nodes, members }: Status): string {
   if (node?.offset === null) applied = `unknown; ${newest}`
   else if (node)
     applied = `offset ${node.offset}, ${node.lag ? `lags by ${node.lag}` : 'the newest'}`
-  return member === undefined ? applied : `${applied}; ${orderingWords(member, false)}`
+  return member === undefined ? applied : `${applied}; ${engineSummary(member, false)}`
 }
 
-function certificateWords({ certificate }: NodeDetails, { cluster }: Status): string {
+function describeCertificate({ certificate }: NodeDetails, { cluster }: Status): string {
   if (certificate === null) return 'none'
   if ('problem' in certificate) return `none: ${certificate.problem}`
   const { offset, recordTime, signers } = certificate
   return `offset ${offset} of ${clockTime(recordTime)}, signed by ${signers.join(', ')} (${signers.length} of ${cluster.n})`
 }
 
-function storeWords({ store: { memoryBytes, fileBytes } }: NodeDetails): string {
+function describeStore({ store: { memoryBytes, fileBytes } }: NodeDetails): string {
   return memoryBytes === null && fileBytes === null
     ? 'unknown: it does not answer'
     : `${bytes(memoryBytes)} of memory, ${bytes(fileBytes)} on disk`

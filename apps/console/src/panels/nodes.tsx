@@ -1,5 +1,5 @@
 /** A row for each node, with a menu of actions. */
-import { milliseconds, missedVotes, orderingWords } from 'quorumscan/view'
+import { milliseconds, missedVotes, engineSummary } from 'quorumscan/view'
 import { type ReactNode, useState } from 'react'
 import { type NodeStatus, reasonOf } from '../api.ts'
 import { Button, Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'
@@ -140,7 +140,7 @@ function Services(props: {
       {status.members.map((member) => (
         <Service key={member.name} name={`Ordering, ${member.name}`} process={member}>
           <span className="muted small">
-            {orderingWords(member, missedVotes(status).includes(member.name))}
+            {engineSummary(member, missedVotes(status).includes(member.name))}
           </span>
         </Service>
       ))}

@@ -1,5 +1,5 @@
 /** The automation of every process: what waits, and what failed recently. */
-import { wordsOfQueue } from '@quorumscan/errors/node-words'
+import { describeQueue } from '@quorumscan/errors/node-words'
 import { shorten } from 'quorumscan/view'
 import type { Api, ServiceJobs } from '../api.ts'
 import { Button, Panel, Problem, useAct } from '../parts.tsx'
@@ -50,7 +50,7 @@ export function Waiting({ services }: { readonly services: readonly ServiceJobs[
   const silent = services.filter(({ jobs }) => jobs === null).map(({ node }) => node)
   const rows = services.flatMap(({ node, jobs }) =>
     Object.entries(jobs?.queues ?? {})
-      .map(([job, counts]) => ({ node, job, text: wordsOfQueue(counts) }))
+      .map(([job, counts]) => ({ node, job, text: describeQueue(counts) }))
       .filter(({ text }) => text !== ''),
   )
   return (

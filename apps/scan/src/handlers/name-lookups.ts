@@ -8,14 +8,14 @@ import type { Pinned } from '@quorumscan/replica'
 import type { Handlers, Reply } from '@quorumscan/server'
 import { requestOfActivities } from '@quorumscan/verifier'
 import {
-  askActivities,
-  askBatch,
-  askEntries,
-  askEntriesOfParty,
-  askName,
-  askParty,
+  activitiesQuery,
+  batchQuery,
+  entriesQuery,
   type HashedNetwork,
-  type Question,
+  nameQuery,
+  partyEntriesQuery,
+  partyQuery,
+  type RangeQuery,
 } from '@quorumscan/verifier/certified'
 import {
   inEitherForm,
@@ -102,12 +102,12 @@ export function createLookupHandlers(context: {
     return { headers: pinnedHeaders(at), body: jsonOf('{"entries":[', bodiesOf(entries), end) }
   }
 
-  const askPage = (subject: PageSubject, query: PageQuery): Question<unknown> => {
+  const askPage = (subject: PageSubject, query: PageQuery): RangeQuery<unknown> => {
     const page = { pageSize: query.page_size, pageToken: query.page_token ?? null }
     try {
       return subject.kind === 'prefix'
-        ? askEntries(subject.prefix, page, network)
-        : askEntriesOfParty(subject.party, page, network)
+        ? entriesQuery(subject.prefix, page, network)
+        : partyEntriesQuery(subject.party, page, network)
     } catch (error) {
       if (error instanceof RangeError) throw foreignToken()
       throw error
@@ -120,11 +120,11 @@ export function createLookupHandlers(context: {
 
   return {
     getEntryByName: either(
-      ({ params }) => askName(params.name),
+      ({ params }) => nameQuery(params.name),
       (request) => getOne(request.params, request),
     ),
     getEntryByParty: either(
-      ({ params }) => askParty(params.party, network),
+      ({ params }) => partyQuery(params.party, network),
       (request) => getOne(request.params, request),
     ),
     listEntries: either(
@@ -136,7 +136,7 @@ export function createLookupHandlers(context: {
       (request) => getPage(pageOfParty(request.params), request),
     ),
     lookupEntries: either(
-      ({ body }) => askBatch(body.lookups.map(onlyMember), network),
+      ({ body }) => batchQuery(body.lookups.map(onlyMember), network),
       async (request) => {
         const { at_offset: at = null, min_offset: floor, lookups } = request.body
         const pinned = await pinAbove(reads, { at, floor: floor ?? 0 }, request)
@@ -145,7 +145,7 @@ export function createLookupHandlers(context: {
       },
     ),
     listActivities: either(
-      ({ body }) => askActivities(activitiesPage(body), network),
+      ({ body }) => activitiesQuery(activitiesPage(body), network),
       async (request) => {
         const { pageSize: limit, ...page } = activitiesPage(request.body)
         const at = await pinFor(reads, request)

@@ -22,7 +22,7 @@ import {
   type Json,
   quorumOf,
 } from '@quorumscan/verifier'
-import { askNetwork, encodeCertificate } from '@quorumscan/verifier/certified'
+import { encodeCertificate, networkQuery } from '@quorumscan/verifier/certified'
 import { inEitherForm, pinFor, pinnedHeaders, type ReadRequest, type Reads } from '../pinned.ts'
 
 type NetworkHandlers = Pick<
@@ -81,7 +81,7 @@ export function createNetworkHandlers(context: {
 
   return {
     getAnsRules: either(
-      () => askNetwork('ans-rules'),
+      () => networkQuery('ans-rules'),
       pinned(async (at, { body }) => {
         const rules = await stateOf('AnsRules', at)
         return { ans_rules_update: unlessCached(rules, [body.cached_ans_rules_contract_id]) }
@@ -106,7 +106,7 @@ export function createNetworkHandlers(context: {
     }),
     getDsoPartyId: pinned(async () => ({ dso_party_id: genesis.dso })),
     getDso: either(
-      () => askNetwork('dso'),
+      () => networkQuery('dso'),
       pinned(async (at, { query }) => {
         const [round, coinRules, dsoRules] = await Promise.all([
           stateOf('OpenMiningRound', at),
@@ -129,7 +129,7 @@ export function createNetworkHandlers(context: {
       }),
     ),
     listScans: either(
-      () => askNetwork('scans'),
+      () => networkQuery('scans'),
       pinned(async (at) => {
         const documents = await reads.lookups.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))

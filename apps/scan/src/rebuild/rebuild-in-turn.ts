@@ -17,11 +17,11 @@ import {
 } from '@quorumscan/server'
 import {
   createSnapshotHandlers,
-  noteReport,
+  recordReport,
   type PeerPhase,
   type Phase,
   type SnapshotStore,
-  stepTurn,
+  nextPhase,
   type TurnPeer,
 } from '@quorumscan/snapshots'
 import { headHeaders } from '../pinned.ts'
@@ -83,13 +83,13 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
     const ms = clock.monotonicMs() - lastMs
     lastMs += ms
     others = others.map((other, index) =>
-      noteReport(other, {
+      recordReport(other, {
         report: reports[index] ?? 'unreachable',
         ms,
         wasBlocker: waiting.blockers.includes(other.name),
       }),
     )
-    const { next, blockers } = stepTurn({ name, phase: waiting.phase }, others)
+    const { next, blockers } = nextPhase({ name, phase: waiting.phase }, others)
     if (next === 'begins') return
     if (blockers.join() !== waiting.blockers.join())
       logger.info({ blockers }, 'the replica waits to be rebuilt')

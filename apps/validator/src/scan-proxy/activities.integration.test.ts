@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/testkit'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
-  askActivities,
+  activitiesQuery,
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
 } from '@quorumscan/verifier/certified'
@@ -111,11 +111,11 @@ describe('the activity history through the proxy', () => {
     for (const order of ['asc', 'desc'] as const)
       for (const after of [null, idsOf(before)[2] ?? null, '9999999999999999:9999']) {
         const body = { page_size: 2, begin_after_id: after, sort_order: order }
-        const question = askActivities({ pageSize: 2, after, order }, asked)
+        const stateQuery = activitiesQuery({ pageSize: 2, after, order }, asked)
         const floor = Number(before.headers.get('x-quorum-offset'))
         const accept = { accept: CERTIFIED_MEDIA_TYPE, 'x-quorum': 'strong' }
         const document = await list({ ...body, min_offset: floor }, accept)
-        const verified = await verifier.verify(document.text, question, 'strong')
+        const verified = await verifier.verify(document.text, stateQuery, 'strong')
         expect(verified.offset).toBeGreaterThanOrEqual(floor)
         expect(verified.answer).toEqual((await list(body)).body)
         const certified = await list(body, { 'x-quorum': 'certified' })
@@ -128,7 +128,7 @@ describe('the activity history through the proxy', () => {
           headers: { accept: CERTIFIED_MEDIA_TYPE, 'content-type': 'text/plain' },
           body: JSON.stringify({ ...body, min_offset: floor, signers: 'strong' }),
         })
-        const byNode = await verifier.verify(ofNode.text, question, 'strong')
+        const byNode = await verifier.verify(ofNode.text, stateQuery, 'strong')
         expect(byNode.answer).toEqual(verified.answer)
       }
   })

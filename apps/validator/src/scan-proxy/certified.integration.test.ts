@@ -13,11 +13,11 @@ import {
 } from '@quorumscan/testkit'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
-  askBatch,
-  askName,
+  batchQuery,
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
-  type Question,
+  nameQuery,
+  type RangeQuery,
 } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startValidator } from '../server.ts'
@@ -91,16 +91,16 @@ it('the document proves the answer to who does not believe the validator', async
   const crypto = createWebCrypto()
   const verifier = createCertifiedVerifier({ genesis, genesisHash, sha256, crypto })
   const accept = { accept: CERTIFIED_MEDIA_TYPE }
-  const verify = async <Answer>(path: string, question: Question<Answer>, body?: object) => {
+  const verify = async <Answer>(path: string, stateQuery: RangeQuery<Answer>, body?: object) => {
     const method = body === undefined ? 'GET' : 'POST'
     const reply = await client.send(method, path, body, { ...accept, 'x-quorum': 'strong' })
     expect([reply.status, reply.type]).toEqual([200, CERTIFIED_MEDIA_TYPE])
-    return (await verifier.verify(reply.text, question, 'strong')).answer
+    return (await verifier.verify(reply.text, stateQuery, 'strong')).answer
   }
-  expect((await verify(`${LOOKUP}/dso.ns`, askName('dso.ns')))?.user).toBe(genesis.dso)
-  expect(await verify(`${LOOKUP}/unknown`, askName('unknown'))).toBeNull()
+  expect((await verify(`${LOOKUP}/dso.ns`, nameQuery('dso.ns')))?.user).toBe(genesis.dso)
+  expect(await verify(`${LOOKUP}/unknown`, nameQuery('unknown'))).toBeNull()
   const lookups = [{ name: 'sv-1.sv.ns' }, { party: genesis.dso }]
-  const batch = askBatch(lookups, { genesis, genesisHash, sha256 })
+  const batch = batchQuery(lookups, { genesis, genesisHash, sha256 })
   const entries = await verify('/v0/scan-proxy/ans-entries/batch', batch, { lookups })
   expect(entries.map((entry) => entry?.name)).toEqual(['sv-1.sv.ns', 'dso.ns'])
 })

@@ -27,11 +27,11 @@ export function checkLookups(
     'an expired name has no entry, or a new owner': hasExpired,
   }
   return Object.entries(rules).map(([rule, isOf]) =>
-    tally(rule, checked.filter(isOf), (answer) => untruthOf(answer, truth)),
+    tally(rule, checked.filter(isOf), (answer) => violationOf(answer, truth)),
   )
 }
 
-function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): string | null {
+function violationOf({ client, subject, read, outcome }: Answered, truth: Truth): string | null {
   const { offset, entry } = outcome
   const asked = 'name' in subject ? subject.name : subject.party
   const what = `${client} asked for ${asked} (${read}) at offset ${offset}`
@@ -45,7 +45,7 @@ function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): 
 }
 
 /** Per client, in the order of answers: a later request is never answered at an older offset. */
-export function checkMonotony(history: readonly HistoryEvent[]): RuleTally {
+export function checkMonotonicReads(history: readonly HistoryEvent[]): RuleTally {
   const floors = new Map<string, { readonly offset: number; readonly endMs: number }>()
   const later = answeredIn(history).flatMap(({ client, startMs, endMs, outcome: { offset } }) => {
     const floor = floors.get(client)
@@ -77,7 +77,7 @@ function entryText(entry: CertifiedEntry | null): string {
 type Write = EventOf<'write'>
 type Stream = EventOf<'stream'>
 
-const KEPT_RULES: Readonly<Record<Write['operation'], string>> = {
+const DURABILITY_RULES: Readonly<Record<Write['operation'], string>> = {
   accept: 'an acknowledged payment is durable',
   renew: 'an acknowledged renewal is durable',
   transfer: 'an acknowledged transfer is durable',
@@ -90,7 +90,7 @@ export function checkWrites(history: readonly HistoryEvent[], truth: Truth): Rul
   const countOf = ({ reference }: Write) => truth.paymentsFor(reference).length
   const accepts = writes.filter(({ operation }) => operation === 'accept')
   return [
-    ...Object.entries(KEPT_RULES).map(([operation, rule]) => {
+    ...Object.entries(DURABILITY_RULES).map(([operation, rule]) => {
       const ofRule = acknowledged.filter((write) => write.operation === operation)
       return tally(rule, ofRule, (write) => lossOf(write, truth))
     }),

@@ -5,7 +5,7 @@
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
 import { eventsOf, tally } from '../history.ts'
-import { answeredIn, checkLookups, checkMonotony, checkStreams, checkWrites } from './answers.ts'
+import { answeredIn, checkLookups, checkMonotonicReads, checkStreams, checkWrites } from './answers.ts'
 import { checkAvailability, checkDetection } from './faults.ts'
 import { readTruth, type Truth } from './truth.ts'
 
@@ -23,7 +23,7 @@ export async function check({ history, log, genesis }: CheckInput): Promise<Verd
   const [run] = eventsOf(history, 'run')
   const rules = [
     ...checkLookups(history, { truth, strongOnly: run?.budget === 'beyond-f' }),
-    checkMonotony(history),
+    checkMonotonicReads(history),
     checkAvailability(history, maxFaulty(genesis.nodes.length)),
     ...checkWrites(history, truth),
     ...checkStreams(history, truth),
@@ -33,9 +33,9 @@ export async function check({ history, log, genesis }: CheckInput): Promise<Verd
   ]
   return {
     // Without a log no answer can be checked.
-    ...((log.length === 0 ? doubtAbout(history, genesis) : null) ??
-      wrongIn(rules) ??
-      doubtAbout(history, genesis) ??
+    ...((log.length === 0 ? inconclusiveReason(history, genesis) : null) ??
+      invalidReason(rules) ??
+      inconclusiveReason(history, genesis) ??
       (run?.allowsUnexercised === true ? null : untestedIn(rules)) ??
       valid(history)),
     rules,
@@ -46,7 +46,7 @@ type Outcome = Pick<Verdict, 'verdict' | 'sentence'>
 
 const inconclusive = (sentence: string): Outcome => ({ verdict: 'inconclusive', sentence })
 
-function wrongIn(rules: readonly RuleTally[]): Outcome | null {
+function invalidReason(rules: readonly RuleTally[]): Outcome | null {
   const findings = rules.flatMap(({ rule, findings }) =>
     findings.map((finding) => `${rule}: ${finding}`),
   )
@@ -57,7 +57,7 @@ function wrongIn(rules: readonly RuleTally[]): Outcome | null {
 }
 
 /** Why the run is inconclusive, or null. */
-function doubtAbout(history: readonly HistoryEvent[], genesis: Genesis): Outcome | null {
+function inconclusiveReason(history: readonly HistoryEvent[], genesis: Genesis): Outcome | null {
   const [problem] = eventsOf(history, 'trouble')
   if (problem !== undefined) return inconclusive(problem.sentence)
   if (!eventsOf(history, 'phase').some(({ phase }) => phase === 'end'))

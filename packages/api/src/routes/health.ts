@@ -13,7 +13,7 @@ export const healthRoutes = defineRoutes({
   readyz: route('GET /readyz', common, {
     summary: 'The process does its work; otherwise 503 with the reason.',
     description:
-      'The header `x-clock-offset-ms` is how far its clock is ahead of its peers, if enough answer. `x-detail` is what an operator must know even so.',
+      'The header `x-clock-offset-ms` is how far its clock is ahead of its peers, if enough answer. `x-detail` names a problem that does not make the process unready.',
     response: null,
     errors: [
       'NOT_READY',

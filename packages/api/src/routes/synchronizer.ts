@@ -1,4 +1,4 @@
-/** The embedded synchronizer: the ordering port over HTTP, for validators and scan nodes. */
+/** The synchronizer: the ordering port over HTTP, for validators and scan nodes. */
 import { Type } from 'typebox'
 import { defineRoutes, route } from '../route-def.ts'
 import { EvidenceAnswer } from '../schemas/certified.ts'
@@ -14,7 +14,8 @@ const ENGINE_READ_BYTES_MAX = 4096
 export const engineRead = route('POST /v0/engine-reads', ordering, {
   summary: 'Answers another ordering member what its engine needs to start from a sync anchor.',
   description:
-    'Both sides sign, by engines whose ids are known. It reads the blocks that the engine stores, and their signed headers. ' +
+    'Request and answer are signed with the keys of the two engines. ' +
+    'The route reads the blocks that the engine stores, and their signed headers. ' +
     'With the ordering driver `redis` it is 404.',
   body: 'bytes',
   bodyBytesMax: ENGINE_READ_BYTES_MAX,

@@ -35,7 +35,7 @@ const spendErrors = [
 const read = {
   tag: 'wallet',
   auth: 'user',
-  responseHeaders: ['shown'],
+  responseHeaders: ['readFloor'],
   errors: readErrors,
   cost: COST_LOOKUP,
 } as const

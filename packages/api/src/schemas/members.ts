@@ -53,7 +53,7 @@ export function formed(pattern: string, description: string, limits: object = {}
   return Type.String({ pattern, ...limits, description })
 }
 
-/** A member that is there, with null for nothing. */
+/** A required member; null: no value. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }

@@ -93,8 +93,8 @@ export const GenesisAnswer = m.component(
         blockContractsMax: m.integer(1, 'Contracts that the entries of a block name.'),
         evidenceAge: Type.Optional(
           m.part('How long evidence is valid; absent: 2 days and 100 000 blocks.', {
-            micros: micros('At least this time'),
-            blocks: m.integer(1, 'And at least this number of blocks.'),
+            micros: micros('The minimum time'),
+            blocks: m.integer(1, 'The minimum number of blocks.'),
           }),
         ),
       }),

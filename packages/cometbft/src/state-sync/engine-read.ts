@@ -60,7 +60,7 @@ export function signRequest(
 ): { readonly text: string; readonly bytes: Uint8Array } {
   const { to, nowMicros: at, nonce, key } = options
   const text = JSON.stringify({ ...read, to, at, nonce })
-  return { text, bytes: sealed(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)) }
+  return { text, bytes: encodeSigned(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)) }
 }
 
 const denied = (reason: string): ScanError => new ScanError('PERMISSION_DENIED', reason)
@@ -76,7 +76,7 @@ export function openRequest(
     readonly genesisHash: string
   },
 ): { readonly text: string; readonly read: EngineRead } {
-  const signed = unsealed(bytes)
+  const signed = decodeSigned(bytes)
   if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'the request is not signed')
   const { text, key } = signed
   const statement = statementOf(REQUEST_TAG, options.genesisHash, text)
@@ -104,7 +104,7 @@ export function signAnswer(
 ): Uint8Array {
   const text = JSON.stringify(answer)
   const { request, genesisHash, key } = options
-  return sealed(text, key, statementOf(ANSWER_TAG, genesisHash, request, text))
+  return encodeSigned(text, key, statementOf(ANSWER_TAG, genesisHash, request, text))
 }
 
 /** Null: the engine with this id did not sign it, or not as an answer to this request. */
@@ -113,7 +113,7 @@ export function openAnswer(
   options: { readonly from: string; readonly request: string; readonly genesisHash: string },
 ): EngineAnswer | null {
   const { from, request, genesisHash } = options
-  const signed = unsealed(bytes)
+  const signed = decodeSigned(bytes)
   if (signed === null || nodeIdOf(signed.key) !== from) return null
   if (!isSigned(signed, statementOf(ANSWER_TAG, genesisHash, request, signed.text))) return null
   const answer = Object(parsed(signed.text))
@@ -127,12 +127,12 @@ function statementOf(tag: string, genesisHash: string, ...texts: readonly string
   return concatBytes([utf8(`${tag}\0`), fromHex(genesisHash), ...hashes])
 }
 
-function sealed(text: string, key: KeyPair, statement: Uint8Array): Uint8Array {
+function encodeSigned(text: string, key: KeyPair, statement: Uint8Array): Uint8Array {
   const signature = toHex(key.sign(statement))
   return utf8(JSON.stringify({ text, key: key.publicKey, signature } satisfies Signed))
 }
 
-function unsealed(bytes: Uint8Array): Signed | null {
+function decodeSigned(bytes: Uint8Array): Signed | null {
   return signedText.safeParse(parsed(bytes)).data ?? null
 }
 

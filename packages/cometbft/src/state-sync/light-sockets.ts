@@ -24,14 +24,14 @@ export async function openLightSocket(
     try {
       for await (const chunk of request) {
         size += chunk.length
-        if (size > BODY_BYTES_MAX) throw new Error('too large')
+        if (size > BODY_BYTES_MAX) throw new Error('the request is too large')
         chunks.push(chunk)
       }
       const answer = await answerCall(Buffer.concat(chunks).toString('utf8'), read)
       response.setHeader('content-type', 'application/json')
       response.end(answer)
     } catch {
-      response.destroy() // The client went away, or does not speak JSON-RPC.
+      response.destroy() // The client closed the connection, or does not speak JSON-RPC.
     }
   })
   server.maxConnections = CONNECTIONS_MAX

@@ -31,14 +31,14 @@ export function createReadAnswers(
   const { rpc, clock } = options
   let readsInProgress = 0
 
-  const beginnings = async (): Promise<AnchorReport> => {
+  const reportAnchors = async (): Promise<AnchorReport> => {
     const { earliest } = readBlockRange(await rpc.call('status'))
     const named = options.anchors().map(({ height, blockHash }) => ({ height, blockHash }))
     return { earliest, beginnings: named }
   }
   const answer = async ({ method, params }: EngineRead): Promise<EngineAnswer> => {
     try {
-      if (method === 'beginnings') return { result: await beginnings() }
+      if (method === 'beginnings') return { result: await reportAnchors() }
       return { result: await rpc.call(method, params) }
     } catch (error) {
       if (error instanceof EngineRefusedError) return { refusal: error.message }

@@ -1,5 +1,5 @@
 /**
- * Recovery of a member that lacks blocks that the others no longer store: it lost its disk, or was away for too long. Its
+ * Recovery of a member that lacks blocks that the others have deleted: it lost its disk, or was down for too long. Its
  * log starts from scratch with a sync anchor, a block that enough of them name, and its engine continues after it. The
  * record of what it has signed stays.
  */
@@ -53,8 +53,8 @@ export async function createStateSync(options: {
   const { home, members, reads, signal, clock } = options
   const file = join(home, SYNC_ANCHOR_FILE)
   let block: ChosenAnchor | null = existsSync(file) ? await readParsed(file, JSON.parse) : null
-  /** Whether what the engine has is to be deleted first. */
-  let isNew = false
+  /** Whether the blocks of the engine are deleted before its next start. */
+  let mustDeleteBlocks = false
   let chosenMs = clock.monotonicMs()
   let askedMs = Number.NEGATIVE_INFINITY
   let progress = { height: -1, sinceMs: 0 }
@@ -67,9 +67,9 @@ export async function createStateSync(options: {
       try {
         const answer = await reads.read(member, { method: 'beginnings', params: {} }, signal)
         if ('refusal' in answer) throw new Error(answer.refusal)
-        const beginnings = readAnchorReport(answer.result)
-        if (beginnings === null) throw new Error('it does not report its stored blocks')
-        reports.set(member.name, beginnings)
+        const report = readAnchorReport(answer.result)
+        if (report === null) throw new Error('it does not report its stored blocks')
+        reports.set(member.name, report)
       } catch (error) {
         if (!signal.aborted) options.onProblem(error, member)
       }
@@ -110,17 +110,17 @@ export async function createStateSync(options: {
       if (chosen === null) return
       options.onChosen(chosen)
       block = chosen
-      isNew = true
+      mustDeleteBlocks = true
       chosenMs = nowMs
       options.restart()
     },
     /** Called before each start of the engine: where it starts. */
     async prepare(): Promise<StateSyncInput | null> {
       if (block === null || !isWanted()) return null
-      if (isNew) {
+      if (mustDeleteBlocks) {
         await forgetBlocks(home)
         writeFileAtomic(file, JSON.stringify(block))
-        isNew = false
+        mustDeleteBlocks = false
       }
       const { height, blockHash } = block
       return { height, blockHash, servers: await serve(block) }

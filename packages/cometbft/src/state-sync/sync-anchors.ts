@@ -1,8 +1,8 @@
 /**
- * The block with which a log starts that lacks what the others no longer keep. Pure.
+ * Chooses the block from which a member restarts its log when the others have deleted the blocks that it lacks. Pure.
  *
- * A block that f + 1 members name is one that members decided, and others can start with it. A block that so many members
- * no longer keep cannot be fetched.
+ * A block that f + 1 members name was decided, and a log can start with it. A block that f + 1 members have deleted
+ * cannot be fetched.
  */
 import { maxFaulty } from '@quorumscan/verifier'
 import { z } from 'zod'

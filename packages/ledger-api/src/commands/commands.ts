@@ -17,7 +17,7 @@ import {
   ValueInputError,
 } from '@quorumscan/ledger'
 import type { Command, DamlValue } from '@quorumscan/model'
-import { invalidArgument, isPackageId, isPackageName, shown } from './grammar.ts'
+import { invalidArgument, isPackageId, isPackageName, quoted } from './grammar.ts'
 
 /** `isByInterface`: the contract decides which template it is (`resolveInterfaces`). */
 export type ReadCommand = { readonly command: Command; readonly isByInterface: boolean }
@@ -46,7 +46,7 @@ export function readCommand(command: JsCommand, index: number): ReadCommand {
     'CreateCommand' in command ? command.CreateCommand : command.CreateAndExerciseCommand
   const target = resolve(templateId)
   if (target === null)
-    throw invalidArgument(`${shown(templateId)} is an interface: it has no instances of its own`)
+    throw invalidArgument(`${quoted(templateId)} is an interface: it has no instances of its own`)
   const template = templateRef(target)
   const created = readValue(target.type, createArguments, `${path}.createArguments`)
   const byTemplate = (read: Command): ReadCommand => ({ isByInterface: false, command: read })
@@ -63,19 +63,19 @@ function resolve(reference: string): Target {
   const packagePart = reference.slice(0, separator)
   const isName = packagePart.startsWith('#')
   if (isName ? !isPackageName(packagePart.slice(1)) : !isPackageId(packagePart))
-    throw invalidArgument(`${shown(packagePart)} is neither a package id nor # and a package name`)
+    throw invalidArgument(`${quoted(packagePart)} is neither a package id nor # and a package name`)
   const known = packages.find(({ name, id }) => packagePart === (isName ? `#${name}` : id))
   if (isName && known === undefined)
     throw new LedgerError(
       'JSON_API_PACKAGE_SELECTION_FAILED',
-      `No vetted package has the name ${shown(packagePart.slice(1))}.`,
+      `No vetted package has the name ${quoted(packagePart.slice(1))}.`,
     )
   const template = findTemplate(reference)
   if (template !== undefined) return template
   if (`#${known?.name}${reference.slice(separator)}` === HOLDING_INTERFACE) return null
   throw new LedgerError(
     'TEMPLATES_OR_INTERFACES_NOT_FOUND',
-    `No template or interface has the id ${shown(reference)}.`,
+    `No template or interface has the id ${quoted(reference)}.`,
   )
 }
 
@@ -90,7 +90,7 @@ function readChoice(
   if (found !== undefined)
     return readValue(found.argument, choiceArgument, `${path}.choiceArgument`)
   const name = target?.entity ?? HOLDING_INTERFACE
-  throw invalidArgument(`${path}: ${name} has no choice ${shown(choice)}`)
+  throw invalidArgument(`${path}: ${name} has no choice ${quoted(choice)}`)
 }
 
 function readValue(type: Lf<unknown>, value: unknown, path: string): DamlValue {

@@ -84,7 +84,7 @@ const CODES: Readonly<Record<string, LedgerErrorCode>> = {
   NOT_SEQUENCED_TIMEOUT: 'NOT_SEQUENCED_TIMEOUT',
 }
 
-/** Those of category 11: their resource is the contract. */
+/** The error codes of category 11: their resource is the contract. */
 const NAMES_A_CONTRACT: ReadonlySet<LedgerErrorCode> = new Set([
   'CONTRACT_NOT_FOUND',
   'CONTRACT_NOT_ACTIVE',
@@ -123,7 +123,7 @@ export function refusalOf(
   const code = known ?? 'DAML_FAILURE'
   const contractId = CONTRACT_ID.exec(message)?.[0]
   return new LedgerError(code, message, {
-    // Where upstream's templates have the name of an exception.
+    // Upstream's templates have the name of an exception here.
     context: code === 'DAML_FAILURE' ? { error_id: refused.code } : (ofLog ?? {}),
     resources:
       NAMES_A_CONTRACT.has(code) && contractId !== undefined ? [['CONTRACT_ID', contractId]] : [],

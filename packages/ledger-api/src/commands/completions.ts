@@ -1,22 +1,22 @@
 /**
  * Completions of one user and some parties (docs/upstream.md §L5.1), merged from the log and from what did not get there:
- * an open-ended stream. What an offset holds is delivered as a whole, so that a reader may resume after any element.
+ * an open-ended stream. What an offset holds is delivered as a whole, so that a client may resume after any element.
  */
 import type { CompletionsRequest, JsCompletion } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import type { CompletionRecord, Offset, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { Reader } from '../callers.ts'
+import type { CallerRights } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
 import { endless, type OpenStream } from '../update-stream.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset } from '../updates.ts'
 import { completionError, OK, statusOf } from './completion-status.ts'
-import { denied, missingField, shown } from './grammar.ts'
+import { denied, missingField, quoted } from './grammar.ts'
 
 /** Completions read at once: some 300 KiB. */
 const PORTION = 500
-/** Until what has expired is on disk: a write of Redis. */
+/** The time after which the completion of an expired submission is stored in Redis. */
 const SETTLE_MS = 50
 
 type StreamContext = Pick<
@@ -29,14 +29,14 @@ type CompletionFilter = { readonly userId: UserId; readonly parties: ReadonlySet
 /** @throws {LedgerError} The first of: rights, no parties, offsets. */
 export const openCompletions =
   (context: StreamContext) =>
-  async (request: CompletionsRequest, caller: Reader): Promise<OpenStream> => {
+  async (request: CompletionsRequest, caller: CallerRights): Promise<OpenStream> => {
     const { reads } = context
     const { parties, beginExclusive } = request
     const userId = request.userId || caller.userId
-    if (userId !== caller.userId) throw denied(`${caller.userId} asks for ${shown(userId)}`)
+    if (userId !== caller.userId) throw denied(`${caller.userId} asks for ${quoted(userId)}`)
     for (const party of parties)
       if (!canReadAs(caller.rights, party))
-        throw denied(`${userId} may not read as ${shown(party)}`)
+        throw denied(`${userId} may not read as ${quoted(party)}`)
     if (parties.length === 0) throw missingField('parties')
     if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
     const end = reads.feed.end().offset
@@ -77,7 +77,7 @@ async function* readCompletions(
 }
 
 /**
- * The next stretch of the log after an offset, with what it held of the filter, ascending by offset; null where nothing
+ * The next stretch of the log after an offset, with what it held of the filter, ascending by offset; null if nothing
  * more is settled yet.
  */
 async function nextCompletions(
@@ -98,7 +98,7 @@ async function nextCompletions(
   return { upTo: last, records }
 }
 
-/** The completion as a reader for these parties sees it. */
+/** The completion as a client sees it that reads for these parties. */
 async function toJsCompletion(
   { ledger, genesis, participantId: participant }: StreamContext,
   record: CompletionRecord,

@@ -180,7 +180,7 @@ export class Dispatcher implements AsyncDisposable {
     this.#inFlight.onApplied(entry)
     const { offset } = entry
     if (this.#ending.size === 0) this.#settled = offset
-    // The outcome must be on disk before a reader passes this offset.
+    // The outcome must be on disk before a client reads past this offset.
     else
       void Promise.all(this.#ending.values()).then(() => {
         this.#settled = Math.max(this.#settled, offset)

@@ -21,12 +21,12 @@ export const isPartyString = (text: string): boolean => PARTY.test(text)
 export const isPackageId = (text: string): boolean => PACKAGE_ID.test(text)
 export const isPackageName = (text: string): boolean => PACKAGE_NAME.test(text)
 
-/** Texts of clients are shown, but not at any length. */
-const SHOWN_LENGTH_MAX = 80
+/** The length of a client's text in an error sentence. */
+const QUOTED_LENGTH_MAX = 80
 
-export function shown(text: string): string {
-  const isLong = text.length > SHOWN_LENGTH_MAX
-  return JSON.stringify(isLong ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text)
+export function quoted(text: string): string {
+  const isLong = text.length > QUOTED_LENGTH_MAX
+  return JSON.stringify(isLong ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text)
 }
 
 export function invalidArgument(message: string): LedgerError {
@@ -56,7 +56,7 @@ export function optionalLedgerString(text: string, field: string): string {
 const required =
   (type: string, isValid: (text: string) => boolean) => (text: string, field: string) => {
     if (text === '') throw missingField(field)
-    if (!isValid(text)) throw invalidField(field, `${shown(text)} is no ${type}`)
+    if (!isValid(text)) throw invalidField(field, `${quoted(text)} is no ${type}`)
     return text
   }
 export const requiredLedgerString = required('LedgerString', isLedgerString)
@@ -67,5 +67,5 @@ export const requiredContractId = required('ContractId', (text) => CONTRACT_ID.t
 export function optionalSynchronizerId(text: string, field: string): string {
   if (text === '' || SYNCHRONIZER_ID.test(text)) return text
   const problem = text.includes('::') ? 'is not a synchronizer id' : 'has no namespace'
-  throw invalidField(field, `${shown(text)} ${problem}`)
+  throw invalidField(field, `${quoted(text)} ${problem}`)
 }

@@ -22,8 +22,8 @@ import { submit } from './submission.ts'
 
 /** D-31. */
 const LEDGER_API_VERSION = '3.5.10'
-/** A checkpoint every 15 s, and one per minute on idle (docs/upstream.md §L3.3). */
-const CHECKPOINT_DELAY_SECONDS = 75
+/** A stream sends a progress message every 15 s, and every minute while it is idle (docs/upstream.md §L3.3). */
+const PROGRESS_DELAY_SECONDS = 75
 const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
 
 type Request = {
@@ -69,7 +69,7 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
           partyManagement: { maxPartiesPageSize: PARTIES_PAGE_MAX },
           offsetCheckpoint: {
             maxOffsetCheckpointEmissionDelay: {
-              seconds: CHECKPOINT_DELAY_SECONDS,
+              seconds: PROGRESS_DELAY_SECONDS,
               nanos: 0,
               unknownFields: { fields: {} },
             },

@@ -26,10 +26,10 @@ import {
   missingField,
   optionalLedgerString,
   optionalSynchronizerId,
+  quoted,
   requiredContractId,
   requiredLedgerString,
   requiredUserId,
-  shown,
 } from './grammar.ts'
 
 /** D-29: so far ahead may a ledger time lie. */
@@ -47,7 +47,7 @@ export function checkRequest(
     readonly caller: Caller
     readonly now: Micros
     readonly deduplicationMicrosMax: Micros
-    /** Of the caller's trace, null for none. */
+    /** The trace context of the caller; null: none. */
     readonly traceparent: string | null
   },
 ) {
@@ -57,7 +57,7 @@ export function checkRequest(
   checkRights(request, caller)
   const workflowId = request.workflowId ?? ''
   if (workflowId !== '' && !isLedgerString(workflowId))
-    throw invalidArgument(`workflow_id: ${shown(workflowId)} is no LedgerString`)
+    throw invalidArgument(`workflow_id: ${quoted(workflowId)} is no LedgerString`)
   const userId = requiredUserId(request.userId || caller.userId, 'user_id')
   const commandId = requiredLedgerString(request.commandId, 'command_id')
   const submissionId = optionalLedgerString(request.submissionId ?? '', 'submission_id')
@@ -78,7 +78,7 @@ export function checkRequest(
   return {
     userId,
     actAs,
-    /** Without those of `actAs`. */
+    /** The parties of `readAs` that are not in `actAs`. */
     readAs,
     commands,
     commandId,
@@ -105,7 +105,7 @@ function readAbsoluteTime({ minLedgerTimeAbs }: JsCommands): Micros | null {
   return instant
 }
 
-/** Before 1970 it bounds nothing, after 2255 it is too far ahead. */
+/** A time before 1970 bounds nothing, a time after 2255 is too far ahead. */
 function instantOfFarYear(text: string): Micros | undefined {
   if (parseZonedTime(text.replace(/^[0-9]{4}/, '2000')) === undefined) return undefined
   return text < '1970' ? 0 : Number.MAX_SAFE_INTEGER
@@ -118,20 +118,20 @@ function readAll(request: JsCommands): readonly ReadCommand[] {
   checkParty(first)
   for (const id of request.packageIdSelectionPreference)
     if (!isPackageId(id))
-      throw invalidArgument(`package_id_selection_preference: ${shown(id)} is not a package id`)
+      throw invalidArgument(`package_id_selection_preference: ${quoted(id)} is not a package id`)
   return request.commands.map(readCommand)
 }
 
 /** Step d. */
 function checkRights({ userId, actAs, readAs }: JsCommands, caller: Caller): void {
   if (userId && userId !== caller.userId)
-    throw denied(`${caller.userId} submits as the user ${shown(userId)}`)
+    throw denied(`${caller.userId} submits as the user ${quoted(userId)}`)
   for (const party of actAs)
     if (!canActAs(caller.rights, party))
-      throw denied(`${caller.userId} may not act as ${shown(party)}`)
+      throw denied(`${caller.userId} may not act as ${quoted(party)}`)
   for (const party of readAs)
     if (!actAs.includes(party) && !canReadAs(caller.rights, party))
-      throw denied(`${caller.userId} may not read as ${shown(party)}`)
+      throw denied(`${caller.userId} may not read as ${quoted(party)}`)
 }
 
 function readLedgerTime(
@@ -182,7 +182,7 @@ function readDisclosed({ disclosedContracts }: JsCommands): readonly DisclosedCo
     if (read === undefined)
       throw invalidArgument('a disclosed blob is not a contract of this ledger')
     if (contractId !== '' && contractId !== read.contractId)
-      throw invalidArgument(`the blob disclosed for ${shown(contractId)} is of another contract`)
+      throw invalidArgument(`the blob disclosed for ${quoted(contractId)} is of another contract`)
     if (templateId !== '' && !isOfTemplate(read.templateId, templateId))
       throw invalidArgument(`the blob disclosed for ${read.contractId} is of another template`)
     optionalSynchronizerId(disclosed.synchronizerId ?? '', 'DisclosedContract.synchronizer_id')
@@ -202,7 +202,7 @@ function checkPackagePreference(ids: readonly string[]): void {
   for (const id of new Set(ids)) {
     const name = packages.find((known) => known.id === id)?.name
     if (name === undefined)
-      throw invalidArgument(`package_id_selection_preference: there is no package ${shown(id)}`)
+      throw invalidArgument(`package_id_selection_preference: the package ${quoted(id)} does not exist`)
     if (names.has(name))
       throw invalidArgument(`package_id_selection_preference has two packages of the name ${name}`)
     names.add(name)
@@ -244,5 +244,5 @@ function problemOfDuration({ seconds, nanos }: Duration): string | null {
 }
 
 function checkParty(party: string): void {
-  if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is not a party identifier`)
+  if (!isPartyString(party)) throw invalidArgument(`${quoted(party)} is not a party identifier`)
 }

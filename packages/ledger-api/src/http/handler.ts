@@ -14,9 +14,9 @@ export type LedgerRequest<Route extends LedgerRouteDef> = {
   readonly params: ParamsOf<Route>
   readonly query: QueryOf<Route>
   readonly body: BodyOf<Route>
-  /** Null where the route needs no token. */
+  /** Null if the route needs no token. */
   readonly caller: Route['auth'] extends 'none' ? null : Caller
-  /** Of errors. */
+  /** The id by which errors name the request. */
   readonly traceId: string
   /** The caller's W3C trace context; null if it sent none that is well-formed. */
   readonly traceparent: string | null

@@ -25,7 +25,7 @@ import type { LedgerHandler, LedgerHandlers, LedgerRequest } from './handler.ts'
 
 /** D-27: bodies of the ledger interface. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024
-/** Of a body that is read before its sender is known. */
+/** The size of a body that is read before authentication. */
 const ANONYMOUS_BYTES_MAX = 256 * 1024
 /** Twice what bodies of other interfaces have: these may be eight times as long. */
 const BODY_MS_MAX = 20_000
@@ -108,7 +108,7 @@ function traceId(request: FastifyRequest): string {
   return traceIdOf(request.headers) ?? request.id
 }
 
-/** The sender of so large a body must be known before it is read; of any other, first the body must decode. */
+/** A large body is read only after authentication. A small one is decoded first: decoding errors come before 401. */
 function isLarge({ headers }: IncomingMessage): boolean {
   const length = headers['transfer-encoding'] === undefined ? (headers['content-length'] ?? 0) : NaN
   return !(Number(length) <= ANONYMOUS_BYTES_MAX)
@@ -123,7 +123,7 @@ function callerOf({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate) {
 
 type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal'>
 
-/** From a request to what its handler receives, but for the signal. */
+/** Makes of a request what its handler receives, except the signal. */
 function decoderOf(
   route: LedgerRouteDef,
   authenticate: ReturnType<typeof callerOf>,

@@ -15,7 +15,7 @@ export type PlainFormat = {
   readonly byParty: Readonly<Record<PartyId, readonly PlainFilter[]>>
   readonly anyParty: readonly PlainFilter[] | null
   readonly shape: 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS'
-  /** null: no topology events; []: everybody's. */
+  /** null: no topology events; []: of all parties. */
   readonly topology: readonly PartyId[] | null
 }
 
@@ -88,7 +88,7 @@ export type PlainUpdate = {
   readonly hosted: readonly PartyId[]
 }
 
-/** null where nothing is shown. */
+/** null if nothing is shown. */
 export function plainProjection(
   entry: { readonly offset: Offset; readonly recordTime: Micros; readonly result: EntryResult },
   format: PlainFormat,

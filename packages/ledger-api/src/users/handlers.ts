@@ -17,8 +17,8 @@ import {
   invalidArgument,
   invalidField,
   missingField,
+  quoted,
   requiredUserId,
-  shown,
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
@@ -33,7 +33,7 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
   const recordFor = async (caller: Caller, id: string): Promise<UserRecord> => {
     requiredUserId(id, 'user_id')
     const isAllowed = id === caller.userId || isAdmin(caller.rights)
-    if (!isAllowed) throw denied(`${caller.userId} may not read the user ${shown(id)}`)
+    if (!isAllowed) throw denied(`${caller.userId} may not read the user ${quoted(id)}`)
     return (await users.get(id)) ?? unknownUser(id)
   }
 
@@ -120,7 +120,7 @@ function checkedUserId(ofPath: string, ofBody: string): string {
 }
 
 function unknownUser(id: string): never {
-  throw new LedgerError('USER_NOT_FOUND', `There is no user ${id}.`, { resources: [['USER', id]] })
+  throw new LedgerError('USER_NOT_FOUND', `The user ${id} does not exist.`, { resources: [['USER', id]] })
 }
 
 function bounded(rights: readonly Right[]): readonly Right[] {
@@ -156,7 +156,7 @@ function readChange(user: LedgerUserInput, paths: readonly string[]): (current: 
   if (paths.length === 0) throw missingField('update_mask')
   for (const path of paths)
     if (![...all, 'metadata'].includes(path))
-      throw invalidArgument(`update_mask: ${shown(path)} is not one of ${all.join(', ')}`)
+      throw invalidArgument(`update_mask: ${quoted(path)} is not one of ${all.join(', ')}`)
   checkProvider(user.identityProviderId)
   const primaryParty = readPrimaryParty(user)
   const metadata = readAnnotations(user.metadata, 'user.metadata')
@@ -171,7 +171,7 @@ function readChange(user: LedgerUserInput, paths: readonly string[]): (current: 
 function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   if (primaryParty === '') return null
   if (!isPartyId(primaryParty))
-    throw invalidField('user.primary_party', `${shown(primaryParty)} is not a party identifier`)
+    throw invalidField('user.primary_party', `${quoted(primaryParty)} is not a party identifier`)
   return primaryParty
 }
 
@@ -188,7 +188,7 @@ export function readAnnotations(
 
 /** D-32: only the default provider exists. */
 function checkProvider(id: string): void {
-  if (id !== '') throw invalidArgument(`there is no identity provider ${shown(id)}`)
+  if (id !== '') throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
 }
 
 /** The handlers, which refuse a request that names another provider than the default in its query or body. */
@@ -221,7 +221,7 @@ export function readRight({ kind }: LedgerRight): Right {
 
 function readParty({ value: { party } }: { readonly value: { readonly party: string } }): string {
   if (party === '') throw missingField('party')
-  if (!isPartyId(party)) throw invalidArgument(`${shown(party)} is not a party of this network`)
+  if (!isPartyId(party)) throw invalidArgument(`${quoted(party)} is not a party of this network`)
   return party
 }
 

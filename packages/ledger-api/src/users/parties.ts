@@ -16,8 +16,8 @@ import {
   isPartyString,
   missingField,
   optionalSynchronizerId,
+  quoted,
   requiredUserId,
-  shown,
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
@@ -51,14 +51,14 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       const hint =
         body.partyIdHint === '' ? `party-${randomHex(context.random, 16)}` : body.partyIdHint
       if (partyIdOf(hint, registration.participant) === undefined)
-        throw invalidArgument(`party_id_hint: ${shown(hint)} is not 1 to 185 of A-Z a-z 0-9 _ -`)
+        throw invalidArgument(`party_id_hint: ${quoted(hint)} is not 1 to 185 of A-Z a-z 0-9 _ -`)
       const synchronizerId = optionalSynchronizerId(body.synchronizerId, 'synchronizer_id')
       if (synchronizerId !== '' && synchronizerId !== context.genesis.synchronizerId)
-        throw invalidArgument(`this participant is not connected to ${shown(synchronizerId)}`)
+        throw invalidArgument(`this participant is not connected to ${quoted(synchronizerId)}`)
       const annotations = readAnnotations(body.localMetadata, 'local_metadata')
       const userId = body.userId === '' ? '' : requiredUserId(body.userId, 'user_id')
       if (userId !== '' && (await store.users.get(userId)) === null)
-        throw new LedgerError('USER_NOT_FOUND', `There is no user ${userId}.`)
+        throw new LedgerError('USER_NOT_FOUND', `The user ${userId} does not exist.`)
       const { party, isNew } = await registration.allocateParty({ hint, owner: userId }, signal)
       if (!isNew) throw invalidArgument(`the party ${party} is already allocated`)
       if (Object.keys(annotations).length > 0) await store.parties.annotate(party, annotations)
@@ -79,7 +79,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
     },
     async getParty(request) {
       const { party } = request.params
-      if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is not a party identifier`)
+      if (!isPartyString(party)) throw invalidArgument(`${quoted(party)} is not a party identifier`)
       return { partyDetails: (await isAllocated(party)) ? await detailsOf([party]) : [] }
     },
     async updateParty({ params: { party }, body }) {
@@ -91,12 +91,12 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       if (paths.length === 0) throw missingField('update_mask')
       for (const path of paths)
         if (!path.startsWith('local_metadata'))
-          throw invalidArgument(`update_mask: ${shown(path)} cannot be changed`)
+          throw invalidArgument(`update_mask: ${quoted(path)} cannot be changed`)
       const annotations = readAnnotations(partyDetails.localMetadata, 'local_metadata')
       if (!(await isAllocated(party)) || partyParticipant(party) !== here)
         throw new LedgerError(
           'PARTY_NOT_KNOWN_ON_LEDGER',
-          `${shown(party)} is not a party of this participant`,
+          `${quoted(party)} is not a party of this participant`,
         )
       await store.parties.annotate(party, annotations)
       return { partyDetails: await detailsOfOne(party) }

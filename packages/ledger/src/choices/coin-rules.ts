@@ -20,7 +20,7 @@ export const tap = defineChoice(coinRules, 'CoinRules_DevNet_Tap', {
   consuming: false,
   argument: record('CoinRules_DevNet_Tap', { receiver: party, amount: decimal }),
   result: record('CoinRules_DevNet_TapResult', { coinCid: contractId, round }),
-  demandFit({ amount }, { tapMax }) {
+  checkArgument({ amount }, { tapMax }) {
     demand(amount > 0n, 'INVALID_ARGUMENT', 'an amount to tap is positive')
     demand(amount <= tapMax, 'LIMIT_EXCEEDED', `a tap gives at most ${formatAmount(tapMax)} coin`)
   },
@@ -78,7 +78,7 @@ export const transfer = defineChoice(coinRules, 'CoinRules_Transfer', {
     outputs: list(transferOutput),
   }),
   result: transferResult,
-  demandFit({ inputs, outputs }) {
+  checkArgument({ inputs, outputs }) {
     demandFewInputs(inputs)
     demand(
       outputs.length <= TRANSFER_OUTPUTS_MAX,

@@ -35,7 +35,7 @@ export function newestRound(tx: Transaction): Active<OpenMiningRoundPayload> {
     )
 }
 
-/** By number, ascending. */
+/** The open rounds, by ascending number. */
 export function openRounds(tx: Transaction): readonly Active<OpenMiningRoundPayload>[] {
   return [...tx.byKey(openMiningRound, 'rounds')].sort(
     (a, b) => a.payload.round.number - b.payload.round.number,

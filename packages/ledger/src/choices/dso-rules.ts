@@ -44,7 +44,7 @@ export const setScanUrl = defineChoice(dsoRules, 'DsoRules_SetScanUrl', {
   consuming: false,
   argument: record('DsoRules_SetScanUrl', { sv: party, url: text, sequence: int, signature: text }),
   result: record('DsoRules_SetScanUrlResult', { addressCid: contractId }),
-  demandFit({ url, sequence, signature }) {
+  checkArgument({ url, sequence, signature }) {
     demand(
       url.length <= URL_LENGTH_MAX && URL.test(url),
       'INVALID_URL',

@@ -22,7 +22,7 @@ export const makePayment = defineChoice(
       paymentCid: contractId,
       senderChange: list(contractId),
     }),
-    demandFit: ({ inputs }) => demandFewInputs(inputs),
+    checkArgument: ({ inputs }) => demandFewInputs(inputs),
     controllers: ({ subscriptionData }) => [subscriptionData.sender],
     run(tx, self, { inputs }) {
       const { subscriptionData, payData, nextPaymentDueAt, reference } = self.payload

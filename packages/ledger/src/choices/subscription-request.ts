@@ -62,7 +62,7 @@ export const acceptAndMakePayment = defineChoice(
       paymentCid: contractId,
       senderChange: list(contractId),
     }),
-    demandFit: ({ inputs }) => demandFewInputs(inputs),
+    checkArgument: ({ inputs }) => demandFewInputs(inputs),
     controllers: ({ subscriptionData }) => [subscriptionData.sender],
     run(tx, self, { inputs }) {
       const { subscriptionData, payData, expiresAt } = self.payload

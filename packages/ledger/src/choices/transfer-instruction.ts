@@ -33,7 +33,7 @@ export const createTransferInstruction = defineChoice(
       transferInstructionCid: contractId,
       senderChange: list(contractId),
     }),
-    demandFit({ inputs, description, trackingId }) {
+    checkArgument({ inputs, description, trackingId }) {
       demandFewInputs(inputs)
       demand(
         description.length <= TRANSFER_TEXT_UNITS_MAX &&

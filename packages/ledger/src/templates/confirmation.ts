@@ -15,7 +15,10 @@ export const confirmedAction = variant('ConfirmedAction', {
 })
 export type ConfirmedAction = LfValue<typeof confirmedAction>
 
-/** What confirmations are counted by: its contract id of an initial payment; else each super-validator holds at most one. */
+/**
+ * The key by which confirmations are counted: for an initial payment its contract id, otherwise the kind of action. A
+ * super-validator has at most one confirmation of each.
+ */
 export function subjectOf(action: ConfirmedAction): string {
   return action.tag === 'ResolveInitialPayment' ? action.value.payment : action.tag
 }

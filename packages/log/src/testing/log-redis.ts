@@ -8,7 +8,7 @@ import { LOG_RULES, LOG_USER } from '../acl.ts'
 import { type LogConnection, openLogConnection } from '../connection.ts'
 import { createLogFeed, type LogFeed } from '../feed.ts'
 import type { SignedGroup } from '../group.ts'
-import { createOrderingClient, type LogReaderOptions } from '../reader.ts'
+import { createOrderingClient, type OrderingClientOptions } from '../ordering-client.ts'
 import { createLogWriter, type LogWriter, type LogWriterOptions } from '../writer.ts'
 import { genesis, keyPair, never } from './signed-groups.ts'
 
@@ -20,7 +20,7 @@ export type LogRedis = AsyncDisposable & {
   /** Knows what the writers write. */
   readonly feed: LogFeed
   writer(options?: Partial<LogWriterOptions>): Promise<LogWriter>
-  reader(options?: Partial<LogReaderOptions>): Ordering
+  reader(options?: Partial<OrderingClientOptions>): Ordering
   connection(): Promise<LogConnection>
 }
 

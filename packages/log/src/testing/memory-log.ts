@@ -3,7 +3,7 @@ import { createSystemClock, systemRandom } from '@quorumscan/base'
 import type { LogSource, Ordering } from '@quorumscan/ledger'
 import { encodeFrame } from '../frame.ts'
 import type { SignedGroup } from '../group.ts'
-import { createOrderingClient, type LogReaderOptions } from '../reader.ts'
+import { createOrderingClient, type OrderingClientOptions } from '../ordering-client.ts'
 import { genesis } from './signed-groups.ts'
 
 /** Any bytes and signature, said to end at `lastOffset`. */
@@ -13,7 +13,7 @@ export type MemoryLog = {
   append(...more: readonly AnyGroup[]): void
   /** Another log takes its place, and all streams end. */
   replace(others: readonly AnyGroup[]): void
-  reader(options?: Partial<LogReaderOptions>): Ordering
+  reader(options?: Partial<OrderingClientOptions>): Ordering
   /** How many streams were opened. */
   streamCount(): number
 }
@@ -78,7 +78,7 @@ export function createMemoryLog(
       createOrderingClient({
         log: source,
         genesis,
-        // The reader opens the next stream without a pause.
+        // The ordering client opens the next stream without a pause.
         clock: {
           ...createSystemClock(),
           delay: () => new Promise((resolve) => setImmediate(resolve)),

@@ -28,17 +28,17 @@ type BackUpOptions = OwnNode & {
   readonly config: OperatorConfig
   readonly file: string
   /** Whether a super-validator writes only the newest groups of the log, from which a lost part of it is refilled. */
-  readonly isLogAlone: boolean
+  readonly isLogOnly: boolean
 }
 
 /**
  * Writes a consistent backup, whether the operator's processes run or not.
  *
- * @throws {CommandError} If the file is there already, the log is damaged, or something cannot be read: no file is left then.
+ * @throws {CommandError} If the file exists already, the log is damaged, or something cannot be read: no file is left then.
  */
 export async function backUp(options: BackUpOptions): Promise<void> {
-  const { config, isLogAlone, clock } = options
-  const variables = Object.entries(isLogAlone ? {} : config.variables).flatMap(
+  const { config, isLogOnly, clock } = options
+  const variables = Object.entries(isLogOnly ? {} : config.variables).flatMap(
     ([variable, value]) =>
       value === undefined || MACHINE_VARIABLES.includes(variable) ? [] : [[variable, value]],
   )
@@ -60,11 +60,11 @@ export async function backUp(options: BackUpOptions): Promise<void> {
 }
 
 async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
-  const { config, isLogAlone } = options
-  if (!isLogAlone)
+  const { config, isLogOnly } = options
+  if (!isLogOnly)
     for (const [path, source] of filesOf(config))
       yield { kind: 'file', path, text: readFileSync(source, 'utf8') }
-  if (config.runs === 'sv' && !isLogAlone) return
+  if (config.runs === 'sv' && !isLogOnly) return
   await using own = await openOwnRedis(options)
   if (config.runs === 'validator')
     for (const part of await readStore(own.redis))
@@ -72,8 +72,8 @@ async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
   else if (config.runs === 'sv') {
     const offset = await readStoredOffset(own.redis)
     yield { kind: 'head', offset }
-    const kept = await readRecentGroups({ redis: own.redis, applied: offset })
-    for (const group of kept.values()) yield itemOf(group)
+    const stored = await readRecentGroups({ redis: own.redis, applied: offset })
+    for (const group of stored.values()) yield itemOf(group)
   } else {
     const { signal } = new AbortController()
     const log = { redis: own.redis, genesis: logGenesisOf(config.genesis), signal }

@@ -84,9 +84,9 @@ function configOf(runs: Runnable, name: string, more: object = {}): OperatorConf
 const redisOf = (config: OperatorConfig) => openOwnRedis({ ...machine, config })
 
 let count = 0
-async function backedUp(config: OperatorConfig, isLogAlone = false): Promise<string> {
+async function backedUp(config: OperatorConfig, isLogOnly = false): Promise<string> {
   const file = join(root, `${config.name}-${count++}.backup`)
-  await backUp({ ...machine, config, file, isLogAlone })
+  await backUp({ ...machine, config, file, isLogOnly })
   return file
 }
 
@@ -157,7 +157,7 @@ it.each([
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   await expect(restored(file, 'refused', { changes: { [name]: value } })).rejects.toThrow(
-    `nothing was restored: the variables of \`--set\` are wrong:\n${why}\nCorrect it, and restore again`,
+    `nothing was restored: the variables of \`--set\` are wrong:\n${why}\nCorrect them, and restore again`,
   )
   expect(existsSync(join(root, 'refused'))).toBe(false)
 })

@@ -64,10 +64,10 @@ export async function restore(options: RestoreOptions) {
   const archive = await openArchive(options.file)
   const { header } = archive
   const others = await Promise.all(options.logFiles.map(openArchive))
-  const stranger = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
-  if (stranger >= 0)
+  const foreign = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
+  if (foreign >= 0)
     throw new CommandError(
-      `${options.logFiles[stranger]} is a backup of another network: name those of super-validators of this one`,
+      `${options.logFiles[foreign]} is a backup of another network: name those of super-validators of this one`,
     )
   const isNew = !existsSync(target)
   const stage = makeStage(target)
@@ -175,7 +175,7 @@ function refuseWrongChanges(staged: Stage): void {
   const problems = all.filter((problem) => changed.some((name) => problem.startsWith(`${name} `)))
   if (problems.length > 0)
     throw new UsageError(
-      `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,
+      `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect them, and restore again`,
     )
 }
 

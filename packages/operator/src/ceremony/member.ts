@@ -104,10 +104,10 @@ const memberFile = z.discriminatedUnion('role', [
 ])
 
 /** The contents of a member file: of a super-validator, a synchronizer or a validator. */
-export type Member = z.infer<typeof memberFile>
-export type MemberOf<R extends Role> = Extract<Member, { readonly role: R }>
+export type MemberFile = z.infer<typeof memberFile>
+export type MemberFileOf<R extends Role> = Extract<MemberFile, { readonly role: R }>
 
-type MemberInput = Pick<Member, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
+type MemberInput = Pick<MemberFile, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
 
 /**
  * The text of a member file, signed with each of its keys.
@@ -137,7 +137,7 @@ export function writeMember<R extends Role>(
  *
  * @throws {CommandError} With the problem of the file.
  */
-export function parseMember(text: string): Member {
+export function parseMember(text: string): MemberFile {
   const parsed = memberFile.safeParse(parseCanonical(text))
   if (!parsed.success)
     throw new CommandError(`it is not a member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
@@ -203,12 +203,12 @@ export function makeMember<R extends Role>(directory: DataDirectory, role: R, in
   }
   const text = writeFileOnce(directory.memberFile(name), makeText, PUBLIC_MODE)
   const member = parseMember(text)
-  if (member.role === role) return member as MemberOf<R>
+  if (member.role === role) return member as MemberFileOf<R>
   throw new CommandError(`${directory.memberFile(name)} is of a ${member.role}`)
 }
 
 /** @throws {CommandError} If it cannot be read, or is not a member file. */
-export function readMember(file: string): Member {
+export function readMember(file: string): MemberFile {
   try {
     const bytes = readFileSync(file)
     if (bytes.length > MEMBER_BYTES_MAX) throw new CommandError('it is too long for a member file')

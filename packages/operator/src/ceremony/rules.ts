@@ -44,7 +44,7 @@ const RULES_OF_ALL = {
 } satisfies Partial<Genesis>
 /**
  * For engines that are near each other. A block takes 0.1 s there, and 0.3 s without a proposal mean that its proposer is
- * away. After a block members wait another 0.1 s: a client whose entry was ordered submits the next one, which would
+ * down. After a block members wait another 0.1 s: a client whose entry was ordered submits the next one, which would
  * otherwise come a whole block later. An idle network makes a block every 3 s. Its time lags by up to 3 s, and readers ask
  * another node about answers older than 12 s.
  */

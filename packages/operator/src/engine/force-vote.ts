@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { VOTE_ANYWAY_FILE, VOTE_STATE_FILE } from '@quorumscan/cometbft'
+import { FORCE_VOTE_FILE, VOTE_STATE_FILE } from '@quorumscan/cometbft'
 import { CommandError } from '@quorumscan/runtime'
 
 /** The synchronizer looks for the file every two seconds, and may hang for some seconds. */
@@ -20,12 +20,12 @@ const RECORD_WRITTEN_MS = 3000
  */
 export async function forceVote(home: string, clock: Clock): Promise<void> {
   const voteState = join(home, VOTE_STATE_FILE)
-  const requestFile = join(home, VOTE_ANYWAY_FILE)
+  const forceVoteFile = join(home, FORCE_VOTE_FILE)
   if (existsSync(voteState))
     throw new CommandError(
       'nothing was changed: the member has its record of signed votes, and votes when its engine runs',
     )
-  await writeFile(requestFile, '').catch((cause: unknown) => {
+  await writeFile(forceVoteFile, '').catch((cause: unknown) => {
     throw new CommandError(`nothing was changed: ${home} is not the directory of an engine`, {
       cause,
     })
@@ -34,8 +34,8 @@ export async function forceVote(home: string, clock: Clock): Promise<void> {
     const bound = { clock, timeoutMs, intervalMs: POLL_MS, what: '' }
     return waitFor(() => condition() || undefined, bound).catch(() => false)
   }
-  if (!(await isTrue(() => !existsSync(requestFile), REQUEST_READ_MS))) {
-    await rm(requestFile, { force: true })
+  if (!(await isTrue(() => !existsSync(forceVoteFile), REQUEST_READ_MS))) {
+    await rm(forceVoteFile, { force: true })
     throw new CommandError(
       'the member was not allowed to vote: its synchronizer does not run, or its engine does not answer. Start it, and try again',
     )

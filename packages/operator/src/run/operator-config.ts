@@ -16,7 +16,7 @@ import { messageOf, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
-  type Member,
+  type MemberFile,
   memberKeyFile,
   ROLE_OF,
   type Runnable,
@@ -56,10 +56,10 @@ export type OperatorConfig = {
   /** The directory of the member files of all. */
   readonly memberDirectory: string
   /** The members whose files it has, itself included. */
-  readonly members: readonly Member[]
+  readonly members: readonly MemberFile[]
   /** The file's variables, which every process receives. */
   readonly variables: Env
-  /** The port on which its synchronizer serves followers, where members order together. */
+  /** The port on which the synchronizer of an ordering member serves followers. */
   readonly synchronizerPort: number
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
@@ -84,7 +84,7 @@ export function readOperatorConfig(
       variables,
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
-        for (const problem of judge(judged(config)))
+        for (const problem of judge(withPlaceholders(config)))
           if (config.genesis !== undefined || !FOLLOWS_FROM_GENESIS.test(problem))
             reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
@@ -107,7 +107,7 @@ function readOperator(
   reader: EnvReader,
   given: Pick<OperatorConfig, 'runs' | 'variables' | 'known'>,
 ): Found {
-  const files: { genesis?: Genesis; members?: readonly Member[] } = {}
+  const files: { genesis?: Genesis; members?: readonly MemberFile[] } = {}
   const name = reader.text('QS_NAME', OWN_VARIABLES.QS_NAME)
   const path = reader.text('QS_DATA_DIR', OWN_VARIABLES.QS_DATA_DIR)
   const genesisFile = reader.text('QS_GENESIS', {
@@ -134,11 +134,11 @@ function readOperator(
   }
   for (const problem of [...problemsOfKeys(found), ...problemsOfMembers(found)])
     reader.problem(problem)
-  const isTogether =
+  const isMemberOrdered =
     files.genesis?.ordering.driver === 'cometbft' ||
     (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
-  const synchronizerPort = isTogether ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
+  const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
   return { ...found, synchronizerPort }
 }
 
@@ -146,10 +146,10 @@ function readOperator(
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
-function judged(config: Found): OperatorConfig {
+function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
-  const isTogether = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
-  const unknown = { nodes: [], ordering: { driver: isTogether ? 'cometbft' : 'redis' } }
+  const isMemberOrdered = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
+  const unknown = { nodes: [], ordering: { driver: isMemberOrdered ? 'cometbft' : 'redis' } }
   return {
     directory: dataDirectory('/'),
     genesis: unknown as unknown as Genesis,
@@ -159,7 +159,7 @@ function judged(config: Found): OperatorConfig {
 }
 
 /** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
-export function readMembers(directory: string): readonly Member[] {
+export function readMembers(directory: string): readonly MemberFile[] {
   return memberFilesOf(directory).map(readMember)
 }
 
@@ -219,7 +219,7 @@ function publicKeysOf(
 function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
   if (genesis === undefined || members === undefined) return []
   const { nodes, ordering } = genesis
-  const isTogether = ordering.driver === 'cometbft'
+  const isMemberOrdered = ordering.driver === 'cometbft'
   return [
     ...nodes.flatMap((node) => {
       const member = members.find((one) => one.name === node.name && one.role === 'super-validator')
@@ -228,14 +228,14 @@ function problemsOfMembers({ runs, name, genesis, members }: Found): readonly st
       if (keys.scan !== node.scanKey || keys.operator !== node.operatorKey)
         return [`QS_MEMBERS: the genesis has other keys of ${node.name} than its file`]
       if (url === null) return [`QS_MEMBERS: the file of ${node.name} has no url`]
-      return isTogether && engineAddress === null
+      return isMemberOrdered && engineAddress === null
         ? [`QS_MEMBERS: the file of ${node.name} has no address of its engine`]
         : []
     }),
     ...(runs === 'sv' && !nodes.some((node) => node.name === name)
       ? [`QS_NAME: the genesis names no super-validator ${name}`]
       : []),
-    ...(runs === 'synchronizer' && isTogether
+    ...(runs === 'synchronizer' && isMemberOrdered
       ? [
           'QS_GENESIS: this network has no synchronizer, because all super-validators order together',
         ]

@@ -10,7 +10,7 @@ import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services.ts'
 import { holdDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
 
-const OF_MEMBERS =
+const NO_SINGLE_LOG =
   'this network has no synchronizer whose log could be verified or repaired: all super-validators order together, and ' +
   'each keeps a copy of the log. A super-validator that lost or damaged its copy gets it from the others: stop it, ' +
   'delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
@@ -20,12 +20,12 @@ export type OperatorLogOptions = OwnNode & { readonly config: OperatorConfig }
 /**
  * The configuration of a synchronizer.
  *
- * @throws {CommandError} Where members order together.
+ * @throws {CommandError} If the network has ordering members instead of one synchronizer.
  * @throws {UsageError} If something is missing or wrong.
  */
 export function readLogConfig(file: string): OperatorConfig {
   return readOperatorConfig('synchronizer', file, ({ genesis }) => {
-    if (genesis.ordering.driver === 'cometbft') throw new CommandError(OF_MEMBERS)
+    if (genesis.ordering.driver === 'cometbft') throw new CommandError(NO_SINGLE_LOG)
     return []
   })
 }
@@ -44,7 +44,7 @@ export async function openOperatorLog(options: OperatorLogOptions) {
 }
 
 /**
- * Makes it whole from what super-validators sent of it.
+ * Repairs the log with the groups that super-validators sent.
  *
  * @param options.logFiles - As `backup sv --log` writes them.
  * @throws {CommandError} If the synchronizer runs, its Redis is external, or a file is not of this network.

@@ -8,7 +8,7 @@ import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
 import type { RedisService } from '@quorumscan/supervisor'
-import type { Member } from '../ceremony/member.ts'
+import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
   LOOPBACK,
@@ -28,8 +28,8 @@ const CONFIG_OF = {
 const ANY_ADDRESS = ['0.0.0.0', '::']
 const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/
 
-/** Connections of a process that only its neighbours on this machine reach. */
-const OF_LOOPBACK = {
+/** The variables of a process that listens on the loopback interface only. */
+const LOOPBACK_VARIABLES = {
   QS_HOST: LOOPBACK,
   QS_TLS_CERT: '',
   QS_TLS_KEY: '',
@@ -56,7 +56,7 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
     QS_PUBLIC_URL: urls.find((sv) => sv.name === name)?.url,
     ...variables,
   }
-  const engineOf = ({ keys }: Member) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
+  const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
   const synchronizer: OwnSynchronizer = {
     name: `${name}.synchronizer`,
     owner: name,
@@ -67,7 +67,7 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
       .filter((sv) => sv.name !== name && sv.engineAddress !== null)
       .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
     followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
-    variables: { ...shared, ...OF_LOOPBACK },
+    variables: { ...shared, ...LOOPBACK_VARIABLES },
   }
   return plan(machine, {
     runs,
@@ -137,7 +137,7 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
     redisServer: '',
     engineProgram: null,
     env: {},
-    mains: { scan: '', synchronizer: '', validator: '' },
+    entryFiles: { scan: '', synchronizer: '', validator: '' },
     logFileOf: () => null,
   }
   const problems = planOperator(config, unstarted, '').flatMap(({ kind, app }) => {
@@ -155,7 +155,7 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
   problems.push(...problemsOfFiles(variables, checkByName))
   if (variables['QS_TLS_CERT'] && !variables['QS_OPERATOR_ADDRESS'])
     problems.push(
-      'QS_OPERATOR_ADDRESS is not set: `run` asks there how a process is that speaks TLS. Set it, such as 127.0.0.1:9464',
+      'QS_OPERATOR_ADDRESS is not set. With TLS, `run` checks the health of the process at this address. Set it, for example to 127.0.0.1:9464',
     )
   problems.push(...problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
   return [...new Set(problems)]

@@ -13,7 +13,7 @@ import {
 import type { Service } from '@quorumscan/supervisor'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Member, makeMember, type Role, type Runnable } from '../ceremony/member.ts'
+import { type MemberFile, makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import type { OrderingDriver } from '../ceremony/rules.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
@@ -38,7 +38,7 @@ afterAll(async () => {
 const shown = join(root, 'shown')
 mkdirSync(shown)
 
-function enroll(role: Role, name: string, port: number): Member {
+function enroll(role: Role, name: string, port: number): MemberFile {
   const directory = dataDirectory(join(root, name))
   const member = makeMember(directory, role, {
     name,
@@ -88,7 +88,7 @@ function plan(runs: Runnable, variables: object): readonly Service[] {
     directory: config.directory,
     socketDirectory: '/run/qs',
     redisServer: 'redis-server',
-    mains: { scan: 'scan.js', synchronizer: 'synchronizer.js', validator: 'validator.js' },
+    entryFiles: { scan: 'scan.js', synchronizer: 'synchronizer.js', validator: 'validator.js' },
     engineProgram: '/usr/bin/cometbft',
     env: { PATH: '/bin' },
     logFileOf: () => null,
@@ -96,7 +96,7 @@ function plan(runs: Runnable, variables: object): readonly Service[] {
   return planOperator(config, machine, 'secret')
 }
 
-const idOf = (member: Member) => nodeIdOf(Object(member.keys).engine)
+const idOf = (member: MemberFile) => nodeIdOf(Object(member.keys).engine)
 
 describe('a super-validator whose members order together', () => {
   const [ordering, scan] = plan('sv', ownVariables('sv-1', 'cometbft'))

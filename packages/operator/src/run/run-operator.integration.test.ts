@@ -52,7 +52,7 @@ it('stops everything, and starts nothing again, where a process finds its config
   await using running = await runOperator({
     config: readOperatorConfig('synchronizer', file, validateProcesses),
     redisServer: required('redis'),
-    mains: { scan: '', synchronizer: appMain('synchronizer'), validator: '' },
+    entryFiles: { scan: '', synchronizer: appMain('synchronizer'), validator: '' },
     env: process.env,
     clock: createSystemClock(),
     report: (sentence) => said.push(sentence),

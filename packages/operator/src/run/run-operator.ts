@@ -22,7 +22,7 @@ const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 export async function runOperator(
   options: OwnNode & {
     readonly config: OperatorConfig
-    readonly mains: Machine['mains']
+    readonly entryFiles: Machine['entryFiles']
     /** Receives what happens, in sentences. */
     readonly report: (sentence: string) => void
   },
@@ -30,13 +30,13 @@ export async function runOperator(
   const { config, redisServer, clock, report } = options
   const { directory, genesis, name } = config
   for (const warning of warningsOf(config)) report(warning)
-  const isTogether = genesis.ordering.driver === 'cometbft'
+  const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   if (externalRedisOf(config) === null) await assertRedisUsable(redisServer)
   const machine: Omit<Machine, 'socketDirectory'> = {
     directory,
     redisServer,
-    mains: options.mains,
-    engineProgram: isTogether ? await findEngine({ ...options.env, ...config.variables }) : null,
+    entryFiles: options.entryFiles,
+    engineProgram: isMemberOrdered ? await findEngine({ ...options.env, ...config.variables }) : null,
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }
@@ -50,7 +50,7 @@ export async function runOperator(
     })
     const { socketDirectory, endedCount } = resources.opened(held)
     if (endedCount > 0) report(`ended ${endedCount} processes that a crash had left running`)
-    if (isTogether) makeLogTokens(directory, name, [name])
+    if (isMemberOrdered) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
     const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
     const wereReady = new Set<string>()

@@ -6,7 +6,7 @@ import { type Clock, fromUtf8, openClientTls, within } from '@quorumscan/base'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
 import { createWebCrypto } from '@quorumscan/verifier'
-import type { Member } from '../ceremony/member.ts'
+import type { MemberFile } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
 import { readStatements } from '../signed-states.ts'
 import type { OperatorConfig } from './operator-config.ts'
@@ -22,7 +22,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024
  */
 export async function refuseSecondMachine(
   config: Pick<OperatorConfig, 'runs' | 'name' | 'genesis' | 'variables'> & {
-    readonly members: readonly Pick<Member, 'name' | 'url'>[]
+    readonly members: readonly Pick<MemberFile, 'name' | 'url'>[]
   },
   clock: Clock,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function refuseSecondMachine(
       const statements = JSON.parse(fromUtf8(body))
       return (await readStatements(statements, name, network)).length > 0 ? [url] : []
     } catch {
-      return [] // No process is there, or one that does not sign with this key.
+      return [] // No process answers, or it does not sign with this key.
     }
   }
   const [where] = (await Promise.all(Array.from(addresses, answers))).flat()

@@ -14,17 +14,17 @@ const ACTIVITIES_BYTES_MAX = 4 * 1024 * 1024
 /** A name, a URL of 255 bytes and a signature, with the names of the members, are half of it. */
 const SCAN_BYTES_MAX = 1024
 
-/** Of a batch of so many lookups, or a page of so many entries. */
+/** The size of a batch of this many lookups, or of a page of this many entries. */
 export function entriesBytesMax(count: number): number {
   return ENVELOPE_BYTES_MAX + count * ENTRY_BYTES_MAX
 }
 
-/** Of a page of so many activities. */
+/** The size of a page of this many activities. */
 export function activitiesBytesMax(count: number): number {
   return ENVELOPE_BYTES_MAX + Math.min(count * ACTIVITY_BYTES_MAX, ACTIVITIES_BYTES_MAX)
 }
 
-/** Of the addresses, or any other list with one item for each node of the network. */
+/** The size of the addresses, or of any other list with one item for each node of the network. */
 export function scansBytesMax(nodeCount: number): number {
   return ENVELOPE_BYTES_MAX + nodeCount * SCAN_BYTES_MAX
 }

@@ -16,7 +16,7 @@ const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
 const HASH = /^[0-9a-f]{64}$/
 const CODE = /^[A-Z_]{1,40}$/
 const ERROR_BODY_BYTES_MAX = 4096 // A body of D-6 is far smaller; more is not read.
-/** As for log entries; no document of a node is as deep. */
+/** The same depth as for log entries; no document of a node is as deep. */
 const JSON_DEPTH_MAX = 32
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

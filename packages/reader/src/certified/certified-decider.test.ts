@@ -5,10 +5,10 @@ import { step } from './certified-decider.ts'
 import {
   type CallInput,
   type CallOutcome,
+  type CertifiedReply,
   type ConflictingCertificates,
   createReaderState,
   type ReaderEvent,
-  type Reply,
   type RequestInFlight,
 } from './certified-state.ts'
 
@@ -29,13 +29,13 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   const forks: ConflictingCertificates[] = []
   const driven = createVirtual<
     RequestInFlight,
-    Reply,
+    CertifiedReply,
     CallInput,
     CallOutcome,
     ConflictingCertificates,
     ReaderEvent
   >({
-    world: state,
+    context: state,
     step: (event) => step(state, event),
     startMs: START,
     onEffect(effect) {

@@ -17,19 +17,19 @@ import {
   noteAnswer,
   noteFailure,
   noteLie,
-  noteRefusal,
+  noteUnable,
   noteWaiting,
   rankSources,
   type Source,
 } from '../source/source.ts'
 import type {
   Call,
+  CertifiedReply,
+  CheckedAnswer,
   Ending,
-  Proven,
   Read,
   ReaderEvent,
   ReaderState,
-  Reply,
   RequestInFlight,
 } from './certified-state.ts'
 import {
@@ -43,9 +43,9 @@ import { requestOfLookups } from './node-request.ts'
 
 /** How long a node waits for an offset that it has not reached. */
 const OFFSET_WAIT_MS = 1000
-/** How often other nodes are polled within the greatest age of an answer, */
+/** How often other nodes are polled within the greatest age of an answer. */
 const POLLS_PER_AGE = 4
-/** within these bounds. */
+/** The bounds of the time between two polls. */
 const POLL_PERIOD_MS_MIN = 1000
 const POLL_PERIOD_MS_MAX = 15_000
 /** A poll that takes longer has failed. */
@@ -128,14 +128,14 @@ function gather(state: ReaderState, isDue: boolean): void {
 
 function begin(state: ReaderState, calls: readonly Call[]): Read {
   const { input: wanted } = calls[0] as Call // One at least.
-  const { question } = wanted
+  const { stateQuery } = wanted
   const query = wanted.query ?? requestOfLookups(calls.flatMap(({ input }) => input.lookups))
   const read: Read = {
     wanted,
     calls,
     query,
-    question,
-    isPageWalk: typeof question?.offset === 'number',
+    stateQuery,
+    isPageWalk: typeof stateQuery?.offset === 'number',
     beganAtMs: state.nowMs,
     floor: state.floor,
     asked: new Set(),
@@ -165,7 +165,7 @@ function leave(state: ReaderState, call: Call | undefined): void {
 }
 
 /** A node replied, with a proof or a refusal. */
-function onReply(state: ReaderState, flight: RequestInFlight, reply: Reply): void {
+function onReply(state: ReaderState, flight: RequestInFlight, reply: CertifiedReply): void {
   const { source, read, minOffset } = flight
   const { nowMs } = state
   const { kind } = reply
@@ -173,7 +173,7 @@ function onReply(state: ReaderState, flight: RequestInFlight, reply: Reply): voi
   if (kind === 'proven') onProof(state, flight, reply)
   else if (kind === 'lied') rejectProof(state, flight, reply.reason)
   else if (kind === 'unable' || kind === 'limit') {
-    noteRefusal(source, reply, nowMs)
+    noteUnable(source, reply, nowMs)
     if (kind === 'limit') source.refusesUntilMs = source.awayUntilMs
   } else if (read !== null && kind === 'pruned') read.sawPruned = true
   else if (read !== null) {
@@ -215,7 +215,7 @@ function locate(state: ReaderState, name: string, url: string): void {
 }
 
 /** A certificate, with the answer that it proves. */
-function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: Proven): void {
+function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: CheckedAnswer): void {
   const { decisions, faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
@@ -262,7 +262,7 @@ function advance(state: ReaderState, read: Read): void {
 }
 
 /** @param doubtful - A recent answer, as long as a newer one may exist. */
-function askFurther(state: ReaderState, read: Read, doubtful: Proven | null): void {
+function askFurther(state: ReaderState, read: Read, doubtful: CheckedAnswer | null): void {
   const { sources, nowMs, floor } = state
   const others = rankSources(sources, nowMs).filter((source) => !read.asked.has(source))
   const flights = flightsOf(state, read)
@@ -271,7 +271,7 @@ function askFurther(state: ReaderState, read: Read, doubtful: Proven | null): vo
   // Nodes wait for an offset that they have not reached, so all of them are asked at a time.
   const oneOrAll = read.sawLaggingNode && minOffset > 0 ? others.length + openCount : 1
   const wantedCount = doubtful === null ? oneOrAll : requestsWhileSuspicious(state, read, doubtful)
-  // If other nodes have proven a newer offset, that is asked for.
+  // If other nodes have proven a newer offset, the reader requests that one.
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
     ask(state, source, read, doubtful === null ? minOffset : floor)
   if (others.length === 0 && flights.length === 0 && !state.isLearning)

@@ -6,9 +6,9 @@ import type { NodeObservations } from '../source/source.ts'
 
 /** Checkpoints are at most ten seconds apart: an older state is held back, or ordering stalls. */
 const SUSPICIOUS_AGE_MS = 12_000
-/** Another node is asked too when one takes this many times its usual latency, */
+/** The reader also asks another node when one takes this many times its usual latency. */
 export const HEDGE_FACTOR = 3
-/** within these bounds: below, a pause of either process would double the load; above, an answer may be lost. */
+/** The bounds of that time. Below, a pause of either process would double the load; above, an answer may be lost. */
 const HEDGE_MS_MIN = 50
 const HEDGE_MS_MAX = 2500
 

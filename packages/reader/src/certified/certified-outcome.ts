@@ -56,7 +56,7 @@ export function outcomeOf(
   switch (ending.kind) {
     case 'answered': {
       const { offset, recordTime, historyHash, signers } = ending.point
-      // As `node-asker.ts` made it.
+      // `node-asker.ts` makes it in this form.
       const { answer: all, document } = ending.answer as { answer: unknown; document: string }
       const answer =
         index === undefined ? all : ((all as readonly unknown[])[first + index] ?? null)

@@ -12,7 +12,7 @@
  *
  * Why a read was refused:
  * - The call itself is invalid, or too many reads wait: `checkCall` throws a `ReaderError`.
- * - One reply is refused: `node-asker.ts` gives its reason (`Reply`), and `onReply` of the decider counts it
+ * - One reply is refused: `node-asker.ts` gives its reason (`CertifiedReply`), and `onReply` of the decider counts it
  *   against the node.
  * - The read ends without an answer: `undecided` in `credibility.ts` decides on kind and reason. Contradicting
  *   certificates end all reads (`fork` in the decider).
@@ -91,9 +91,9 @@ export type CertifiedReader = ReturnType<typeof createCertifiedReader>
 type Looked = CertifiedOutcome<CertifiedEntry | null>
 
 const WAIT_MS = 10_000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
-/** How long before the caller gives up a read ends with what is known, */
+/** A read ends this long before its caller's deadline, with the best result so far. */
 const REPORT_MS = 100
-/** and the share of a short time. */
+/** If the caller waits for less than a second, the read ends this share of that time before the deadline. */
 const REPORT_SHARE = 1 / 10
 /** A timer that is later than this shows that this process stalled. */
 const STALL_MS = 100
@@ -118,7 +118,7 @@ export function createCertifiedReader(
   state.isLearning = !areSeedsAll
   const isPrivateAllowed = options.allowPrivateAddresses ?? false
   const driver = createDriver({
-    world: state,
+    context: state,
     step(event: ReaderEvent) {
       state.floor = Math.max(state.floor, floor.value())
       step(state, event)
@@ -164,7 +164,7 @@ export function createCertifiedReader(
       const { threshold = 'weak', minOffset = 0, maxAgeMs } = read
       const key = read.isShared === false ? null : `${threshold} ${minOffset} ${maxAgeMs}`
       const ended = await ask(read, { lookups, key })
-      // The question of a lookup makes an entry or null of the proof.
+      // The query of a lookup makes an entry or null of the proof.
       return lookups.map((_, index) => outcomeOf(ended, nodeCount, index)) as Looked[]
     },
     /** A page or another operation. Throws as `lookup`, and RangeError if the state has no answer to it. */
@@ -172,8 +172,8 @@ export function createCertifiedReader(
       query: CertifiedQuery<Answer>,
       read: CertifiedReadOptions = {},
     ): Promise<CertifiedOutcome<Answer>> {
-      const question = query.question(network)
-      const ended = await ask(read, { lookups: [], key: null, query, question })
+      const stateQuery = query.stateQuery(network)
+      const ended = await ask(read, { lookups: [], key: null, query, stateQuery })
       return outcomeOf(ended, nodeCount) as CertifiedOutcome<Answer>
     },
     status: (): CertifiedReaderStatus => ({
@@ -202,7 +202,7 @@ function statusOf(source: NodeObservations, nowMs: number): CertifiedNodeStatus 
 
 function forkOf([a, b]: ConflictingCertificates): Fork {
   const histories = [a, b].map(({ historyHash, root, signers }) => ({
-    // Where the histories are the same, the states differ.
+    // If the histories are equal, the states differ.
     historyHash: a.historyHash === b.historyHash ? toHex(root) : historyHash,
     nodes: signers,
   }))

@@ -1,7 +1,7 @@
 /** The state of the certified reader, and the events that `certified-decider.ts` applies to it. */
 import type { Lookup } from '@quorumscan/verifier'
-import type { AnyQuestion, CheckedCertificate } from '@quorumscan/verifier/certified'
-import { createWorld, type Event, type World } from '../driver/decider-protocol.ts'
+import type { CheckedCertificate, StateQuery } from '@quorumscan/verifier/certified'
+import { createDeciderContext, type DeciderContext, type Event } from '../driver/decider-protocol.ts'
 import type { Bounds } from '../reader-base.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { Lagging } from '../votes/read-outcome.ts'
@@ -15,7 +15,7 @@ export type CallInput = Bounds & {
   readonly key: string | null
   /** Undefined: the lookups. */
   readonly query?: CertifiedQuery<unknown>
-  readonly question?: AnyQuestion<unknown>
+  readonly stateQuery?: StateQuery<unknown>
 }
 
 /** One call of a caller. Calls with lookups may share one read. */
@@ -25,12 +25,12 @@ export type Call = { readonly id: number; readonly input: CallInput; read: Read 
 export type ConflictingCertificates = readonly [CheckedCertificate, CheckedCertificate]
 
 /** A proven answer. The decider does not look into `answer`. */
-export type Proven = { readonly point: CheckedCertificate; readonly answer: unknown }
+export type CheckedAnswer = { readonly point: CheckedCertificate; readonly answer: unknown }
 
 /** What the reply of a node amounts to. */
-export type Reply =
+export type CertifiedReply =
   /** A certificate, and the answer that was asked for, if any. */
-  | ({ readonly kind: 'proven' } & Proven)
+  | ({ readonly kind: 'proven' } & CheckedAnswer)
   /**
    * `not-reached`: has no such certificate yet. `pruned`: has it no longer. `limit`: the node limits the
    * requests of this reader.
@@ -44,7 +44,7 @@ export type Reply =
   | { readonly kind: 'lied'; readonly reason: string }
 
 export type Ending =
-  | ({ readonly kind: 'answered' } & Proven)
+  | ({ readonly kind: 'answered' } & CheckedAnswer)
   | { readonly kind: 'disputed'; readonly points: ConflictingCertificates }
   | {
       readonly kind: 'insufficient'
@@ -65,7 +65,7 @@ export type CallOutcome = {
 }
 
 export type ReaderEvent =
-  | Event<RequestInFlight, Reply, CallInput>
+  | Event<RequestInFlight, CertifiedReply, CallInput>
   /** A node has signed this address. */
   | { readonly kind: 'located'; readonly name: string; readonly url: string }
   /** `isOver`: all sources of addresses have answered or failed; else they are being asked. */
@@ -86,12 +86,12 @@ export interface RequestInFlight extends Flight<RequestInFlight> {
 
 /** A read for one call, or for several together. */
 export type Read = {
-  /** Of the first call, whose bounds hold for all. */
+  /** The input of the first call. Its bounds hold for all calls of the read. */
   readonly wanted: CallInput
   readonly calls: readonly Call[]
   readonly query: CertifiedQuery<unknown>
   /** Made of the query once it is asked. */
-  question: AnyQuestion<unknown> | undefined
+  stateQuery: StateQuery<unknown> | undefined
   /** The query names its offset itself, as pages after the first do: neither floor nor freshness applies (D-39). */
   readonly isPageWalk: boolean
   readonly beganAtMs: number
@@ -102,14 +102,14 @@ export type Read = {
   readonly reached: Set<Source<RequestInFlight>>
   /** Why the newest refused reply proves nothing. */
   unproven: string | null
-  best: Proven | null
+  best: CheckedAnswer | null
   sawLaggingNode: boolean
   sawPruned: boolean
   /** The read has waited as long as it may. */
   isOverdue: boolean
 }
 
-export type ReaderState = World<RequestInFlight, CallOutcome, ConflictingCertificates> & {
+export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, ConflictingCertificates> & {
   readonly decisions: CertifiedDecisions
   /** 0 also if no other nodes can be asked. */
   readonly faultyMax: number
@@ -132,7 +132,7 @@ export function createReaderState(
   decisions: CertifiedDecisions = CERTIFIED_DECISIONS,
 ): ReaderState {
   return {
-    ...createWorld([...new Set(seeds)].map((url) => createSource(url, true))),
+    ...createDeciderContext([...new Set(seeds)].map((url) => createSource(url, true))),
     decisions,
     faultyMax,
     calls: new Map(),

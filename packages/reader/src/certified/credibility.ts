@@ -5,13 +5,13 @@
  */
 import { expectedMs, type NodeObservations } from '../source/source.ts'
 import { HEDGE_FACTOR } from './certified-decisions.ts'
-import type { Ending, Proven, Read, ReaderState, RequestInFlight } from './certified-state.ts'
+import type { CheckedAnswer, Ending, Read, ReaderState, RequestInFlight } from './certified-state.ts'
 
-/** As long as a proxy waits (D-38): a node that is silent for so long counts as consulted, and may still answer. */
-const SILENT_MS = 2000
+/** A node that has not answered for this long counts as consulted. It may still answer. A proxy waits as long (D-38). */
+const CONSULTED_AFTER_MS = 2000
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
-export function requestsWhileSuspicious(state: ReaderState, read: Read, best: Proven): number {
+export function requestsWhileSuspicious(state: ReaderState, read: Read, best: CheckedAnswer): number {
   const { decisions, faultyMax, floor } = state
   if (decisions.isBelowOffset(best.point.offset, floor)) return 1
   const names = consulted(state, read, true)
@@ -21,7 +21,7 @@ export function requestsWhileSuspicious(state: ReaderState, read: Read, best: Pr
 }
 
 /** Whether the reader may believe that no newer state exists. */
-export function isCredible(state: ReaderState, read: Read, best: Proven): boolean {
+export function isCredible(state: ReaderState, read: Read, best: CheckedAnswer): boolean {
   const { decisions, faultyMax, floor } = state
   if (!decisions.isSuspicious(ageOf(best, state))) return true
   if (decisions.isBelowOffset(best.point.offset, floor)) return false
@@ -88,9 +88,9 @@ export function flightsOf({ sources }: ReaderState, read: Read): readonly Reques
 
 /** How long after a request a node is silent. */
 export function silentMs(source: NodeObservations): number {
-  return Math.max(SILENT_MS, HEDGE_FACTOR * expectedMs(source))
+  return Math.max(CONSULTED_AFTER_MS, HEDGE_FACTOR * expectedMs(source))
 }
 
-function ageOf({ point }: Proven, { nowMicros }: ReaderState): number {
+function ageOf({ point }: CheckedAnswer, { nowMicros }: ReaderState): number {
   return (nowMicros - point.recordTime) / 1000
 }

@@ -10,7 +10,7 @@ import {
 import { decodeText, readRefusal } from '../answers/reply.ts'
 import type { Asker } from '../driver/run.ts'
 import type { Transport, TransportReply } from '../source/transport.ts'
-import type { Reply, RequestInFlight } from './certified-state.ts'
+import type { CertifiedReply, RequestInFlight } from './certified-state.ts'
 import { wireRequest } from './node-request.ts'
 
 export function createAsker(options: {
@@ -18,11 +18,11 @@ export function createAsker(options: {
   readonly network: HashedNetwork
   readonly crypto: SignatureVerifier
   readonly isPrivateAllowed: boolean
-}): Asker<RequestInFlight, Reply> {
+}): Asker<RequestInFlight, CertifiedReply> {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
 
-  const replyOf = async (reply: TransportReply, flight: RequestInFlight): Promise<Reply> => {
+  const replyOf = async (reply: TransportReply, flight: RequestInFlight): Promise<CertifiedReply> => {
     const { read, minOffset } = flight
     if (reply.status !== 200) return refusalOf(reply, minOffset)
     try {
@@ -31,10 +31,10 @@ export function createAsker(options: {
         const certificate = document.slice('{"certificate":'.length, -1)
         return { kind: 'proven', point: await checks.check(certificate), answer: null }
       }
-      read.question ??= read.query.question(network)
+      read.stateQuery ??= read.query.stateQuery(network)
       // The decider compares the signers with the threshold of the read.
       const { checked: point, proof } = await openDocument(document, 'weak', { network, checks })
-      const { answer } = answerOf(proof, point, { question: read.question, network })
+      const { answer } = answerOf(proof, point, { stateQuery: read.stateQuery, network })
       return { kind: 'proven', point, answer: { answer, document } }
     } catch (error) {
       if (!(error instanceof InvalidProof)) throw error
@@ -56,7 +56,7 @@ export function createAsker(options: {
   }
 }
 
-function refusalOf(reply: TransportReply, minOffset: number): Reply {
+function refusalOf(reply: TransportReply, minOffset: number): CertifiedReply {
   const { status } = reply
   const { code, text: reason, retryAfterMs } = readRefusal(reply)
   // The former comes from a proxy whose nodes lag.

@@ -13,27 +13,27 @@ import {
 import {
   type ActivitiesAnswer,
   type ActivitiesPage,
-  type AnyQuestion,
-  askActivities,
-  askBatch,
-  askEntries,
-  askEntriesOfParty,
+  activitiesQuery,
+  batchQuery,
   CERTIFIED_MEDIA_TYPE,
   type CertifiedEntry,
   type CertifiedPage,
+  entriesQuery,
   type HashedNetwork,
   type PageRequest,
   type PageSubject,
-  type Question,
+  partyEntriesQuery,
+  type RangeQuery,
+  type StateQuery,
 } from '@quorumscan/verifier/certified'
 import type { NodeRequest, TransportRequest } from '../source/transport.ts'
 
-/** A query with all its forms: stored with the proof, as a question to the state, and on the wire. */
-export type CertifiedQuery<Answer, Query = AnyQuestion<Answer>> = {
+/** A query in all its forms: the request that is stored with the proof, the query of the state, and the HTTP request. */
+export type CertifiedQuery<Answer, Query = StateQuery<Answer>> = {
   /** As it is stored with the proof. */
   readonly request: CanonicalRequest
   /** Which part of the state answers it. @throws {RangeError} If no part does. */
-  question(network: HashedNetwork): Query
+  stateQuery(network: HashedNetwork): Query
   /** Path and query below the node's base address. */
   readonly path: string
   /** Body of a POST; null: a GET. */
@@ -50,21 +50,21 @@ const PLAIN = /^[\w-][\w.:-]*$/
 /** One lookup goes by an address that caches can store, several by one request. */
 export function requestOfLookups(
   lookups: readonly Lookup[],
-): CertifiedQuery<LookupAnswers, Question<LookupAnswers>> {
-  const question = (network: HashedNetwork) => askBatch(lookups, network)
+): CertifiedQuery<LookupAnswers, RangeQuery<LookupAnswers>> {
+  const stateQuery = (network: HashedNetwork) => batchQuery(lookups, network)
   const [lookup, ...others] = lookups
   const asked = lookup && ('name' in lookup ? lookup.name : lookup.party)
   if (lookup === undefined || asked === undefined || others.length > 0 || !PLAIN.test(asked))
     return {
       request: { operation: 'lookupEntries', parameters: { lookups } },
-      question,
+      stateQuery,
       path: '/v0/ans-entries/batch',
       body: { lookups },
       entryCountMax: lookups.length,
     }
   return {
     request: requestOfLookup(lookup),
-    question,
+    stateQuery,
     path: `/v0/ans-entries/by-${'name' in lookup ? 'name' : 'party'}/${asked}`,
     body: null,
     entryCountMax: 1,
@@ -85,7 +85,7 @@ export function requestOfEntriesPage(
     return {
       ...shared,
       request: requestOfEntriesByParty(party, asked),
-      question: (network) => askEntriesOfParty(party, page, network),
+      stateQuery: (network) => partyEntriesQuery(party, page, network),
       path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}/all?${query}`,
     }
   }
@@ -93,7 +93,7 @@ export function requestOfEntriesPage(
   return {
     ...shared,
     request: requestOfEntries({ name_prefix: prefix, ...asked }),
-    question: (network) => askEntries(prefix, page, network),
+    stateQuery: (network) => entriesQuery(prefix, page, network),
     path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&${query}`,
   }
 }
@@ -110,7 +110,7 @@ export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedQuery<Ac
   })
   return {
     request,
-    question: (network) => askActivities(page, network),
+    stateQuery: (network) => activitiesQuery(page, network),
     path: '/v0/activities',
     body: request.parameters,
     entryCountMax: ACTIVITIES_ENTRIES,
@@ -119,9 +119,9 @@ export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedQuery<Ac
 
 /** A certificate of a hundred members, or an error. */
 const CERTIFICATE_BYTES_MAX = 24_000
-/** An entry as JSON in JSON, */
+/** An entry as JSON in JSON. */
 const ENTRY_BYTES_MAX = 8_000
-/** and its path, if an attacker has crowded names around it: a hash for each bit of its key. */
+/** The path to an entry, if an attacker has crowded names around it: a hash for each bit of its key. */
 const PATH_BYTES_MAX = 160_000
 /** Bound of every answer: what a lying node can make this process store. */
 const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
@@ -129,7 +129,7 @@ const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax: 0 }
 
 /**
- * The HTTP request of a query; undefined: of the newest certificate alone.
+ * The HTTP request of a query. Without a query, it requests the newest certificate alone.
  *
  * @param bounds.minOffset - 0: any offset.
  */

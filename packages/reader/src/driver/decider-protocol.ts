@@ -1,9 +1,9 @@
 /**
  * The protocol between a decider and its driver.
  *
- * A decider is a pure `step(state, event)`. It changes only its state, which extends `World`, and has no clock, no
+ * A decider is a pure `step(state, event)`. It changes only its state, which extends `DeciderContext`, and has no clock, no
  * sockets and no randomness. Two use this protocol: certified and voted. The driver (`run.ts`) sets the times of the
- * world, calls `step`, and performs the effects that `step` has pushed.
+ * context, calls `step`, and performs the effects that `step` has pushed.
  */
 import type { Flight, Source } from '../source/source.ts'
 
@@ -28,7 +28,7 @@ export type Event<F, R, I> =
     }
   /** The request takes longer than expected. The decider may set `lateAtMs` again. */
   | { readonly kind: 'late'; readonly flight: F }
-  /** `World.wakeAtMs` has passed. */
+  /** `DeciderContext.wakeAtMs` has passed. */
   | { readonly kind: 'woke' }
 
 /** @typeParam N - Facts to report outside the decider, such as a fork. */
@@ -41,7 +41,7 @@ export type Effect<F, O, N> =
   | { readonly kind: 'done'; readonly read: number; readonly outcome: O }
 
 /** What the driver and a decider share. Written in place: a step allocates only its effects. */
-export type World<F, O, N> = {
+export type DeciderContext<F, O, N> = {
   /** Monotonic, without the time during which this process stalled. */
   nowMs: number
   nowMicros: number
@@ -53,23 +53,23 @@ export type World<F, O, N> = {
   effects: Effect<F, O, N>[]
 }
 
-export function createWorld<F, O, N>(sources: Source<F>[]): World<F, O, N> {
+export function createDeciderContext<F, O, N>(sources: Source<F>[]): DeciderContext<F, O, N> {
   return { nowMs: 0, nowMicros: 0, wakeAtMs: NEVER, sources, effects: [] }
 }
 
 /** Begins a request. */
-export function send<F extends Flight<F>, O, N>({ effects }: World<F, O, N>, flight: F): void {
+export function send<F extends Flight<F>, O, N>({ effects }: DeciderContext<F, O, N>, flight: F): void {
   flight.source.flights.add(flight)
   flight.source.counters.requests++
   effects.push({ kind: 'ask', flight })
 }
 
 /** Aborts a request. */
-export function drop<F extends Flight<F>, O, N>({ effects }: World<F, O, N>, flight: F): void {
+export function drop<F extends Flight<F>, O, N>({ effects }: DeciderContext<F, O, N>, flight: F): void {
   if (flight.source.flights.delete(flight)) effects.push({ kind: 'drop', flight })
 }
 
 /** Asks for `woke` no later than this. */
-export function wakeBy(world: Pick<World<never, never, never>, 'wakeAtMs'>, atMs: number): void {
-  world.wakeAtMs = Math.min(world.wakeAtMs, atMs)
+export function wakeBy(context: Pick<DeciderContext<never, never, never>, 'wakeAtMs'>, atMs: number): void {
+  context.wakeAtMs = Math.min(context.wakeAtMs, atMs)
 }

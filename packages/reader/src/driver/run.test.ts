@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createSource, type Flight } from '../source/source.ts'
-import { createWorld, type Event, NEVER, send } from './decider-protocol.ts'
+import { createDeciderContext, type Event, NEVER, send } from './decider-protocol.ts'
 import { createDriver } from './run.ts'
 
 interface Request extends Flight<Request> {
@@ -24,7 +24,7 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
       }),
   }
   const node = createSource<Request>('https://node.test', true)
-  const world = createWorld<Request, string, never>([node])
+  const context = createDeciderContext<Request, string, never>([node])
   const events: Event<Request, string, string>[] = []
   const requests: {
     readonly text: string
@@ -35,21 +35,21 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
     events.push(event)
     if (event.kind === 'began')
       for (const { input } of event.reads)
-        send(world, {
+        send(context, {
           source: node,
           text: input,
-          sentAtMs: world.nowMs,
-          lateAtMs: world.nowMs + (times.lateMs ?? NEVER),
-          endsAtMs: world.nowMs + (times.endMs ?? NEVER),
+          sentAtMs: context.nowMs,
+          lateAtMs: context.nowMs + (times.lateMs ?? NEVER),
+          endsAtMs: context.nowMs + (times.endMs ?? NEVER),
         })
     else if (event.kind === 'deadline')
       for (const read of event.reads)
-        world.effects.push({ kind: 'done', read, outcome: 'too late' })
+        context.effects.push({ kind: 'done', read, outcome: 'too late' })
     else if (event.kind === 'reply')
-      world.effects.push({ kind: 'done', read: 1, outcome: event.reply })
+      context.effects.push({ kind: 'done', read: 1, outcome: event.reply })
   }
   const driver = createDriver<Request, string, string, string, never, never>({
-    ...{ world, step, clock },
+    ...{ context, step, clock },
     asker: ({ text }, signal) =>
       new Promise((resolve, reject) => {
         requests.push({ text, signal, answer: resolve })
@@ -59,7 +59,7 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
     isStalled: (missedMs) => missedMs > STALL_MS,
   })
   return {
-    ...{ driver, world, node, events, requests },
+    ...{ driver, context, node, events, requests },
     kinds: () => events.map(({ kind }) => kind),
     /** Time passes; timers are late by `lateMs`. */
     async pass(ms: number, lateMs = 0) {
@@ -109,27 +109,27 @@ it('ends a read at its deadline', async () => {
 })
 
 it('wakes the decider at its time', async () => {
-  const { driver, world, kinds, pass } = createHarness()
-  world.wakeAtMs = 10
+  const { driver, context, kinds, pass } = createHarness()
+  context.wakeAtMs = 10
   void driver.ask('a', NEVER, undefined)
   await turn()
   await pass(9)
   expect(kinds()).toEqual(['began'])
   await pass(1)
   expect(kinds()).toEqual(['began', 'woke'])
-  expect(world.wakeAtMs).toBe(NEVER)
+  expect(context.wakeAtMs).toBe(NEVER)
 })
 
 it('wakes the decider although the alarm was set for an ended request', async () => {
   const times = { lateMs: 5 }
-  const { driver, world, kinds, requests, pass } = createHarness(times)
+  const { driver, context, kinds, requests, pass } = createHarness(times)
   const first = driver.ask('a', NEVER, undefined)
   await turn()
   requests[0]?.answer('yes')
   await first
   times.lateMs = NEVER
   void driver.ask('b', NEVER, undefined)
-  world.wakeAtMs = 10
+  context.wakeAtMs = 10
   await turn()
   await pass(5)
   expect(kinds()).toEqual(['began', 'reply', 'began'])
@@ -138,7 +138,7 @@ it('wakes the decider although the alarm was set for an ended request', async ()
 })
 
 it('leaves out the time of a stall, and reads replies of that time first', async () => {
-  const { driver, world, kinds, requests, pass } = createHarness({ lateMs: 50 })
+  const { driver, context, kinds, requests, pass } = createHarness({ lateMs: 50 })
   void driver.ask('a', NEVER, undefined)
   await turn()
   await pass(50, STALL_MS + 1)
@@ -146,7 +146,7 @@ it('leaves out the time of a stall, and reads replies of that time first', async
   requests[0]?.answer('yes')
   await turn()
   expect(kinds()).toEqual(['began', 'reply'])
-  expect(world.nowMs).toBe(50)
+  expect(context.nowMs).toBe(50)
 })
 
 it('reports a late request if the timer is only a little late', async () => {

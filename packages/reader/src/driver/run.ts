@@ -2,17 +2,24 @@
  * Drives a decider: sends its requests, reports replies and times to it.
  *
  * The decider learns of a request when it is late, when it ends, and when it has taken too long, and of a read when
- * it has waited as long as it may. One alarm, at the earliest of these times, finds all that are due. It may ring too
+ * it has waited as long as it may. One timer, at the earliest of these times, finds all that are due. It may fire too
  * early, which costs one check, and is not moved back with every reply.
  *
- * If the alarm or a reply comes much later than the alarm was set to, this process stalled. The clock of the world
- * leaves that time out, so that no node is late because of it. Replies that arrived meanwhile are read first.
+ * If the timer fires, or a reply arrives, much later than the time of the timer, this process stalled. The clock of the
+ * context leaves that time out, so that no node is late because of it. Replies that arrived meanwhile are read first.
  */
 import type { ReaderClock } from '../reader-options.ts'
 import type { Flight } from '../source/source.ts'
-import { type Begun, drop, type Effect, type Event, NEVER, type World } from './decider-protocol.ts'
+import {
+  type Begun,
+  type DeciderContext,
+  drop,
+  type Effect,
+  type Event,
+  NEVER,
+} from './decider-protocol.ts'
 
-/** After a stall, how long replies that arrived meanwhile are read before timers count again. */
+/** How long the driver reads replies that arrived during a stall before timers count again. */
 const TURN_MS = 1
 
 /** Sends a request over HTTP and judges its reply. Rejects without a reply. */
@@ -26,7 +33,7 @@ type Pending<O> = {
 }
 
 export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
-  readonly world: World<F, O, N>
+  readonly context: DeciderContext<F, O, N>
   readonly step: (event: Event<F, R, I> | X) => void
   readonly asker: Asker<F, R>
   readonly clock: ReaderClock
@@ -38,36 +45,36 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   /** As `defer` of `ReaderOptions`. */
   readonly defer?: (run: () => void) => void
 }) {
-  const { world, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
+  const { context, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
   const aborts = new Map<F, AbortController>()
   const pending = new Map<number, Pending<O>>()
   let fresh: Begun<I>[] = []
   let readCount = 0
   let stalledMs = 0
   let isClosed = false
-  let alarmAtMs = NEVER
-  let alarm: AbortController | undefined
+  let timerAtMs = NEVER
+  let timer: AbortController | undefined
 
   const readClock = (): void => {
     let nowMs = clock.monotonicMs() - stalledMs
-    const missedMs = nowMs - alarmAtMs
+    const missedMs = nowMs - timerAtMs
     if (options.isStalled(missedMs)) {
       stalledMs += missedMs
-      nowMs = alarmAtMs
-      alarmAtMs += TURN_MS
+      nowMs = timerAtMs
+      timerAtMs += TURN_MS
     }
-    world.nowMs = nowMs
-    world.nowMicros = clock.nowMicros()
+    context.nowMs = nowMs
+    context.nowMicros = clock.nowMicros()
   }
 
   const report = (event: Event<F, R, I> | X): void => {
     if (isClosed) return
     readClock()
     options.step(event)
-    const { effects } = world
-    if (effects.length > 0) world.effects = [] // A callback may lead to another step.
+    const { effects } = context
+    if (effects.length > 0) context.effects = [] // A callback may lead to another step.
     for (const effect of effects) perform(effect)
-    setAlarm(world.wakeAtMs)
+    setTimer(context.wakeAtMs)
   }
 
   const perform = (effect: Effect<F, O, N>): void => {
@@ -90,7 +97,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   const ask = async (flight: F): Promise<void> => {
     const abort = new AbortController()
     aborts.set(flight, abort)
-    setAlarm(Math.min(flight.lateAtMs, flight.endsAtMs))
+    setTimer(Math.min(flight.lateAtMs, flight.endsAtMs))
     let event: Event<F, R, I>
     try {
       event = { kind: 'reply', flight, reply: await options.asker(flight, abort.signal) }
@@ -109,35 +116,35 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     report(event)
   }
 
-  const setAlarm = (atMs: number): void => {
-    if (atMs >= alarmAtMs || isClosed) return
-    alarmAtMs = atMs
-    alarm?.abort()
-    alarm = new AbortController()
-    // Timers count whole milliseconds, and may be early by a part of one. Aborted: another alarm was set, or the driver closed.
+  const setTimer = (atMs: number): void => {
+    if (atMs >= timerAtMs || isClosed) return
+    timerAtMs = atMs
+    timer?.abort()
+    timer = new AbortController()
+    // Timers count whole milliseconds, and may be early by a part of one. Aborted: another timer was set, or the driver closed.
     const ms = Math.max(1, Math.ceil(atMs + stalledMs - clock.monotonicMs()))
-    clock.delay(ms, alarm.signal).then(ring, () => {})
+    clock.delay(ms, timer.signal).then(onTimer, () => {})
   }
 
-  const ring = (): void => {
+  const onTimer = (): void => {
     readClock()
-    const atMs = alarmAtMs
-    alarmAtMs = NEVER
+    const atMs = timerAtMs
+    timerAtMs = NEVER
     // Early, or the process stalled.
-    if (world.nowMs < atMs) setAlarm(atMs)
-    else sweep(world.nowMs)
+    if (context.nowMs < atMs) setTimer(atMs)
+    else reportDue(context.nowMs)
   }
 
-  /** Reports all that is due, and sets the next alarm. */
-  const sweep = (nowMs: number): void => {
+  /** Reports all that is due, and sets the next timer. */
+  const reportDue = (nowMs: number): void => {
     let nextMs = NEVER
     const isDue = (atMs: number): boolean => {
       if (atMs > nowMs) nextMs = Math.min(nextMs, atMs)
       return atMs <= nowMs
     }
-    const isWaking = world.wakeAtMs <= nowMs
-    if (isWaking) world.wakeAtMs = NEVER
-    for (const { flights } of world.sources)
+    const isWaking = context.wakeAtMs <= nowMs
+    if (isWaking) context.wakeAtMs = NEVER
+    for (const { flights } of context.sources)
       for (const flight of flights) {
         if (isDue(flight.lateAtMs)) {
           flight.lateAtMs = NEVER
@@ -145,14 +152,14 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
           isDue(flight.lateAtMs)
         }
         if (!isDue(flight.endsAtMs) || !flights.has(flight)) continue
-        drop(world, flight)
+        drop(context, flight)
         completed({ kind: 'failed', flight, reason: 'no answer', isTimeout: true })
       }
     const reads: number[] = []
     for (const [id, { endsAtMs }] of pending) if (isDue(endsAtMs)) reads.push(id)
     if (reads.length > 0) report({ kind: 'deadline', reads })
     if (isWaking) report({ kind: 'woke' })
-    setAlarm(Math.min(nextMs, world.wakeAtMs))
+    setTimer(Math.min(nextMs, context.wakeAtMs))
   }
 
   const begin = (): void => {
@@ -187,12 +194,12 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
         }
         signal?.addEventListener('abort', leave)
         pending.set(id, { endsAtMs: endsAtMs - stalledMs, resolve, signal, leave })
-        setAlarm(endsAtMs - stalledMs)
+        setTimer(endsAtMs - stalledMs)
         if (fresh.push({ id, input }) === 1) defer(begin)
       }),
     close(reason: unknown): void {
       isClosed = true
-      alarm?.abort()
+      timer?.abort()
       for (const abort of aborts.values()) abort.abort(reason)
       for (const id of pending.keys()) end(id, Promise.reject(reason))
     },

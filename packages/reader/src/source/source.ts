@@ -4,9 +4,9 @@
 export type Flight<F> = {
   readonly source: Source<F>
   readonly sentAtMs: number
-  /** From then on it is late. The decider gets one `late` event. */
+  /** When the request counts as late. The decider gets one `late` event. */
   lateAtMs: number
-  /** From then on it has failed; infinite: never. */
+  /** When the request counts as failed; infinite: never. */
   readonly endsAtMs: number
 }
 
@@ -14,7 +14,7 @@ export type Source<F> = NodeObservations & { readonly flights: Set<F> }
 
 /** What is known of a node. Written in place. */
 export type NodeObservations = {
-  /** Of the genesis; null: a seed that no node has signed as its address. */
+  /** The name of the node in the genesis; null: a seed that no node has signed as its address. */
   name: string | null
   /** null: not known yet. */
   url: string | null
@@ -24,11 +24,11 @@ export type NodeObservations = {
   latencyMs: number | null
   /** Answers that `latencyMs` is made of. */
   answerCount: number
-  /** In a row. */
+  /** Consecutive failures. */
   failureCount: number
-  /** Until when it is asked last, because it cannot be reached or cannot answer, */
+  /** Until when the reader asks it last, because it cannot be reached or cannot answer. */
   awayUntilMs: number
-  /** or because it sent an invalid proof. */
+  /** Until when the reader asks it last, because it sent an invalid proof. */
   badUntilMs: number
   /** Until when it accepts no requests, by its `retry-after`. */
   refusesUntilMs: number
@@ -54,7 +54,7 @@ const BAD_MS = 60_000
 const AWAY_MS_MIN = 250
 const AWAY_MS_MAX = 5000
 /** The longest `retry-after` that is respected. */
-const REFUSAL_MS_MAX = 60_000
+const RETRY_AFTER_MS_MAX = 60_000
 
 export function createSource<F>(url: string | null, isSeed: boolean): Source<F> {
   const never = Number.NEGATIVE_INFINITY
@@ -117,14 +117,14 @@ export function noteLie(source: NodeObservations, reason: string, nowMs: number)
   source.badUntilMs = nowMs + BAD_MS
 }
 
-/** It refused. @param refusal.retryAfterMs - null: it named no time. */
-export function noteRefusal(
+/** It replied that it cannot answer. @param reply.retryAfterMs - null: it named no time. */
+export function noteUnable(
   source: NodeObservations,
   { reason, retryAfterMs }: { readonly reason: string; readonly retryAfterMs: number | null },
   nowMs: number,
 ): void {
   noteError(source, reason)
-  source.awayUntilMs = nowMs + Math.min(REFUSAL_MS_MAX, retryAfterMs ?? AWAY_MS_MAX)
+  source.awayUntilMs = nowMs + Math.min(RETRY_AFTER_MS_MAX, retryAfterMs ?? AWAY_MS_MAX)
 }
 
 /** Counts an invalid or missing answer. */

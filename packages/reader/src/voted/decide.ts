@@ -30,7 +30,7 @@ import {
 import type { Node } from './node.ts'
 import { compareAt, isUncompared } from './own-history.ts'
 import { type Ending, participation, undecided } from './undecided.ts'
-import { isHopeless, isUnusable } from './usable.ts'
+import { cannotReachThreshold, isUnusable } from './usable.ts'
 import { finish, type State, wait } from './voted-state.ts'
 
 const MALFORMED = 'malformed answer'
@@ -63,7 +63,7 @@ export function decide(state: State, item: Item): void {
     else if (!repin(state, item, round)) endAsLagging(state, item)
     return
   }
-  if (current === undefined && isHopeless(state, item))
+  if (current === undefined && cannotReachThreshold(state, item))
     endUndecided(state, item, undefined, { kind: 'insufficient' })
 }
 
@@ -164,7 +164,7 @@ function accept(state: State, item: Item, round: Round, group: Group): void {
 function shortenOthers({ nodes }: State, item: Item, { vote }: Group): void {
   for (const { lanes } of nodes)
     for (const flight of lanes.bulk.flights)
-      if (flight.ask.items[0] === item) flight.bytesWanted = vote.answer.byteLength
+      if (flight.spec.items[0] === item) flight.bytesWanted = vote.answer.byteLength
 }
 
 function endUndecided(state: State, item: Item, round: Round | undefined, ending: Ending): void {

@@ -4,7 +4,7 @@ import { wakeBy } from '../driver/decider-protocol.ts'
 import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
 import { type Item, isPruned, type NodeVoteState, type Round } from './item.ts'
-import { isFresh, isHeadless, isUnusable } from './usable.ts'
+import { isFresh, isUnusable, reportedNoHead } from './usable.ts'
 import type { State } from './voted-state.ts'
 
 /** The longest that a first pin waits for more heads than it needs. A person does not notice it. */
@@ -19,7 +19,7 @@ export function claimedHeads({ nodes }: State): number[] {
 export function firstPin(state: State, item: Item): number | null {
   const { decisions, floor, nodeCount, nodes } = state
   const isAwaited = nodes.some(
-    (node) => !isFresh(state, node) && !isHeadless(state, node) && !isUnusable(state, item, node),
+    (node) => !isFresh(state, node) && !reportedNoHead(state, node) && !isUnusable(state, item, node),
   )
   if (isAwaited && isTooEarly(state, item.threshold)) return null
   const heads = claimedHeads(state)

@@ -42,11 +42,11 @@ export type NodeVoteState = 'open' | 'voted' | 'lagging' | 'failed'
 
 /** One vote at one offset; a read has at most two rounds (D-37). */
 export type Round = {
-  /** Null where the request names its offset itself. */
+  /** Null if the request names its offset itself. */
   readonly pin: number | null
   readonly startedAtMs: number
   readonly ballot: Ballot
-  /** By node. */
+  /** How each node has voted, by the index of the node. */
   readonly voteStates: NodeVoteState[]
   /** Why a node does not vote, by node. */
   readonly reasons: Map<number, string>

@@ -9,8 +9,8 @@ import { type Reply, readRefusal } from '../answers/reply.ts'
 import { send } from '../driver/decider-protocol.ts'
 import { noteAnswer, noteError } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
-import { type Channel, isWanted, PROBE, type RequestSpec, requestOf } from './ask.ts'
 import { isFailing, type Lane, lanesOf, type Node, noteHead, type Sent } from './node.ts'
+import { type Channel, isWanted, PROBE, type RequestSpec, requestOf } from './request-spec.ts'
 import { note, type State } from './voted-state.ts'
 
 /** Requests in flight per node, of those sent within `LATE_MS`. A higher limit sends more to hung nodes. */
@@ -22,8 +22,8 @@ const LOST_MS = 2500
 /** Requests in flight to a failing node. */
 const PROBES_MAX = 1
 const BACKOFF = { minMs: 50, maxMs: 1000 }
-const QUEUE_COMPACTED_AT = 32 // Asks; a longer queue drops those that are decided.
-/** Of a node that refuses without `retry-after`. */
+const QUEUE_COMPACTED_AT = 32 // A longer queue drops requests whose items are decided.
+/** The time until a node is asked again that refuses without `retry-after`. */
 const RETRY_AFTER_MS = 1000
 
 /** Whether the node would be sent another batch at once. */
@@ -39,11 +39,11 @@ function hasRoom(lane: Lane): boolean {
 }
 
 /** Queues something for a node and sends it when there is room. */
-export function enqueue(state: State, node: Node, ask: RequestSpec): void {
-  const lane = node.lanes[ask.channel]
+export function enqueue(state: State, node: Node, spec: RequestSpec): void {
+  const lane = node.lanes[spec.channel]
   // One probe is enough.
-  if (ask === PROBE && lane.queue.includes(ask)) return
-  lane.queue.push(ask)
+  if (spec === PROBE && lane.queue.includes(spec)) return
+  lane.queue.push(spec)
   if (lane.queue.length > QUEUE_COMPACTED_AT)
     lane.queue = lane.queue.filter((queued) => isWanted(queued, node.index))
   pump(state, node)
@@ -55,36 +55,36 @@ export function pump(state: State, node: Node): void {
   const { nowMs: sentAtMs } = state
   for (const source of lanesOf(node)) {
     while (sentAtMs >= source.awayUntilMs && hasRoom(source)) {
-      const ask = nextAsk(node, source)
-      if (ask === undefined) break
+      const spec = nextSpec(node, source)
+      if (spec === undefined) break
       send(state, {
         source,
-        ask,
+        spec,
         sentAtMs,
         lateAtMs: sentAtMs + LATE_MS,
         endsAtMs: sentAtMs + state.waitMs,
         isLate: false,
-        bytesWanted: requestOf(ask).bytesMax,
+        bytesWanted: requestOf(spec).bytesMax,
       })
     }
   }
 }
 
-function nextAsk(node: Node, lane: Lane): RequestSpec | undefined {
-  for (let ask = lane.queue.shift(); ask !== undefined; ask = lane.queue.shift())
-    if (isWanted(ask, node.index)) return ask
+function nextSpec(node: Node, lane: Lane): RequestSpec | undefined {
+  for (let spec = lane.queue.shift(); spec !== undefined; spec = lane.queue.shift())
+    if (isWanted(spec, node.index)) return spec
   return lane.channel === 'lookup' && isFailing(lane) ? PROBE : undefined
 }
 
 /** The first time, makes room for other requests. The second time, sends the request again while a caller waits. */
 export function noteLate(state: State, flight: Sent): void {
-  const { ask, source, sentAtMs } = flight
+  const { spec, source, sentAtMs } = flight
   const isLost = flight.isLate
   flight.isLate = true
   if (!isLost) flight.lateAtMs = sentAtMs + LOST_MS
   // A node that hangs is probed only while a caller waits.
   if (state.items.size === 0) return
-  if (isLost) enqueue(state, source.node, ask)
+  if (isLost) enqueue(state, source.node, spec)
   else pump(state, source.node)
 }
 
@@ -109,7 +109,7 @@ export function noteLost(
   flight: Sent,
   { reason, isTimeout }: { readonly reason: string; readonly isTimeout: boolean },
 ): Reply | null {
-  const { source: lane, ask, sentAtMs } = flight
+  const { source: lane, spec, sentAtMs } = flight
   lane.endedAtMs = state.nowMs
   if (isTimeout) {
     // A node that answered later requests has lost this one, and does not fail.
@@ -118,9 +118,9 @@ export function noteLost(
   }
   lane.failureCount++
   // The node may just have closed a kept-alive connection: the request is sent again at once.
-  if (lane.failureCount === 1 && isWanted(ask, lane.node.index)) {
+  if (lane.failureCount === 1 && isWanted(spec, lane.node.index)) {
     noteError(lane, 'connection lost')
-    lane.queue.unshift(ask)
+    lane.queue.unshift(spec)
     return null
   }
   if (isFailing(lane)) lane.awayUntilMs = state.nowMs + backoffMs(lane.failureCount - 1, BACKOFF)
@@ -130,10 +130,10 @@ export function noteLost(
 /** Classifies the end of a request, and counts it. */
 function classifyReply(
   state: State,
-  { source, ask, sentAtMs }: Sent,
+  { source, spec, sentAtMs }: Sent,
   ended: TransportReply | Error,
 ): Reply {
-  const asked = { atOffset: ask.atOffset, itemCount: ask.items.length }
+  const asked = { atOffset: spec.atOffset, itemCount: spec.items.length }
   const judged = state.decisions.judgeReply(ended, asked)
   if (judged.kind === 'failed') noteError(source, judged.reason)
   const { kind } = judged

@@ -6,15 +6,15 @@ import type { Address } from '../source/address-book.ts'
 import { isAuthenticated } from '../source/node-url.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
-import type { Channel, RequestSpec } from './ask.ts'
+import type { Channel, RequestSpec } from './request-spec.ts'
 
 /** A node that has not answered a request for this long is reported as silent. It may still answer. */
-const SILENCE_MS = 1000
+const UNRESPONSIVE_AFTER_MS = 1000
 
 /** A request in flight. */
 export interface Sent extends Flight<Sent> {
   readonly source: Lane
-  readonly ask: RequestSpec
+  readonly spec: RequestSpec
   /** It does not count against the limit of requests in flight. */
   isLate: boolean
   /** A longer answer cannot win the vote, and need not be read. */
@@ -118,7 +118,7 @@ export function isFailing(lane: Lane): boolean {
 /** Whether the node has owed an answer for too long. */
 export function isSilent({ flights, answeredAtMs }: Lane, nowMs: number): boolean {
   const [oldest] = flights
-  return oldest !== undefined && nowMs - Math.max(oldest.sentAtMs, answeredAtMs) >= SILENCE_MS
+  return oldest !== undefined && nowMs - Math.max(oldest.sentAtMs, answeredAtMs) >= UNRESPONSIVE_AFTER_MS
 }
 
 /** Counters and state, which never exclude a node (D-43). */

@@ -2,25 +2,25 @@
 import type { Reply } from '../answers/reply.ts'
 import { noteError } from '../source/source.ts'
 import { castVote, type Vote } from '../votes/tally.ts'
-import { PROBE, votesIn } from './ask.ts'
 import { decide } from './decide.ts'
 import { type Item, isVoteWanted, roundAt } from './item.ts'
 import type { Sent } from './node.ts'
+import { PROBE, votesIn } from './request-spec.ts'
 import { notePoint, type State } from './voted-state.ts'
 
 /** A request ended, with an answer or without. */
 export function onReply(state: State, flight: Sent, reply: Reply): void {
-  const { ask, source } = flight
-  if (ask === PROBE) return // Its only result is the head of the node, which is noted already.
+  const { spec, source } = flight
+  if (spec === PROBE) return // Its only result is the head of the node, which is noted already.
   if (reply.kind !== 'answer') abstain(state, flight, reply)
-  else if (ask.atOffset !== null && reply.point.offset !== ask.atOffset)
+  else if (spec.atOffset !== null && reply.point.offset !== spec.atOffset)
     reject(state, flight, 'answered another offset')
   else {
-    const votes = votesIn(ask, reply)
+    const votes = votesIn(spec, reply)
     if (votes === undefined) reject(state, flight, 'malformed answer')
     else {
-      if (ask.atOffset !== null) notePoint(state, source.node.name, reply.point)
-      for (const [index, item] of ask.items.entries())
+      if (spec.atOffset !== null) notePoint(state, source.node.name, reply.point)
+      for (const [index, item] of spec.items.entries())
         countVote(state, flight, item, votes[index] as Vote) // As many as items.
     }
   }
@@ -35,13 +35,13 @@ function reject(state: State, flight: Sent, reason: string): void {
 /** The node does not vote. */
 function abstain(
   state: State,
-  { ask, source }: Sent,
+  { spec, source }: Sent,
   reply: Exclude<Reply, { readonly kind: 'answer' }>,
 ): void {
   const { index } = source.node
-  for (const item of ask.items) {
-    const round = roundAt(item, ask.pin)
-    if (round === undefined || !isVoteWanted(item, ask.pin, index)) continue
+  for (const item of spec.items) {
+    const round = roundAt(item, spec.pin)
+    if (round === undefined || !isVoteWanted(item, spec.pin, index)) continue
     // A node that pruned the offset cannot vote on it, and a lower pin would not help.
     const isLagging = reply.kind === 'lagging' && reply.reason === 'not-reached'
     round.voteStates[index] = isLagging ? 'lagging' : 'failed'
@@ -50,7 +50,7 @@ function abstain(
   }
 }
 
-function countVote(state: State, { ask, source }: Sent, item: Item, vote: Vote): void {
+function countVote(state: State, { spec, source }: Sent, item: Item, vote: Vote): void {
   const { isVote, isSameVote } = state.decisions
   const { index: voter, counters } = source.node
   if (!isVote(vote)) return
@@ -61,7 +61,7 @@ function countVote(state: State, { ask, source }: Sent, item: Item, vote: Vote):
     if (!isSameVote(item.decided, vote)) counters.dissents++
     return
   }
-  const round = roundAt(item, ask.pin)
+  const round = roundAt(item, spec.pin)
   if (round === undefined || round.voteStates[voter] === 'voted') return
   round.voteStates[voter] = 'voted'
   round.reasons.delete(voter)

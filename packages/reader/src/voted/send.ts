@@ -1,12 +1,12 @@
 /** Sends items once they have a pin and enough nodes have room, in batches of at most 256 (D-14). */
 import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { overloaded } from '../reader-base.ts'
-import { createRequestSpec } from './ask.ts'
 import { decide, startRound } from './decide.ts'
 import { firstPin } from './heads.ts'
 import { type Call, type Item, isSelfPinned, roundAt } from './item.ts'
 import { enqueue } from './lanes.ts'
-import { hasRoomFor, isHopeless } from './usable.ts'
+import { createRequestSpec } from './request-spec.ts'
+import { cannotReachThreshold, hasRoomFor } from './usable.ts'
 import { finish, type State } from './voted-state.ts'
 
 /** Share of its time that a lookup may wait to be sent. The rest is for the answers. */
@@ -29,7 +29,7 @@ function sendReads(state: State): number {
   for (const item of waiting) {
     const pin = isSelfPinned(item) ? null : pinOf(state, item)
     if (pin === null && !isSelfPinned(item)) unsent.reads.push(...stillWaiting(state, [item]))
-    else if (pin !== null && item.minOffset > pin) unsent.floored.push(item)
+    else if (pin !== null && item.minOffset > pin) unsent.belowMinOffset.push(item)
     else {
       dispatch(state, 'read', { items: [item], pin })
       sentCount++
@@ -63,7 +63,7 @@ function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number,
   let position = 0
   for (; position < waiting.length && batch.items.length < roomCount; position++) {
     const item = waiting[position] as Item
-    if (item.minOffset > pin) state.unsent.floored.push(item)
+    if (item.minOffset > pin) state.unsent.belowMinOffset.push(item)
     else batch.items.push(item)
   }
   if (batch.items.length > 0) batches.set(pin, batch)
@@ -93,7 +93,7 @@ export function refuse(state: State, call: Call): void {
 /** Returns those items of one kind that still wait. Hopeless ones end at once. */
 function stillWaiting(state: State, alike: Item[]): Item[] {
   const [first] = alike
-  if (first?.rounds.length !== 0 || !isHopeless(state, first)) return alike
+  if (first?.rounds.length !== 0 || !cannotReachThreshold(state, first)) return alike
   for (const item of alike) decide(state, item)
   return alike.filter((item) => !item.isDone)
 }
@@ -113,7 +113,7 @@ function dispatch(
     item.nextPin = null
     if (roundAt(item, pin) === undefined) startRound(state, item, pin)
   }
-  const ask = createRequestSpec(kind, { items, pin, atOffset })
-  for (const node of state.nodes) enqueue(state, node, ask)
+  const spec = createRequestSpec(kind, { items, pin, atOffset })
+  for (const node of state.nodes) enqueue(state, node, spec)
   for (const item of items) decide(state, item)
 }

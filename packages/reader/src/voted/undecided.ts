@@ -12,7 +12,7 @@ import type {
 import type { Group } from '../votes/tally.ts'
 import type { Item, Round, Undecided, VoteGroupWithAnswer } from './item.ts'
 import type { Node } from './node.ts'
-import { isFresh, isHeadless, isUnusable } from './usable.ts'
+import { isFresh, isUnusable, reportedNoHead } from './usable.ts'
 import type { State } from './voted-state.ts'
 
 const PARTY_LENGTH_MAX = 255 // D-30.
@@ -57,7 +57,7 @@ function isReachable(state: State, ended: EndedItem, node: Node): boolean {
   const voteState = ended.round?.voteStates[node.index] ?? 'open'
   if (voteState !== 'open') return voteState !== 'failed'
   const isRefusing = node.refusesUntilMs > state.nowMs
-  if (isHeadless(state, node) || isRefusing) return false
+  if (reportedNoHead(state, node) || isRefusing) return false
   // A node that reported its head is reachable, even if time ran out.
   const hasReportedHead = ended.round === undefined && isFresh(state, node)
   return hasReportedHead || !isUnusable(state, ended.item, node)
@@ -83,7 +83,7 @@ function voteGroups({ nodes }: State, { item, round }: EndedItem): VoteGroupWith
   }))
 }
 
-/** Of a valid lookup answer; null for anything else. */
+/** The entry in a valid lookup answer; null for anything else. */
 function entryOf(answer: Uint8Array): VoteGroup['entry'] {
   const entry = Object(Object(parseJson(answer)).entry)
   return typeof entry.name === 'string' && typeof entry.user === 'string'

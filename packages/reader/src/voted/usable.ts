@@ -20,14 +20,14 @@ export function isFresh({ headsSinceMs }: State, { headAtMs }: Node): boolean {
 }
 
 /** Whether the node was asked for its head since then and gave none. */
-export function isHeadless(state: State, node: Node): boolean {
+export function reportedNoHead(state: State, node: Node): boolean {
   return !isFresh(state, node) && node.lanes.lookup.endedAtMs >= state.headsSinceMs
 }
 
 /** Whether too few nodes are usable for an item that was not sent yet. */
-export function isHopeless(state: State, item: Item): boolean {
+export function cannotReachThreshold(state: State, item: Item): boolean {
   const unusable = state.nodes.filter(
-    (node) => isUnusable(state, item, node) || isHeadless(state, node),
+    (node) => isUnusable(state, item, node) || reportedNoHead(state, node),
   )
   return unusable.length > state.nodeCount - item.threshold
 }

@@ -3,19 +3,19 @@
  * them decide. Pure: it has no clock and no sockets, so the same events at the same times have the same effects.
  *
  * Each step ends by sending reads that have a pin (`heads.ts`) and room (`lanes.ts`), in batches, to all nodes
- * (`send.ts`, `ask.ts`). Replies become votes (`on-reply.ts`), which are counted (`../votes/tally.ts`). `decide.ts`
+ * (`send.ts`, `request-spec.ts`). Replies become votes (`on-reply.ts`), which `../votes/tally.ts` counts. `decide.ts`
  * decides what follows: an answer, a second round at another pin, or an end without an answer (`undecided.ts`).
  */
 
 import { NEVER, wakeBy } from '../driver/decider-protocol.ts'
 import { WAITING_MAX } from '../reader-base.ts'
-import { PROBE } from './ask.ts'
 import { decide, endAsLagging, repin } from './decide.ts'
 import { type Call, createCall, type Item } from './item.ts'
 import { enqueue, noteLate, noteLost, noteReply, pump, resetFailures } from './lanes.ts'
 import { isFailing, noteAddress } from './node.ts'
 import { onReply } from './on-reply.ts'
 import { noteCompared } from './own-history.ts'
+import { PROBE } from './request-spec.ts'
 import { refuse, sendWaiting } from './send.ts'
 import { bytesMaxOf, finish, note, type ReaderEvent, type State, wait } from './voted-state.ts'
 
@@ -27,7 +27,7 @@ const FLOOR_WAIT_MS = 250 // As a node waits for an offset.
 const FLOOR_PROBE_MS = 25
 /** A reader that has sent no request for this long does not know the heads (D-37). */
 const IDLE_MS = 1000
-/** Of the answers to pages and activities waiting, which bounds what a lying node can make this process store. */
+/** Size of the answers to waiting pages and activities. It bounds what a lying node can make this process store. */
 const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
 
 /** Applies one event. Times never go back. */
@@ -143,27 +143,27 @@ function refreshAddresses(state: State): void {
 /** Ends waits that have taken their time, and retries reads that had to wait. */
 function tick(state: State): void {
   if (state.items.size > 0) refreshAddresses(state)
-  sweepFloored(state)
-  for (const item of state.items) sweepItem(state, item)
+  retryBelowFloor(state)
+  for (const item of state.items) checkItem(state, item)
 }
 
 /** Retries items whose `minOffset` no pin has reached, until `FLOOR_WAIT_MS`. */
-function sweepFloored(state: State): void {
+function retryBelowFloor(state: State): void {
   const { unsent } = state
-  const floored = unsent.floored.filter((item) => !item.isDone)
-  unsent.floored = []
-  if (floored.length === 0) return
-  for (const item of floored) wait(state, item)
+  const retried = unsent.belowMinOffset.filter((item) => !item.isDone)
+  unsent.belowMinOffset = []
+  if (retried.length === 0) return
+  for (const item of retried) wait(state, item)
   sendWaiting(state)
-  for (const item of unsent.floored)
+  for (const item of unsent.belowMinOffset)
     if (item.rounds.length === 0 && state.nowMs - item.startedAtMs >= FLOOR_WAIT_MS)
       endAsLagging(state, item)
-  if (unsent.floored.length > 0 && state.nowMs - state.askedAtMs >= FLOOR_PROBE_MS) probeAll(state)
+  if (unsent.belowMinOffset.length > 0 && state.nowMs - state.askedAtMs >= FLOOR_PROBE_MS) probeAll(state)
 }
 
-function sweepItem(state: State, item: Item): void {
+function checkItem(state: State, item: Item): void {
   const round = item.rounds.at(-1)
-  // After the node's own wait, lagging nodes have replied so. Slow nodes are not waited for.
+  // A lagging node replies so after its own wait. The reader does not wait for slow nodes.
   const isLate = round !== undefined && state.nowMs - round.startedAtMs >= NODE_WAIT_MS
   if (isLate && round.voteStates.includes('lagging')) repin(state, item, round)
   decide(state, item)

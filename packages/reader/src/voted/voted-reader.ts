@@ -20,9 +20,9 @@ import { PrivateAddressError } from '../source/transport.ts'
 import type { Fork } from '../votes/histories.ts'
 import type { Decided, Outcome, ReadOptions } from '../votes/read-outcome.ts'
 import { DECISIONS, type Decisions } from '../votes/voted-decisions.ts'
-import { requestOf } from './ask.ts'
 import type { CallOutcome, ReadTarget, Undecided, VoteGroupWithAnswer } from './item.ts'
 import { createNode, nodeStatus } from './node.ts'
+import { requestOf } from './request-spec.ts'
 import { step } from './voted-decider.ts'
 import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
 
@@ -102,7 +102,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   }
 
   const driver = createDriver({
-    world: state,
+    context: state,
     step(event: ReaderEvent) {
       state.floor = Math.max(state.floor, floor.value())
       step(state, event)
@@ -110,7 +110,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     },
     asker: (flight, signal) =>
       transport.request({
-        ...requestOf(flight.ask),
+        ...requestOf(flight.spec),
         url: flight.source.url as string, // It is asked because it has one.
         channel: flight.source.channel,
         isPublicOnly: options.allowPrivateAddresses !== true,

@@ -1,7 +1,7 @@
 /** State, events and facts of the decider of votes. Only functions of this folder change the state, within a step. */
 
 import { type HistoryPoint, maxFaulty } from '@quorumscan/verifier'
-import { type Event, NEVER, type World } from '../driver/decider-protocol.ts'
+import { type DeciderContext, type Event, NEVER } from '../driver/decider-protocol.ts'
 import type { NodeReply } from '../reader-options.ts'
 import type { Address } from '../source/address-book.ts'
 import type { TransportReply } from '../source/transport.ts'
@@ -12,7 +12,7 @@ import { lanesOf, type Node, type Sent } from './node.ts'
 
 export type ReaderEvent =
   | Event<Sent, TransportReply, CallInput>
-  /** The local replica's history at an offset; null where it has none. */
+  /** The local replica's history at an offset; null if it has none. */
   | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
   /** A node has another address. */
   | ({ readonly kind: 'located' } & Address)
@@ -28,14 +28,14 @@ export type Fact =
   /** How a request ended, for measurements. */
   | NodeReply
 
-export type State = World<Sent, CallOutcome, Fact> & {
+export type State = DeciderContext<Sent, CallOutcome, Fact> & {
   /** n of the genesis. */
   readonly nodeCount: number
   readonly faultyMax: number
   /** How long a read may wait (D-38). */
   readonly waitMs: number
   readonly decisions: Decisions
-  /** Whether there is an local replica to compare with. */
+  /** Whether a local replica exists to compare with. */
   readonly hasReplica: boolean
   /** One for each connection: more than n only if a test breaks that decision. */
   readonly nodes: readonly Node[]
@@ -75,7 +75,7 @@ export type Unsent = {
   /** Lookups with the same pin and threshold, which are tried together. */
   readonly lookupsByKind: Map<string, Item[]>
   /** Items whose `minOffset` no pin had reached. */
-  floored: Item[]
+  belowMinOffset: Item[]
 }
 
 export function createState(
@@ -106,7 +106,7 @@ export function createState(
     calls: new Map(),
     items: new Set(),
     readBytesMax: 0,
-    unsent: { reads: [], lookupsByKind: new Map(), floored: [] },
+    unsent: { reads: [], lookupsByKind: new Map(), belowMinOffset: [] },
   }
 }
 

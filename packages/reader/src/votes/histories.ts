@@ -6,7 +6,7 @@ import type { HistoryPoint } from '@quorumscan/verifier'
 
 /** Offsets remembered: some seconds of reading under load. */
 const OFFSETS_MAX = 256
-/** Of one node at one offset. An honest node has one; the bound limits the memory that a lying node can use. */
+/** Hashes of one node at one offset. An honest node has one; the bound limits the memory that a lying node can use. */
 const HASHES_PER_NODE_MAX = 4
 
 export type Fork = {

@@ -8,7 +8,7 @@ import type { Micros } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { type HeadState, writeFenced } from '../ingest/store.ts'
-import { goneUntil } from '../reads/activity-reads.ts'
+import { expiredUntil } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import { dropTiles } from '../storage/activity-tiles.ts'
 import { createGatheredCommands } from '../storage/commands.ts'
@@ -28,14 +28,14 @@ export async function cleanUpActivities(
   options: {
     readonly genesis: Genesis
     /** Rows that were visible at this record time are not deleted; null for no such limit. */
-    readonly held?: Micros | null
+    readonly retainFrom?: Micros | null
     readonly signal: AbortSignal
   },
 ): Promise<'done' | 'more' | 'fenced'> {
-  const { genesis, held, signal } = options
+  const { genesis, retainFrom, signal } = options
   const horizon = headState.timeline.at(headState.head.horizon)
   assert(horizon !== undefined, 'the horizon is in the timeline')
-  const until = goneUntil(genesis, Math.min(horizon.recordTime, held ?? horizon.recordTime))
+  const until = expiredUntil(genesis, Math.min(horizon.recordTime, retainFrom ?? horizon.recordTime))
   if (until === null) return 'done'
   const times = KEYS.activityTimes
   const [oldest, [firstKept]] = await Promise.all([

@@ -73,7 +73,7 @@ export async function loadOrStart(
   }
 }
 
-/** Of the state at offset 0, hex. */
+/** The root of the state at offset 0, hex. */
 function genesisRoot(genesis: Genesis, step: Step): string {
   const history = createStateHistory(genesis)
   for (const entry of syntheticEntries(genesis)) history.add(entry)

@@ -15,7 +15,7 @@ import { fetchCells } from '../reads/cells.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { SnapshotMaker } from '../snapshot/maker.ts'
 import { SnapshotError } from '../snapshot/records.ts'
-import type { StateFollower } from '../state-tree/state-follower.ts'
+import type { StateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
@@ -32,13 +32,13 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const CLEAN_UP_PASSES_MAX = 4
 /** Cells that are cached between batches, about 1 KiB each. */
 const CELLS_MAX = 50_000
-/** Between checks of a clock that lags, and between writes to a Redis that refuses them. */
+/** The time between checks of a clock that lags, and between writes to a Redis that refuses them. */
 const RETRY_MS = 1_000
 
 export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
-  readonly state: StateFollower
+  readonly state: StateTreeUpdater
   /** Takes snapshots of the written state; null: none are taken. */
   readonly maker: SnapshotMaker | null
   /** Finds snapshots of other nodes; absent where there is no node to ask. */
@@ -47,7 +47,7 @@ export type IngestContext = GenesisContext & {
   /** Receives the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
   /** Called when entries begin or stop to wait for this process's clock. */
-  readonly onHeld: (isHeld: boolean) => void
+  readonly onClockWait: (isWaiting: boolean) => void
   /** Called when the stored state was loaded, without entries, and after each write, with its entries. */
   readonly onHeadState: (headState: HeadState, entries: readonly InterpretedEntry[]) => void
   readonly signal: AbortSignal
@@ -113,7 +113,7 @@ async function followFromHead(
   // Loading a snapshot is quicker than applying the log from its beginning.
   const isWanted = isBehindLog || headState.head.offset === 0
   if (isWanted && (await startFromSnapshot(redis, headState, context))) return
-  if (!(await context.state.follow(redis, headState))) return
+  if (!(await context.state.ensureLoaded(redis, headState))) return
   context.onHeadState(headState, [])
   if (
     context.participant !== undefined &&
@@ -147,14 +147,14 @@ async function followFromHead(
       const state = await context.state.apply(entries, headState)
       if (state === null) return
       context.maker?.note(entries, headState)
-      const held = context.maker?.held() ?? null
+      const retainFrom = context.maker?.retainFrom() ?? null
       context.onWriting(entries.at(-1)?.offset ?? headState.head.offset)
-      const batch = { steps: entries, state, held, layout: context.layout, signal }
+      const batch = { steps: entries, state, retainFrom, layout: context.layout, signal }
       if ((await writeSteps(redis, headState, batch)) === 'fenced') return
       context.onHeadState(headState, entries)
       context.maker?.written(headState, context.state.history())
       if (working.cellCount > CELLS_MAX) working.clear()
-      if ((await keepClean(redis, headState, { ...context, entries, held })) === 'fenced') return
+      if ((await keepClean(redis, headState, { ...context, entries, retainFrom })) === 'fenced') return
       rest = rest.slice(entries.length)
     }
   }
@@ -177,7 +177,7 @@ async function startFromSnapshot(
 /** The first entries that fit into one write, once this process's clock has reached their record time. */
 async function untilApplicable(
   entries: readonly LogEntry[],
-  context: Pick<IngestContext, 'clock' | 'onHeld' | 'signal'>,
+  context: Pick<IngestContext, 'clock' | 'onClockWait' | 'signal'>,
 ): Promise<readonly LogEntry[]> {
   for (;;) {
     const latest: Micros = context.clock.nowMicros() + RECORD_TIME_AHEAD_MICROS_MAX
@@ -188,7 +188,7 @@ async function untilApplicable(
       if (entry.recordTime > latest || (count > 0 && bytes > BATCH_BYTES_MAX)) break
       count++
     }
-    context.onHeld(count === 0)
+    context.onClockWait(count === 0)
     if (count > 0) return entries.slice(0, count)
     await context.clock.delay(RETRY_MS, context.signal)
   }
@@ -199,7 +199,7 @@ async function keepClean(
   headState: HeadState,
   context: Pick<IngestContext, 'genesis' | 'signal'> & {
     readonly entries: readonly InterpretedEntry[]
-    readonly held: Micros | null
+    readonly retainFrom: Micros | null
   },
 ): Promise<'written' | 'fenced'> {
   const { signal, entries } = context

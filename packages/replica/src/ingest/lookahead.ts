@@ -13,8 +13,8 @@ export type Ahead = {
 }
 
 /**
- * Of one entry, and of a whole batch: a guess costs some 40 µs, and an entry can name thousands of contracts
- * that nothing is filed by. Usual entries name fewer than this.
+ * The guesses for one entry, and for a whole batch. A guess costs some 40 µs, and an entry can name thousands of
+ * contracts that no index lists. Usual entries name fewer than this.
  */
 const SUBJECTS_PER_ENTRY_MAX = 8
 const GUESSES_MAX = 10_000

@@ -17,7 +17,7 @@ type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'>
 
 export function planContracts(commands: CommandSink, steps: Steps, layout: Layout): void {
   const { created, archived } = netOf(steps)
-  for (const contract of archived) takeOut(filed(contract), { commands, layout })
+  for (const contract of archived) deleteContract(filed(contract), { commands, layout })
   for (const contract of created)
     putContract(filed(contract), layout.codec.encode(contract), { commands, layout })
 }
@@ -36,7 +36,7 @@ export function putContract(
   for (const { key, at, id } of dueMembers(filed, layout)) commands.add('ZADD', key, at, id)
 }
 
-function takeOut(filed: FiledContract, { commands, layout }: Target): void {
+function deleteContract(filed: FiledContract, { commands, layout }: Target): void {
   const interned = internContractId(filed.contract.contractId)
   commands.add('HDEL', contractsKey(interned.bucket), interned.rest)
   for (const { key, member } of indexMembers(filed, interned)) commands.add('ZREM', key, member)

@@ -31,7 +31,7 @@ export const DOCUMENT_ENTITIES = new Set([
   'ScanAddress',
 ])
 
-/** Where lookups find the versions of a contract. Null where no lookup reads contracts of its template. */
+/** The field with the versions of a contract, for lookups. Null: no lookup reads contracts of its template. */
 export function versionFieldOf(contract: Contract) {
   if (isOf(ansEntry, contract))
     return { kind: 'names', field: payloadOf(ansEntry, contract).name } as const

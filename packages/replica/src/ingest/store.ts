@@ -67,15 +67,15 @@ export async function writeSteps(
     readonly steps: readonly Step[]
     /** As of the last step. Default: unchanged. */
     readonly state?: StateMark
-    /** Records that existed at this record time are not deleted; null for no such limit. */
-    readonly held?: Micros | null
+    /** Records that existed at this record time, or later, are not deleted; null for no such limit. */
+    readonly retainFrom?: Micros | null
     readonly layout: Layout
     readonly signal: AbortSignal
   },
 ): Promise<WriteOutcome> {
   const { steps, state = headState.head.state, layout, signal } = batch
   const recordTime = steps.at(-1)?.recordTime ?? headState.head.recordTime
-  const expiredAt = Math.min(recordTime, batch.held ?? recordTime)
+  const expiredAt = Math.min(recordTime, batch.retainFrom ?? recordTime)
   const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), expiredAt)
   // The stored versions belong to another state than the steps.
   if (head === null || !bytesEqual(head, encodeHead(headState.head))) return 'fenced'

@@ -52,7 +52,7 @@ export const ACTIVITY_PAGE_BYTES_MAX = 4 * 1024 * 1024
 const PORTION = 100
 
 /** The record time up to which rows have expired at a record time; null if no row can have expired. */
-export function goneUntil(genesis: Genesis, recordTime: Micros): Micros | null {
+export function expiredUntil(genesis: Genesis, recordTime: Micros): Micros | null {
   const until = recordTime - genesis.activityRetentionMicros
   return until > genesis.recordTime ? until : null
 }
@@ -96,7 +96,7 @@ async function firstVisible(
   position: LogPosition,
   genesis: Genesis,
 ): Promise<string | null> {
-  const until = goneUntil(genesis, position.recordTime)
+  const until = expiredUntil(genesis, position.recordTime)
   if (until === null) return offsetText(0)
   const range = [`(${until}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
   const [members] = await readTogether(redis, [[KEYS.activityTimes, ...range]], position)

@@ -40,7 +40,7 @@ export function planCompletions(commands: CommandSink, steps: readonly Step[]): 
   }
 }
 
-/** After an offset, up to another one, ascending. */
+/** The completions after an offset, up to another one, by ascending offset. */
 export async function readCompletions(
   redis: Redis,
   range: { readonly after: Offset; readonly upTo: Offset; readonly limit: number },

@@ -129,7 +129,7 @@ const JOINED_PORTION = 2_000
 /** A read of more than a portion starts again when the head moves. The head moves every 10 ms at most. */
 const ATTEMPTS_MAX = 10
 
-/** At the head with which they were read. */
+/** Contracts, and the head at which they were read. */
 export type JoinedContracts = LogPosition & {
   /** One list for each key, in the order asked, each in byte order of the contract ids. */
   readonly contracts: readonly (readonly Contract[])[]

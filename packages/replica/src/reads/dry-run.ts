@@ -10,7 +10,7 @@ import { readHeadBytes } from '../storage/head-reads.ts'
 import { fetchCells } from './cells.ts'
 import type { Store } from './contracts.ts'
 
-/** A dry run that the head overtook is repeated so often. */
+/** Attempts while the head moves during a dry run. */
 const DRY_RUN_ATTEMPTS = 3
 
 type Options = { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number }
@@ -22,7 +22,7 @@ export async function dryRun(
   options: Options,
 ): Promise<EntryResult> {
   for (let attempt = 1; ; attempt++) {
-    const { isConsistent, result } = await rehearse(store, submission, options)
+    const { isConsistent, result } = await dryRunOnce(store, submission, options)
     const isLast = attempt === DRY_RUN_ATTEMPTS
     if (result !== null && (isConsistent || isLast)) return result
     if (isLast)
@@ -35,10 +35,10 @@ export async function dryRun(
 }
 
 /**
- * `isConsistent` is false where the head moved between two fetches, `result` null where cells of two moments contradict
+* `isConsistent` is false if the head moved between two fetches, `result` null if cells of two moments contradict
  * each other.
  */
-async function rehearse(store: Store, submission: Submission, options: Options) {
+async function dryRunOnce(store: Store, submission: Submission, options: Options) {
   const { genesis, genesisHash } = options
   const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
   const begin = await reach(readHeadBytes(store.redis))

@@ -17,31 +17,31 @@ type Page = { readonly after: string | null; readonly limit: number; readonly of
 /**
  * Each throws ScanError OFFSET_NOT_REACHED, OFFSET_PRUNED, STATE_DIVERGED or DEPENDENCY_UNAVAILABLE.
  *
- * @param trusted - Returns the position of an offset; throws if the stored state differs from the log.
+ * @param readablePositionOf - Returns the position of an offset; throws if the stored state differs from the log.
  */
 export function createLookups(context: {
   readonly store: Store
   readonly genesis: Genesis
   readonly nameReader: NameReader
-  readonly trusted: (offset: Offset) => TimelineEntry
+  readonly readablePositionOf: (offset: Offset) => TimelineEntry
 }) {
-  const { store, genesis, nameReader, trusted } = context
+  const { store, genesis, nameReader, readablePositionOf } = context
   const { redis } = store
   const syntheticBodies = new Map(syntheticEntries(genesis).map(({ user, body }) => [user, body]))
   const documentsAsOf = async (entity: DocumentEntity | 'ScanAddress', offset: Offset) =>
-    await readDocuments(store, entity, trusted(offset))
+    await readDocuments(store, entity, readablePositionOf(offset))
 
   return {
     /** Bytes of the entries with these names at a pinned offset, in the order asked; null for none. */
     async lookupNames(names: readonly string[], offset: Offset): Promise<Bodies> {
-      const bodies = await readNames(nameReader, names, trusted(offset))
+      const bodies = await readNames(nameReader, names, readablePositionOf(offset))
       // The read compared the values with the state tree: it may have found a difference.
-      trusted(offset)
+      readablePositionOf(offset)
       return bodies
     },
     /** The entry that represents each party: its synthetic one, else its lowest live name (D-12). */
     async lookupParties(parties: readonly PartyId[], offset: Offset): Promise<Bodies> {
-      const position = trusted(offset)
+      const position = readablePositionOf(offset)
       const others = parties.filter((party) => !syntheticBodies.has(party))
       const found = await readParties(redis, others, position)
       let next = 0
@@ -49,19 +49,19 @@ export function createLookups(context: {
     },
     /** Live entries whose names start with the prefix, in UTF-8 byte order, after a name (D-11). */
     listByPrefix: async (page: Page & { readonly prefix: string }) =>
-      await readPrefix(redis, page, trusted(page.offset)),
+      await readPrefix(redis, page, readablePositionOf(page.offset)),
     /** Live entries of a party, its synthetic one included, in byte order of the names, after a name. */
     listByParty: async (page: Page & { readonly party: PartyId }) =>
-      await readNamesOfParty(redis, page, trusted(page.offset)),
+      await readNamesOfParty(redis, page, readablePositionOf(page.offset)),
     /**
-     * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of everyone or of one
+     * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of all parties or of one
      * party's own history. A walk continues `after` the event id of its last row, at the same offset or a later one,
      * until a page is empty: large rows make a page shorter than its limit.
      */
     activities: async (
       page: ActivityPage & { readonly offset: Offset },
     ): Promise<readonly ActivityBody[]> =>
-      await readActivities(redis, page, trusted(page.offset), genesis),
+      await readActivities(redis, page, readablePositionOf(page.offset), genesis),
     /** The contract in force at a pinned offset; of the rounds the newest open one. */
     async documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract> {
       const [contract] = await documentsAsOf(entity, offset)

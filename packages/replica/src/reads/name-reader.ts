@@ -16,7 +16,7 @@ import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 const NAMES_PER_COMMAND_MAX = 512
 /** Enough for a hundred thousand names in use. The process itself uses tens of megabytes. */
 const CACHE_BYTES_MAX = 32 * 2 ** 20
-/** Of the map, the array and the strings of one value. */
+/** Memory of the map, the array and the strings of one value. */
 const CACHE_OVERHEAD_BYTES = 256
 
 /** Values of fields of the hash of names, read atomically with the head. */
@@ -80,7 +80,7 @@ export function createNameReader(
     },
     /** As `fetch`, without caching: the names of a page would evict those of single lookups. */
     fetchOfPage: read,
-    /** Ingest has written up to the head, and these names have changed; null where anything may have. */
+    /** Ingest has written up to the head, and these names have changed; null: any name may have. */
     moveTo(head: Offset, touched: readonly string[] | null): void {
       if (touched === null) cached.clear()
       else for (const name of touched) cached.delete(name)

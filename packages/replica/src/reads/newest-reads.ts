@@ -30,7 +30,7 @@ export function createNewestReads(context: {
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly clock: Clock
-  /** Of the head. */
+  /** The record time of the head. */
   readonly recordTime: () => Micros
 }) {
   const { store, genesis, genesisHash, clock, recordTime } = context

@@ -18,7 +18,7 @@ import type { NameReader } from './name-reader.ts'
 export type NamedBody = { readonly name: string; readonly body: Uint8Array }
 
 /** Members per read that are not visible, or not yet. More would delay other reads of Redis. */
-export const DEAD_MEMBERS_MAX = 10_000
+export const INVISIBLE_MEMBERS_MAX = 10_000
 /** Members per command: what Redis does without noticeable delay for others (300 µs). */
 const PORTION = 1_000
 /** The first name of a party is nearly always among its first ones. */
@@ -65,12 +65,12 @@ export async function readParties(
   const ranges = parties.map((party) => ({ ...rangeOfParty(party, null), count: FIRST_PORTION }))
   const { head, replies } = await reach(readRanges(redis, 'parties', ranges))
   assertReadable(head, position)
-  const budget = { dead: DEAD_MEMBERS_MAX }
+  const budget = { invisible: INVISIBLE_MEMBERS_MAX }
   const answers: (Uint8Array | null)[] = []
   for (const [index, party] of parties.entries()) {
     const reply = replies[index] as RangeReply
     const visible = visibleOf(reply, 'parties', position).filter(isOwnedBy(party))
-    budget.dead -= reply.members.length - visible.length
+    budget.invisible -= reply.members.length - visible.length
     const last = reply.members.at(-1)
     let [first] = visible
     if (first === undefined && last !== undefined && reply.members.length === FIRST_PORTION) {
@@ -150,7 +150,7 @@ async function collect(
     readonly accept: (entry: NamedBody) => boolean
   },
   position: LogPosition,
-  budget = { dead: DEAD_MEMBERS_MAX },
+  budget = { invisible: INVISIBLE_MEMBERS_MAX },
 ): Promise<NamedBody[]> {
   const found: NamedBody[] = []
   let { min } = walk.range
@@ -162,8 +162,8 @@ async function collect(
     const reply = replies[0] as RangeReply
     const visible = visibleOf(reply, walk.by, position).filter(walk.accept)
     found.push(...visible)
-    budget.dead -= reply.members.length - visible.length
-    if (budget.dead < 0)
+    budget.invisible -= reply.members.length - visible.length
+    if (budget.invisible < 0)
       throw new ScanError(
         'OVERLOADED',
         'Too many names of this range have just ended; ask again in a few minutes, or for a narrower range.',

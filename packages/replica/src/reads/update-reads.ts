@@ -123,7 +123,7 @@ export async function readPrunedOffset(redis: Redis): Promise<Offset> {
   return Number((await reach(redis.hget(KEYS.history, PRUNED_FIELD))) ?? 0)
 }
 
-/** Of `<offset>-0`, without a text in between. */
+/** The offset in the stream id `<offset>-0`, without making a string of it. */
 function offsetOf(id: Buffer): Offset {
   let offset = 0
   for (let index = 0; index < id.length - '-0'.length; index++)

@@ -75,7 +75,7 @@ export async function loadSnapshot(
   let portion = { contract: [] as Uint8Array[], activity: [] as Uint8Array[] }
 
   const receive = (record: SnapshotRecord): void => {
-    if (isOver) throw new SnapshotError('it continues after its end')
+    if (isOver) throw new SnapshotError('the snapshot continues after its end record')
     const { kind } = record
     if (kind === 'head') head = headOf(record.head, { ...snapshot.point, genesisHash })
     else if (kind === 'documents') documentIds.set(record.entity, record.ids)
@@ -89,7 +89,7 @@ export async function loadSnapshot(
   }
   const flush = async (): Promise<SnapshotHead> => {
     signal.throwIfAborted()
-    if (head === null) throw new SnapshotError('it does not begin with a head')
+    if (head === null) throw new SnapshotError('the snapshot does not begin with a head')
     const { contract, activity } = portion
     portion = { contract: [], activity: [] }
     await contracts.load(contract)
@@ -105,7 +105,7 @@ export async function loadSnapshot(
       if (count % STRETCH_RECORDS === 0) await flush()
     }
   reader.end()
-  if (!isOver) throw new SnapshotError('it lacks its end')
+  if (!isOver) throw new SnapshotError('the snapshot has no end record, or lacks records before it')
   const loaded = await flush()
   contracts.loadDocuments(documentIds)
   await writes.drain()
@@ -116,7 +116,9 @@ export async function loadSnapshot(
   const found = history.recent()[0]?.point.stateRoot
   const activityCount = activities.frontier().size
   if (found !== stateRoot || activityCount !== loaded.activityCount)
-    throw new SnapshotError(`it has the state root ${found}, not ${stateRoot}, which it names`)
+    throw new SnapshotError(
+      `the records of the snapshot of offset ${offset} have the state root ${found}, but its head has ${stateRoot}`,
+    )
   const commands = createGatheredCommands()
   planSyntheticEntries(commands, synthetic)
   commands.add('RPUSH', KEYS.at, encodeTimelineEntry(loaded))
@@ -135,7 +137,7 @@ async function* piecesOf({ content }: PeerSnapshot): AsyncGenerator<Uint8Array> 
   try {
     yield* content
   } catch (cause) {
-    throw new SnapshotError('it cannot be read to its end', { cause })
+    throw new SnapshotError('the snapshot could not be read to its end', { cause })
   }
 }
 
@@ -150,7 +152,7 @@ function headOf(
     head.historyHash === offered.historyHash &&
     head.genesisHash === offered.genesisHash
   if (isOffered) return head
-  throw new SnapshotError('it is of another offset, or of another network, than it was offered as')
+  throw new SnapshotError('the snapshot is of another offset or network than it was offered for')
 }
 
 export function createContractLoader(context: {
@@ -169,8 +171,8 @@ export function createContractLoader(context: {
   return {
     async load(all: readonly Uint8Array[]): Promise<void> {
       const begun: Contract[] = []
-      /** Names with an entry that has expired, and the one that followed it. */
-      const again: string[] = []
+      /** Names that have two or more entries: expired ones, and the one that followed. */
+      const reusedNames: string[] = []
       for (const body of all) {
         const filed = layout.codec.decodeFiled(body)
         const { contract } = filed
@@ -179,10 +181,10 @@ export function createContractLoader(context: {
         if (found?.kind === 'documents') documents.set(contract.contractId, { contract, body })
         if (found?.kind !== 'names') continue
         begun.push(contract)
-        if (names.has(found.field)) again.push(found.field)
+        if (names.has(found.field)) reusedNames.push(found.field)
       }
-      if (again.length > 0) await writes.drain()
-      const versions = await readVersions(redis, 'names', again)
+      if (reusedNames.length > 0) await writes.drain()
+      const versions = await readVersions(redis, 'names', reusedNames)
       const entries = begun.map((contract) => beginEntry(versions, contract))
       for (const entry of entries) {
         names.add(entry.name)
@@ -190,13 +192,13 @@ export function createContractLoader(context: {
       }
       putNames(writes, versions, entries)
     },
-    /** After all contracts are loaded: those in force of the templates that lookups read, by entity, newest first. */
+    /** Called after all contracts are loaded, with those in force that lookups read, by entity, newest first. */
     loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
       const contracts = new Map<string, readonly Contract[]>()
       const versions = new Map<string, readonly Version[]>()
       for (const [entity, ids] of idsByEntity) {
         const found = ids.flatMap((id) => documents.get(id) ?? [])
-        if (found.length < ids.length) throw new SnapshotError(`it lacks a contract of ${entity}`)
+        if (found.length < ids.length) throw new SnapshotError(`the snapshot lacks a contract of ${entity}`)
         contracts.set(
           entity,
           found.map(({ contract }) => contract),

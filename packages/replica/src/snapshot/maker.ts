@@ -11,14 +11,14 @@ import type { HeadState } from '../ingest/store.ts'
 import type { Store } from '../reads/contracts.ts'
 import { isSnapshotOffset } from '../state-tree/signed-offsets.ts'
 import type { StateHistory } from '../state-tree/state-history.ts'
-import { createSince, describeState, type Since } from './describe-state.ts'
+import { type ChangeRecorder, createChangeRecorder, encodeSnapshot } from './encode-snapshot.ts'
 
 /** A replica that lags more takes no snapshot: while it catches up, other members take them. */
 const LAG_MICROS_MAX = 600_000_000
 
 type SnapshotInProgress = {
   readonly step: Step
-  readonly since: Since
+  readonly recorder: ChangeRecorder
   readonly abandoned: AbortController
   isBegun: boolean
 }
@@ -43,7 +43,7 @@ export function createSnapshotMaker(context: {
   }
 
   const begin = (own: SnapshotInProgress, headState: HeadState, history: StateHistory): void => {
-    const { step, since, abandoned } = own
+    const { step, recorder, abandoned } = own
     const { offset, recordTime, historyHash, entryHash } = step
     const recent = history.recent().findLast(({ point }) => point.offset === offset)
     const found = headState.timeline.at(offset)
@@ -58,7 +58,7 @@ export function createSnapshotMaker(context: {
     const { signal } = abandoned
     take(
       { offset, recordTime, historyHash },
-      describeState({ store, head, since, genesis, signal }),
+      encodeSnapshot({ store, head, recorder, genesis, signal }),
     )
       .catch((error: unknown) => {
         if (!signal.aborted) context.onProblem(error as Error)
@@ -73,13 +73,13 @@ export function createSnapshotMaker(context: {
     note(steps: readonly Step[], { head }: HeadState): void {
       let previous = head.recordTime
       for (const step of steps) {
-        if (inProgress !== null && !inProgress.since.add(step))
+        if (inProgress !== null && !inProgress.recorder.add(step))
           abandon('too many contracts have changed meanwhile')
         const isLate = step.recordTime < clock.nowMicros() - LAG_MICROS_MAX
         if (inProgress === null && !isLate && isDue(step, previous))
           inProgress = {
             step,
-            since: createSince(step.offset, store.layout.codec),
+            recorder: createChangeRecorder(step.offset, store.layout.codec),
             abandoned: new AbortController(),
             isBegun: false,
           }
@@ -87,7 +87,7 @@ export function createSnapshotMaker(context: {
       }
     },
     /** Rows and records that existed at this record time may not be cleaned up; null while no snapshot is taken. */
-    held: (): Micros | null => inProgress?.step.recordTime ?? null,
+    retainFrom: (): Micros | null => inProgress?.step.recordTime ?? null,
     /** Ingest calls this after it has written a batch. */
     written(headState: HeadState, history: StateHistory | null): void {
       if (inProgress === null || inProgress.isBegun) return

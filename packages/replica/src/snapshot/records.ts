@@ -48,7 +48,7 @@ const FORMS = {
     },
     read(reader) {
       if (reader.byte() !== VERSION)
-        throw new SnapshotError('it has a form that this software does not know')
+        throw new SnapshotError('the snapshot has a format that this software does not know')
       const hashes = HEAD_HASHES.map((member) => [member, reader.hex(HASH_BYTES)])
       const numbers = HEAD_NUMBERS.map((member) => [member, reader.unsigned()])
       return { head: Object.fromEntries([...hashes, ...numbers]) }
@@ -131,7 +131,7 @@ export function createRecordReader() {
     },
     /** @throws {SnapshotError} If it ends in the middle of a record. */
     end(): void {
-      if (splitter.heldBytes() > 0) throw new SnapshotError('it ends in the middle of a record')
+      if (splitter.heldBytes() > 0) throw new SnapshotError('the snapshot ends in the middle of a record')
     },
   }
 }
@@ -143,7 +143,7 @@ function lengthOf(bytes: Uint8Array): ReturnType<typeof readVarint> {
   try {
     return readVarint(bytes, LENGTH_BYTES_MAX)
   } catch (cause) {
-    throw new SnapshotError('a record has no length', { cause })
+    throw new SnapshotError('a record of the snapshot has no length', { cause })
   }
 }
 
@@ -151,6 +151,6 @@ function readRecord(bytes: Uint8Array): SnapshotRecord {
   const reader = new ByteReader(bytes)
   const kind = KINDS[reader.byte()]
   if (kind === undefined)
-    throw new SnapshotError('a record is of a kind that this software does not know')
+    throw new SnapshotError('the snapshot has a kind of record that this software does not know')
   return { kind, ...FORMS[kind].read(reader) } as SnapshotRecord
 }

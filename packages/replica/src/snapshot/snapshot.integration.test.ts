@@ -99,7 +99,7 @@ describe.each([
     await follow(scenario, loaded, { log: then, start: { point, content }, onProblem })
     expect([tries, problems]).toEqual([
       3,
-      ['Error: no node sends the rest', expect.stringMatching(/it has the state root/)],
+      ['Error: no node sends the rest', expect.stringMatching(/have the state root/)],
     ])
     expect(await dumpOfHead(scenario, loaded)).toEqual(await dumpOfHead(scenario, replayed))
   })

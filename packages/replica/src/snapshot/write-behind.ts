@@ -6,7 +6,7 @@ import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { type Command, createGatheredCommands, toRedis } from '../storage/commands.ts'
 
-/** Gathered before they are sent: members of some 30 000 contracts, which are seven a key. */
+/** Bytes that are gathered before they are sent: about 30 000 contracts, with about seven members a key. */
 const GATHERED_BYTES = 16 * 1024 * 1024
 /** Encoded at a stretch: some 10 ms. */
 const COMMANDS_AT_ONCE = 500

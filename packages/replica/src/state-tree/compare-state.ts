@@ -14,7 +14,7 @@ import { activeVersions } from '../storage/versions.ts'
 import type { RecentState, StateHistory } from './state-history.ts'
 import { documentLeaves } from './state-values.ts'
 
-/** Before every record time: all leaves of a range count as visible. */
+/** A time before every record time, at which all leaves of a range are visible. */
 const BEFORE_ALL = -1
 
 /** The newest recent state with which data that was read at this head can be compared. */

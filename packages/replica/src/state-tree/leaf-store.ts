@@ -23,7 +23,7 @@ const HINT_LENGTH_AT = 104
 const NAME_LENGTH_AT = 105
 const IS_SYNTHETIC_AT = 106
 const TEXTS_AT = 107
-/** In place of an expiry. */
+/** Stored for an expiry that is null. */
 const NEVER = -1
 /** The prefixes of contract ids and participants. 64 hex digits follow. */
 const CONTRACT_PREFIX = '00'
@@ -89,7 +89,7 @@ export function createLeafStore() {
     const partyLength = isByParty ? hintLength + PARTICIPANT_PREFIX.length + 2 * HASH_BYTES + 1 : 0
     const idLength =
       bytes[start + IS_SYNTHETIC_AT] === 1 ? 0 : CONTRACT_PREFIX.length + 2 * HASH_BYTES
-    // Of Node's pool: an array of its own takes longer than what is written into it.
+    // From the pool of Node.js: allocating a separate array takes longer than filling it.
     const key = Buffer.allocUnsafe(2 + partyLength + nameLength + 1 + idLength + 1)
     key[0] = isByParty ? BY_PARTY : BY_NAME
     key[1] = END

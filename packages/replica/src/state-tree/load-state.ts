@@ -17,8 +17,8 @@ import { createStateHistory, type StateHistory } from './state-history.ts'
 const PORTION = 1_000
 
 /** The stored state differs from the log. The message says why. */
-export class StateUnusable extends Error {
-  override readonly name = 'StateUnusable'
+export class StateUnusableError extends Error {
+  override readonly name = 'StateUnusableError'
 }
 
 /**
@@ -27,7 +27,7 @@ export class StateUnusable extends Error {
  *
  * Returns null if the stored replica changed during the load, so that it has to be loaded again.
  *
- * @throws {StateUnusable} If the stored state has another root, or none.
+ * @throws {StateUnusableError} If the stored state has another root, or none.
  */
 export async function loadState(
   redis: Redis,
@@ -36,7 +36,7 @@ export async function loadState(
 ): Promise<StateHistory | null> {
   const { head, timeline } = headState
   const { offset: markedAt, root, activityCount } = head.state
-  if (root === null) throw new StateUnusable('The stored state was found to differ from the log.')
+  if (root === null) throw new StateUnusableError('The stored state was found to differ from the log.')
   // Below the horizon, versions that ended may be deleted.
   const isComparable = markedAt >= head.horizon
   const at = isComparable ? markedAt : head.offset
@@ -84,7 +84,7 @@ export async function loadState(
       history.commit(point)
       const found = history.recent()[0]?.point.stateRoot
       if (found !== root)
-        throw new StateUnusable(
+        throw new StateUnusableError(
           `The stored state has the state root ${found} at offset ${at}; the log has ${root}.`,
         )
     }
@@ -101,7 +101,7 @@ function readingStored(read: () => void): void {
   try {
     read()
   } catch (cause) {
-    if (cause instanceof StateUnusable) throw cause
-    throw new StateUnusable('The stored state cannot be read.', { cause })
+    if (cause instanceof StateUnusableError) throw cause
+    throw new StateUnusableError('The stored state cannot be read.', { cause })
   }
 }

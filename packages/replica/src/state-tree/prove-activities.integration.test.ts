@@ -8,7 +8,7 @@ import {
   type TestRedis,
   untilTrue,
 } from '@quorumscan/testkit'
-import { type ActivitiesPage, askActivities, InvalidProof } from '@quorumscan/verifier/certified'
+import { type ActivitiesPage, activitiesQuery, InvalidProof } from '@quorumscan/verifier/certified'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -66,7 +66,7 @@ async function provenPage(
   const point = replica.proofs.statePoints().find((known) => known.offset === offset)
   if (point === undefined) throw new Error(`no state is kept at ${offset}`)
   const { proof, rows } = await replica.proofs.proveActivities(offset, page)
-  const { verify, answer } = askActivities(page, network)
+  const { verify, answer } = activitiesQuery(page, network)
   const { recordTime: at, stateRoot } = point
   const { activities } = verify(proof, { root: fromHex(stateRoot), offset, at, sha256 })
   expect(answer(rows)).toEqual({ activities })
@@ -247,7 +247,7 @@ it('a proof is held against the state alone', async () => {
   await run.reach(end)
   const page = { pageSize: 1, after: null, order: 'desc' } as const
   const { proof } = await run.replica.proofs.proveActivities(end, page)
-  const { verify } = askActivities(page, scenario.network)
+  const { verify } = activitiesQuery(page, scenario.network)
   const { offset, recordTime: at } = scenario.ledger.head()
   const other = { root: sha256(utf8('other')), offset, at, sha256 }
   expect(() => verify(proof, other)).toThrow(InvalidProof)

@@ -17,8 +17,8 @@ import { type ActivityPage, readActivities, readNeighbours } from '../reads/acti
 import { assertReadable } from '../reads/reads.ts'
 import { type StoredActivity, treeIndexOf } from '../storage/activity-member.ts'
 import { readTiles } from '../storage/activity-tiles.ts'
-import { type StateFollower, stateDiverged } from './state-follower.ts'
 import type { RecentState } from './state-history.ts'
+import { type StateTreeUpdater, stateDiverged } from './tree-updater.ts'
 
 type Stored = { readonly redis: Redis; readonly genesis: Genesis }
 type Page = Omit<ActivityPage, 'party'>
@@ -29,7 +29,7 @@ type Page = Omit<ActivityPage, 'party'>
  * @throws {ScanError} As all reads; STATE_DIVERGED if the stored rows differ from the log.
  */
 export async function proveActivities(
-  context: Stored & { readonly follower: StateFollower },
+  context: Stored & { readonly treeUpdater: StateTreeUpdater },
   recent: RecentState,
   page: Page,
 ): Promise<VerifiedRun> {
@@ -41,7 +41,7 @@ export async function proveActivities(
       offset: recent.point.offset,
       what: `The activities ${page.order === 'asc' ? 'after' : 'before'} ${page.after ?? 'the first'} differ.`,
     }
-    context.follower.diverge(divergence)
+    context.treeUpdater.diverge(divergence)
     throw stateDiverged(divergence, error)
   }
 }

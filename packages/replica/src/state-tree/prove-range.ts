@@ -17,8 +17,8 @@ import type { NameReader } from '../reads/name-reader.ts'
 import { readVersions } from '../reads/reads.ts'
 import { decodeVersions } from '../storage/versions.ts'
 import type { StoredLeaf } from './leaf-store.ts'
-import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
 import type { RecentState, StateHistory } from './state-history.ts'
+import { differs, type StateTreeUpdater, stateDiverged } from './tree-updater.ts'
 
 /** Expired leaves in a range. Each takes 200 bytes of the answer. */
 export const EXPIRED_LEAVES_MAX = 10_000
@@ -45,7 +45,7 @@ export function pruneRange(history: StateHistory, recent: RecentState, range: Ke
  * @throws {ScanError} As `pruneRange` and all reads; STATE_DIVERGED if a stored value does not belong to its leaf.
  */
 export async function proveRange(
-  { nameReader, follower }: { readonly nameReader: NameReader; readonly follower: StateFollower },
+  { nameReader, treeUpdater }: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
   { history, recent }: { readonly history: StateHistory; readonly recent: RecentState },
   range: KeyRange,
 ): Promise<ProvenRange> {
@@ -61,7 +61,7 @@ export async function proveRange(
       const body = bodyOf(leaf, versions[index])
       if (body === undefined) {
         const divergence = { offset: recent.point.offset, what: differs(nameOf(leaf)) }
-        follower.diverge(divergence)
+        treeUpdater.diverge(divergence)
         throw stateDiverged(divergence)
       }
       values.set(leaf, fromUtf8(body))

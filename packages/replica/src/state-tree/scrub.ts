@@ -13,7 +13,7 @@ import { readHeadBytes } from '../storage/head-reads.ts'
 import type { Layout } from '../storage/layout.ts'
 import { areDocumentsEqual, comparableState, differingName, rangeOfNames } from './compare-state.ts'
 import { proveActivities } from './prove-activities.ts'
-import { differs, type StateFollower } from './state-follower.ts'
+import { differs, type StateTreeUpdater } from './tree-updater.ts'
 
 /** 400 names per second: 100 000 in four minutes, with one part in a hundred of a processor. */
 const SCRUB_NAMES = 100
@@ -22,12 +22,12 @@ const SCRUB_ROWS = 100
 const SCRUB_INTERVAL_MS = 250
 /** Loading the state does not read the rows. After a start they are scrubbed at once, 5 000 per second. */
 const FIRST_PASS_INTERVAL_MS = 10
-/** Before the next pass, which begins with the documents. These are expensive, and a pass of a small network is short. */
+/** The pause before the next pass. A pass begins with the documents, which are expensive to read. */
 const SCRUB_PAUSE_MS = 1000
 
 type Context = {
   readonly redis: Redis
-  readonly follower: StateFollower
+  readonly treeUpdater: StateTreeUpdater
   readonly genesis: Genesis
   readonly layout: Layout
   readonly clock: Clock
@@ -52,7 +52,7 @@ export async function scrub(context: Context): Promise<void> {
  * @param portion - Continues after the name or row that it returned last, null at first. Returns null at the end.
  */
 function scrubOver(
-  { follower, clock, signal }: Context,
+  { treeUpdater, clock, signal }: Context,
   firstPassIntervalMs: number,
   portion: (after: string | null) => Promise<string | null>,
 ) {
@@ -61,7 +61,7 @@ function scrubOver(
   let waitMs = SCRUB_INTERVAL_MS
   const work = async () => {
     waitMs = SCRUB_INTERVAL_MS
-    if (follower.history() === null) return
+    if (treeUpdater.history() === null) return
     after = await portion(after)
     if (after === null) intervalMs = SCRUB_INTERVAL_MS
     waitMs = after === null ? SCRUB_PAUSE_MS : intervalMs
@@ -80,12 +80,12 @@ function scrubOver(
 
 /** The name after which to continue; null at the end. */
 async function scrubNames(
-  { redis, follower }: Context,
+  { redis, treeUpdater }: Context,
   after: string | null,
 ): Promise<string | null> {
   const { head, names } = await readNamesAfter(redis, after, SCRUB_NAMES)
   const last = names.size < SCRUB_NAMES ? null : ([...names.keys()].at(-1) ?? null)
-  follower.compare(head, (history, recent) => {
+  treeUpdater.compare(head, (history, recent) => {
     const name = differingName(history, recent, { range: rangeOfNames(after, last), values: names })
     return name === undefined ? null : differs(name)
   })
@@ -94,9 +94,9 @@ async function scrubNames(
 
 /** The row after which to continue; null at the end. */
 async function scrubActivities(context: Context, after: string | null): Promise<string | null> {
-  const { redis, follower } = context
+  const { redis, treeUpdater } = context
   const stored = await readHeadBytes(redis)
-  const history = follower.history()
+  const history = treeUpdater.history()
   const recent = history === null || stored === null ? undefined : comparableState(history, stored)
   if (recent === undefined) return after
   const page = { after, limit: SCRUB_ROWS, order: 'asc' } as const
@@ -104,9 +104,9 @@ async function scrubActivities(context: Context, after: string | null): Promise<
   return proven.rows.at(-1)?.eventId ?? null
 }
 
-async function scrubDocuments({ redis, follower, genesis, layout }: Context): Promise<void> {
+async function scrubDocuments({ redis, treeUpdater, genesis, layout }: Context): Promise<void> {
   const { head, documents } = await readAllDocuments(redis)
-  follower.compare(head, (history, recent) =>
+  treeUpdater.compare(head, (history, recent) =>
     areDocumentsEqual(history, recent, { documents, layout, genesis })
       ? null
       : 'The rules or addresses of the network differ.',

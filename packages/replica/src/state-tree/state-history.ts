@@ -39,13 +39,13 @@ export type RecentState = {
 }
 
 /** An entry to be removed is missing, or one to be added exists already: stored state and log differ. */
-export class StateMismatch extends Error {
-  override readonly name = 'StateMismatch'
+export class StateMismatchError extends Error {
+  override readonly name = 'StateMismatchError'
 }
 
 /** The tree was built from a log with another history. */
-export class OtherHistory extends Error {
-  override readonly name = 'OtherHistory'
+export class OtherHistoryError extends Error {
+  override readonly name = 'OtherHistoryError'
 }
 
 /** Starts without entries and documents. */
@@ -65,10 +65,10 @@ export function createStateHistory(
   let applied: HistoryPoint = { offset: -1, recordTime: 0, historyHash: '' }
 
   const addLeaf = (id: number): void => {
-    if (!tree.add(id)) throw new StateMismatch('two entries have one key')
+    if (!tree.add(id)) throw new StateMismatchError('two entries have one key')
   }
   const removeLeaf = (key: Uint8Array): void => {
-    if (!tree.remove(key)) throw new StateMismatch('an archived entry is missing')
+    if (!tree.remove(key)) throw new StateMismatchError('an archived entry is missing')
   }
   const putConstant = ({ key, value }: ConstantLeaf): void => {
     const bytes = keyOf(key)
@@ -76,11 +76,11 @@ export function createStateHistory(
     addLeaf(store.putValue(bytes, value))
   }
 
-  /** Adds an entry. @throws {StateMismatch} If an entry with its key exists. */
+  /** Adds an entry. @throws {StateMismatchError} If an entry with its key exists. */
   const add = (entry: EntryFacts): void => {
     for (const id of store.putEntry(entry)) addLeaf(id)
   }
-  /** Removes an entry. @throws {StateMismatch} If the entry does not exist. */
+  /** Removes an entry. @throws {StateMismatchError} If the entry does not exist. */
   // The leaf by name is removed last, because that frees the record.
   const remove = ({ name, contractId, user }: EntryFacts): void => {
     if (contractId !== null) removeLeaf(partyKey(user, name, contractId))
@@ -137,7 +137,7 @@ export function createStateHistory(
         ? applied
         : recent.find(({ point }) => point.offset === offset)?.point
     if (known !== undefined && known.historyHash !== historyHash)
-      throw new OtherHistory(`the log has another history at ${offset} than the state`)
+      throw new OtherHistoryError(`the log has another history at ${offset} than the state`)
   }
 
   putConstant(membersLeaf(genesis))
@@ -155,8 +155,8 @@ export function createStateHistory(
      * Applies the next entry of the log. An entry that was applied before is only compared: it arrives again after Redis
      * lost its last seconds.
      *
-     * @throws {OtherHistory} If the log has another history than the tree.
-     * @throws {StateMismatch} As `add` and `remove`.
+     * @throws {OtherHistoryError} If the log has another history than the tree.
+     * @throws {StateMismatchError} As `add` and `remove`.
      */
     apply(step: Step, isCheckpoint: boolean): void {
       const { offset, recordTime, historyHash, delta, activities: rows = [] } = step

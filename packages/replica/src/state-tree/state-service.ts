@@ -20,23 +20,23 @@ import { offsetNotReached, offsetPruned } from '../reads/reads.ts'
 import type { StoredHead } from '../storage/head.ts'
 import { proveActivities } from './prove-activities.ts'
 import { proveRange } from './prove-range.ts'
-import { type StateFollower, stateDiverged } from './state-follower.ts'
 import type { RecentState, StateHistory } from './state-history.ts'
+import { type StateTreeUpdater, stateDiverged } from './tree-updater.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
 const PROVEN_BYTES_MAX = 32 * 2 ** 20
-/** Of the map and the objects of one proof. */
+/** Memory of the map and the objects of one proof. */
 const PROVEN_OVERHEAD_BYTES = 512
 
 export function createStateService(context: {
   readonly redis: Redis
   readonly genesis: Genesis
   readonly nameReader: NameReader
-  readonly follower: StateFollower
-  /** Of the stored replica. */
+  readonly treeUpdater: StateTreeUpdater
+  /** The head of the stored replica. */
   readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
 }) {
-  const { follower, head } = context
+  const { treeUpdater, head } = context
   const listeners = new Set<(point: StatePoint) => void>()
   /** The newest offset that was reported to listeners. */
   let reportedUpTo: Offset = -1
@@ -53,9 +53,9 @@ export function createStateService(context: {
   const recentAt = (
     at: Offset,
   ): { readonly history: StateHistory; readonly recent: RecentState } => {
-    const diverged = follower.diverged()
+    const diverged = treeUpdater.diverged()
     if (diverged !== null) throw stateDiverged(diverged)
-    const history = follower.history()
+    const history = treeUpdater.history()
     if (history === null) throw new ScanError('NOT_READY', 'The state is being loaded.')
     const { offset, horizon } = head()
     if (at > offset) throw offsetNotReached(at)
@@ -96,7 +96,7 @@ export function createStateService(context: {
     /** Recent certifiable offsets, oldest first: 60 s of record time, fewer where they take much memory. None while diverged. */
     statePoints(): readonly StatePoint[] {
       const { offset, horizon } = head()
-      const points = (follower.history()?.recent() ?? []).map(({ point }) => point)
+      const points = (treeUpdater.history()?.recent() ?? []).map(({ point }) => point)
       return points.filter((point) => point.offset >= horizon && point.offset <= offset)
     },
     /** Calls the listener with each new point once, in order, after its batch is written. */
@@ -106,7 +106,7 @@ export function createStateService(context: {
     },
     /** Ingest calls this after each write. */
     onWritten(): void {
-      for (const point of follower.history()?.takePoints(head().offset) ?? []) {
+      for (const point of treeUpdater.history()?.takePoints(head().offset) ?? []) {
         if (point.offset <= reportedUpTo) continue
         reportedUpTo = point.offset
         for (const listener of listeners) listener(point)
@@ -135,7 +135,7 @@ export function createStateService(context: {
       return { proof, rows: run.proven.rows }
     },
     /** The difference that was found between log and stored state; null if no difference was found since the last wipe. */
-    diverged: follower.diverged,
+    diverged: treeUpdater.diverged,
   }
 }
 

@@ -28,7 +28,7 @@ export type ConstantLeaf = { readonly key: readonly string[]; readonly value: st
 /** The genesis opens rounds 0 to 2 (D-22). */
 const INITIAL_ROUND = '0'
 
-/** Of the activity tree. */
+/** The leaf that describes the activity tree. */
 export function activitiesLeaf({ size, peaks }: Frontier): ConstantLeaf {
   const root = toHex(joinSubtrees(peaks, sha256))
   return { key: ['a'], value: canonicalJson({ root, size }) }
@@ -75,7 +75,7 @@ function ansRulesOf(documents: Documents, genesis: Genesis): Json {
   return { ans_rules_update: contractState(newestOf(documents, 'AnsRules'), genesis) }
 }
 
-/** In the order of the genesis. */
+/** The addresses of the scan nodes, in the order of the genesis. */
 function scansOf(documents: Documents, genesis: Genesis): Json {
   const addresses = (documents.get('ScanAddress') ?? []).map((each) => payloadOf(scanAddress, each))
   const scans = genesis.nodes.flatMap((node) =>

@@ -113,7 +113,7 @@ export function putTilesBefore(
   }
 }
 
-/** Of the tile with the hash at this index of its level. */
+/** The key of the tile with the hash at this index of its level. */
 function tileKeyBefore(level: number, count: number): string {
   return activityTileKey(level, Math.floor(count / TILE_HASHES))
 }

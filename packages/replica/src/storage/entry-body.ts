@@ -3,7 +3,7 @@ import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Micros, PartyId } from '@quorumscan/model'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 
-/** In the member order of D-8. */
+/** The JSON of an entry, with its members in the order of D-8. */
 export type EntryBody = {
   readonly contractId: string | null
   readonly user: PartyId

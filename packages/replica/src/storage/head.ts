@@ -39,7 +39,7 @@ const NUMBER_NAMES = ['offset', 'recordTime', 'horizon', 'endedCount', 'cleanedC
 const HASHES = HASH_NAMES.length + 1
 const NUMBERS_BYTES = 8 * (NUMBER_NAMES.length + 3)
 const HEAD_BYTES = 1 + HASHES * 32 + NUMBERS_BYTES
-/** In place of a root that is null; that of the empty tree, which no state has. */
+/** Stored for a root that is null: the root of the empty tree, which no state has. */
 const NO_ROOT = '0'.repeat(64)
 
 /** Redis holds a replica that this process cannot use. The message says what to do. */
@@ -88,7 +88,7 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
   }
 }
 
-/** Only what every read checks. @throws {ReplicaStateError} As `decodeHead`. */
+/** Decodes only what every read checks. @throws {ReplicaStateError} As `decodeHead`. */
 export function decodeSpan(bytes: Uint8Array): Pick<StoredHead, 'offset' | 'horizon'> {
   const number = numbersOf(bytes)
   return { offset: number(0), horizon: number(2) }

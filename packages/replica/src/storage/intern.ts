@@ -10,16 +10,16 @@ import type { ContractId } from '@quorumscan/model'
 
 /** 128 bits of SHA-256. Two parties with one tag would share no more than the walk over their names. */
 export const TAG_BYTES = 16
-/** After the bucket. Two index keys with one tag cost reads: contracts show by which keys they are filed. */
+/** The bytes after the bucket. Two index keys with one tag cost extra reads: a contract shows its own index keys. */
 export const INDEX_TAG_BYTES = 8
 /** 12 bits in two characters: 100 contracts a bucket at 100 000 names. */
 export const BUCKET_BYTES = 2
 /** 128 bits with the bucket; contracts show which id they have. */
 const ID_REST_BYTES = 15
 
-/** In the order of their bytes. */
+/** The digits of base 64, in the order of their bytes. */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
-/** Every bucket. */
+/** All buckets. */
 export const BUCKETS: readonly string[] = [...ALPHABET].flatMap((high) =>
   [...ALPHABET].map((low) => high + low),
 )

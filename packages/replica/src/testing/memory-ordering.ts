@@ -31,7 +31,7 @@ export function createMemoryOrdering(
       while (!signal.aborted) {
         if (position < entries.length) {
           const count = Math.min(nextCut(), batchEntriesMax)
-          // At least once delivered: each batch begins with what was delivered last.
+          // Entries are delivered at least once: each batch begins with the last entry of the previous one.
           const batch = entries.slice(Math.max(position - 1, 0), position + count)
           position = Math.min(position + count, entries.length)
           yield batch

@@ -27,7 +27,7 @@ export type Registration = {
   readonly rows: readonly ActivityRow[]
 }
 
-/** Where in the log it is. */
+/** The position in the log. */
 type At = {
   readonly offset: Offset
   readonly recordTime: Micros
@@ -38,7 +38,7 @@ type At = {
 const NAME = 'the-one-that-was-registered.unverified.ns'
 const CONTRACT_ID = /\b00[0-9a-f]{64}\b/g
 
-/** Of the test network. */
+/** Registrations of the test network. */
 export function createRegistrations(
   genesisHash: string,
 ): (fields: EntryFields, at: At) => Registration {

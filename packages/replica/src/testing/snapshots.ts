@@ -19,7 +19,7 @@ import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { loadHeadState } from '../ingest/store.ts'
 import { createSnapshotMaker } from '../snapshot/maker.ts'
-import { createStateFollower } from '../state-tree/state-follower.ts'
+import { createStateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { createLayout } from '../storage/layout.ts'
 import { growActivityLog } from './activity-log.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
@@ -27,7 +27,7 @@ import { createSeededIntegers } from './random-log.ts'
 import { settledDump } from './replay.ts'
 
 const SECOND_MICROS = 1_000_000
-/** Of the log below: what its clean-up has to wait for while a snapshot is taken. */
+/** The clean-up of the log below waits for this while a snapshot is taken. */
 const FORGOTTEN_MICROS = 600 * SECOND_MICROS
 
 /**
@@ -76,9 +76,9 @@ export function growForgetfulLog(seed: string): Scenario {
 export type Taken = ReadonlyMap<Offset, Uint8Array>
 
 export type Followed = {
-  /** By offset, of all that was applied. */
+  /** History hashes by offset, of all applied entries. */
   readonly hashes: ReadonlyMap<Offset, string>
-  /** By certifiable offset. */
+  /** State roots by certifiable offset. */
   readonly roots: ReadonlyMap<Offset, string>
   readonly taken: Taken
 }
@@ -108,7 +108,7 @@ export async function follow(
   const taken = new Map<Offset, Uint8Array>()
   const taking: Promise<void>[] = []
   const stop = new AbortController()
-  const state = createStateFollower({ genesis, layout, onProblem: problem })
+  const state = createStateTreeUpdater({ genesis, layout, onProblem: problem })
   const end = log.at(-1)?.offset ?? 0
   const applied = new EventEmitter()
   let isAtEnd = false
@@ -154,7 +154,7 @@ export async function follow(
       snapshots: { find: async (after) => (after === 0 ? (start ?? null) : null) },
       signal: stop.signal,
       onWriting() {},
-      onHeld() {},
+      onClockWait() {},
       onHeadState({ head }, entries) {
         for (const { offset, historyHash } of entries) hashes.set(offset, historyHash)
         for (const point of state.history()?.takePoints(head.offset) ?? [])
@@ -180,7 +180,7 @@ function problem(error: Error): never {
   throw error
 }
 
-/** As who follows the log while it grows is given it. */
+/** The batch in parts, as a follower receives a log that grows. */
 function withoutLeaps(batch: readonly LogEntry[]): readonly (readonly LogEntry[])[] {
   const parts: LogEntry[][] = []
   for (const entry of batch) {

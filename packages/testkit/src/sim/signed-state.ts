@@ -1,7 +1,7 @@
 /** One state of a network that its members have signed, and documents that prove answers from it. */
 import { toHex } from '@quorumscan/base'
 import { encodeStateStatement } from '@quorumscan/verifier'
-import { encodeCertificate, encodeDocument, type Question } from '@quorumscan/verifier/certified'
+import { encodeCertificate, encodeDocument, type RangeQuery } from '@quorumscan/verifier/certified'
 import type { TestNetwork } from '../test-network.ts'
 import type { SimEntry } from './sim-ledger.ts'
 import { createSimStates } from './sim-states.ts'
@@ -10,7 +10,7 @@ export type SignedState = {
   /** With the signatures of these members, by their positions; of all by default. */
   certificate(...signers: readonly number[]): string
   /** Proves the answer. */
-  document(question: Question<unknown>, certificate?: string): string
+  document(stateQuery: RangeQuery<unknown>, certificate?: string): string
 }
 
 export function createSignedState(
@@ -37,6 +37,6 @@ export function createSignedState(
     })
   return {
     certificate,
-    document: (question, by = certificate()) => encodeDocument(by, states.prove(question, at)),
+    document: (stateQuery, by = certificate()) => encodeDocument(by, states.prove(stateQuery, at)),
   }
 }

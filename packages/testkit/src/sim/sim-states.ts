@@ -4,7 +4,7 @@ import {
   encodeProof,
   joinProofs,
   prune,
-  type Question,
+  type RangeQuery,
   visibleLeaves,
 } from '@quorumscan/verifier/certified'
 import { createStateTree, type Version } from '@quorumscan/verifier/state-tree'
@@ -27,7 +27,7 @@ export type SimStates = {
   }): void
   rootAt(offset: number): Uint8Array
   prove(
-    question: Question<unknown>,
+    stateQuery: RangeQuery<unknown>,
     at: { readonly offset: number; readonly recordTime: number },
   ): string
 }
@@ -78,9 +78,9 @@ export function createSimStates(): SimStates {
       if (isCertifiable) versions.set(offset, tree.commit())
     },
     rootAt: (offset) => versionAt(offset).rootHash,
-    prove(question, { offset, recordTime }) {
+    prove(stateQuery, { offset, recordTime }) {
       const { root } = versionAt(offset)
-      const proofs = question.ranges.map((range) => {
+      const proofs = stateQuery.ranges.map((range) => {
         const pruned = root === null ? null : prune(tree, root, { ...range, at: recordTime })
         const values = new Map(
           visibleLeaves(pruned).map((leaf) => [leaf, (leaf as StoredLeaf).value]),

@@ -9,7 +9,7 @@ import {
 } from './certificate.ts'
 
 export type CheckedCertificate = HistoryPoint & {
-  /** Of the state tree. */
+  /** The root of the state tree. */
   readonly root: Uint8Array
   /** In the order of the genesis. They may be too few: the reader counts them. */
   readonly signers: readonly string[]

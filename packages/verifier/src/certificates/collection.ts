@@ -56,7 +56,7 @@ export type Collection = {
   readonly points: Map<number, StatePoint>
   /** By member and offset. */
   readonly states: ReadonlyMap<string, Map<number, SignedState>>
-  /** Of the points that enough members signed. */
+  /** By offset: the certificates of points that enough members signed. */
   readonly certificates: Map<number, Certificate>
   divergence: Divergence | null
 }
@@ -82,7 +82,7 @@ export function newestCertificate(collection: Collection, signerCount: number): 
   return null
 }
 
-/** At one of the last offsets; null: too few members signed what the local replica computed there. */
+/** The certificate at a recent offset; null: too few members signed the state that the local replica has there. */
 export function certificateAt(collection: Collection, offset: number): Certificate | null {
   return collection.divergence === null ? (collection.certificates.get(offset) ?? null) : null
 }

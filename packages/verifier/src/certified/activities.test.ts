@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { askActivities } from './activities.ts'
+import { activitiesQuery } from './activities.ts'
 import * as reader from './index.ts'
-import { questionOf } from './question-of-request.ts'
+import { queryOf } from './query-of-request.ts'
 import {
   documentOf,
   findFlaws,
@@ -82,20 +82,20 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'any run is a page',
     file: 'certified/activities.ts',
-    line: ' && isPage(run, page, goneUntil)',
+    line: ' && isPage(run, page, expiredUntil)',
     by: '',
   },
   {
     mistake: 'nothing goes',
     file: 'certified/activities.ts',
-    line: 'row.recordTime > goneUntil',
+    line: 'row.recordTime > expiredUntil',
     by: 'row.recordTime > 0',
   },
   {
     mistake: 'a row is there when it goes',
     file: 'certified/activities.ts',
-    line: 'row.recordTime > goneUntil',
-    by: 'row.recordTime >= goneUntil',
+    line: 'row.recordTime > expiredUntil',
+    by: 'row.recordTime >= expiredUntil',
   },
   {
     mistake: 'expired rows may be shown',
@@ -185,14 +185,14 @@ describe('a page of activities', () => {
     const verifier = reader.createCertifiedVerifier(network)
     const asked = page(2, '0000000000000950:0000')
     const bytes = Buffer.from(documentOf(truth, honestRun(truth.rows, asked)))
-    expect(await verifier.verify(bytes, askActivities(asked, network), 'weak')).toMatchObject({
+    expect(await verifier.verify(bytes, activitiesQuery(asked, network), 'weak')).toMatchObject({
       answer: { activities: [{ event_id: '0000000000000950:0001' }, {}] },
     })
     for (const [index, byte] of bytes.entries()) {
       const change = Buffer.from([[byte ^ (1 << roll(8))], [], [byte, byte]][roll(3)] ?? [])
       const changed = Buffer.concat([bytes.subarray(0, index), change, bytes.subarray(index + 1)])
       if (changed.equals(bytes)) continue
-      const verified = verifier.verify(changed, askActivities(asked, network), 'weak')
+      const verified = verifier.verify(changed, activitiesQuery(asked, network), 'weak')
       await expect(verified, `${index}: ${changed}`).rejects.toMatchObject({ name: 'InvalidProof' })
     }
   })
@@ -207,7 +207,7 @@ describe('a page of activities', () => {
     const asked = page(2, null)
     const document = documentOf(truth, honestRun(truth.rows, asked))
     const verify = (offsetMin: number) =>
-      verifier.verify(document, askActivities({ ...asked, offsetMin }, network), 'weak')
+      verifier.verify(document, activitiesQuery({ ...asked, offsetMin }, network), 'weak')
     const { offset } = await verify(0)
     await expect(verify(offset)).resolves.toMatchObject({ offset })
     await expect(verify(offset + 1)).rejects.toMatchObject({
@@ -223,7 +223,7 @@ describe('a page of activities', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     for (const member of ['state', 'run']) {
       const nested = document.replace(new RegExp(`"${member}":.*$`), `"${member}":${deep}}}`)
-      const verified = verifier.verify(nested, askActivities(asked, network), 'weak')
+      const verified = verifier.verify(nested, activitiesQuery(asked, network), 'weak')
       await expect(verified, member).rejects.toMatchObject({ name: 'InvalidProof' })
     }
   })
@@ -231,7 +231,7 @@ describe('a page of activities', () => {
   it('is requested with its parameters and no others', () => {
     const whole = { page_size: 1, begin_after_id: null, sort_order: 'asc' }
     const ask = (change: object) => () =>
-      questionOf({ operation: 'listActivities', parameters: { ...whole, ...change } }, network)
+      queryOf({ operation: 'listActivities', parameters: { ...whole, ...change } }, network)
     expect(ask({ begin_after_id: '0000000000000001:0000', sort_order: 'desc' })).not.toThrow()
     for (const change of [
       { page_size: 0 },

@@ -22,9 +22,9 @@ import {
   type ActivitiesPage,
   type CertifiedState,
   parseValue,
-  type RowsQuestion,
+  type RowsQuery,
   rangeUnder,
-} from './question.ts'
+} from './query.ts'
 
 /** The answer of `POST /v0/activities`. */
 export type ActivitiesAnswer = { readonly activities: readonly Json[] }
@@ -40,10 +40,10 @@ export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
  *
  * @throws {RangeError} If there is no such page.
  */
-export function askActivities(
+export function activitiesQuery(
   { ...page }: ActivitiesPage,
   { genesis }: Pick<HashedNetwork, 'genesis'>,
-): RowsQuestion<ActivitiesAnswer> {
+): RowsQuery<ActivitiesAnswer> {
   const { pageSize, after, order, offsetMin = 0 } = page
   if (!Number.isSafeInteger(pageSize) || pageSize < 1)
     throw new RangeError('a page has at least one row')
@@ -62,8 +62,8 @@ export function askActivities(
       if (isBelowOffset(state.offset, offsetMin))
         throw new InvalidProof('NOT_PROVEN', 'a walk never goes back to an earlier offset')
       const run = verifyActivities(proof, state)
-      const goneUntil = state.at - genesis.activityRetentionMicros
-      if (run.rows.length <= pageSize && isPage(run, page, goneUntil)) return answer(run.rows)
+      const expiredUntil = state.at - genesis.activityRetentionMicros
+      if (run.rows.length <= pageSize && isPage(run, page, expiredUntil)) return answer(run.rows)
       throw new InvalidProof('NOT_PROVEN', 'the rows are not those that were asked for')
     },
   }
@@ -99,9 +99,9 @@ export function joinActivitiesProof(run: string, state: string): string {
 function isPage(
   { before, rows, behind }: ProvenRun,
   { after, order }: ActivitiesPage,
-  goneUntil: number,
+  expiredUntil: number,
 ): boolean {
-  const isVisible = (row: Neighbour) => row.recordTime > goneUntil
+  const isVisible = (row: Neighbour) => row.recordTime > expiredUntil
   if (!rows.every(isVisible)) return false
   if (order === 'asc') {
     const isAsked = ({ eventId }: Neighbour) => after === null || eventId > after

@@ -10,8 +10,8 @@ import type { HashedNetwork } from './lookups.ts'
 
 /**
  * The visible leaves of the state that a document shows, or rows of the activity history as leaves with the keys
- * `activity`, event id. The document proves that they exist. It proves of nothing else that it does not exist, because only
- * a request names what is missing. Rows follow each other.
+ * `activity`, event id. The document proves that they exist, and that rows follow each other. It cannot prove absence:
+ * only a request says which keys were looked up.
  *
  * @throws As `CertifiedVerifier.verify`.
  */

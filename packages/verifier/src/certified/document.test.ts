@@ -5,8 +5,8 @@ import type { CanonicalRequest } from '../statements/canonical-request.ts'
 import { createCertifiedVerifier, encodeDocument, splitDocument } from './document.ts'
 import { isBelowOffset, isStale } from './freshness.ts'
 import type { CertifiedPage } from './lists.ts'
-import type { Question } from './question.ts'
-import { questionOf } from './question-of-request.ts'
+import type { RangeQuery } from './query.ts'
+import { queryOf } from './query-of-request.ts'
 import { createTestNetwork } from './testing/network.ts'
 import {
   answerOf,
@@ -28,14 +28,14 @@ const PARTIES = ['alice', 'bob', MEMBER, network.genesis.dso]
 const AT = { offset: 7, recordTime: 100 }
 
 function documentOf(world: World, request: CanonicalRequest, signers = [0, 1, 2]): string {
-  const question = questionOf(request, network) as Question<unknown>
-  const proof = proofOf(world.leaves, question, world.point.recordTime)
+  const stateQuery = queryOf(request, network) as RangeQuery<unknown>
+  const proof = proofOf(world.leaves, stateQuery, world.point.recordTime)
   const certificate = encodeCertificate(network.certificateOf(world.point, signers))
   return encodeDocument(certificate, JSON.stringify(proof))
 }
 
 const verify = (document: string | Uint8Array, request: CanonicalRequest) =>
-  verifier.verify(document, questionOf(request, network), 'strong')
+  verifier.verify(document, queryOf(request, network), 'strong')
 
 /** Letters and suffixes that collide: prefixes of each other, neighbours of synthetic names, beyond UTF-16 order. */
 const name = fc
@@ -174,21 +174,21 @@ describe('a document', () => {
 
   it('needs as many signers as the reader demands', async () => {
     const request = { operation: 'getEntryByName', parameters: { name: 'dso.ns' } }
-    const question = questionOf(request, network)
+    const stateQuery = queryOf(request, network)
     const document = documentOf(createWorld(network, [], AT), request, [1, 3])
-    expect((await verifier.verify(document, question, 'weak')).signers).toEqual(['sv-2', 'sv-4'])
+    expect((await verifier.verify(document, stateQuery, 'weak')).signers).toEqual(['sv-2', 'sv-4'])
     for (const threshold of ['strong', 'all', 3, 4] as const)
-      await expect(verifier.verify(document, question, threshold)).rejects.toMatchObject({
+      await expect(verifier.verify(document, stateQuery, threshold)).rejects.toMatchObject({
         code: 'TOO_FEW_SIGNERS',
       })
     for (const threshold of [0, 1, 5, 2.5, Number.NaN])
-      await expect(verifier.verify(document, question, threshold)).rejects.toThrow(RangeError)
+      await expect(verifier.verify(document, stateQuery, threshold)).rejects.toThrow(RangeError)
   })
 
   it('returns a list of signers that its caller may change', async () => {
     const request = { operation: 'getEntryByName', parameters: { name: 'dso.ns' } }
     const document = documentOf(createWorld(network, [], AT), request, [0, 1])
-    const { signers } = await verifier.verify(document, questionOf(request, network), 'weak')
+    const { signers } = await verifier.verify(document, queryOf(request, network), 'weak')
     ;(signers as string[]).push('sv-3')
     await expect(verify(document, request)).rejects.toMatchObject({ code: 'TOO_FEW_SIGNERS' })
   })
@@ -213,7 +213,7 @@ describe('a request', () => {
       ['listEntries', { name_prefix: '', page_size: 1 }],
       ['listEntries', { name_prefix: '', page_size: 1, page_token: 'x' }],
     ] as const)
-      expect(() => questionOf({ operation, parameters }, network), operation).toThrow(RangeError)
+      expect(() => queryOf({ operation, parameters }, network), operation).toThrow(RangeError)
   })
 
   it('for a page accepts only a token of its own list and network', () => {
@@ -221,7 +221,7 @@ describe('a request', () => {
     const ask =
       (prefix: string, pageToken: string, of = network) =>
       () =>
-        questionOf(
+        queryOf(
           {
             operation: 'listEntries',
             parameters: { name_prefix: prefix, page_size: 1, page_token: pageToken },

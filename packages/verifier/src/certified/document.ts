@@ -13,7 +13,7 @@ import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import { verifyRanges } from '../proof/range-proof.ts'
 import type { HashedNetwork } from './lookups.ts'
-import type { AnyQuestion } from './question.ts'
+import type { StateQuery } from './query.ts'
 
 export type Certified<Answer> = {
   readonly answer: Answer
@@ -37,22 +37,22 @@ export function createCertifiedVerifier(
   const checks = createCertificateChecks(network)
   return {
     /**
-     * What a document proves about a question. The caller checks whether it is recent enough: `isStale`,
+     * What a document proves about a query. The caller checks whether it is recent enough: `isStale`,
      * `isBelowOffset`.
      *
      * @param document - As received. Of bytes a copy is checked and read.
      * @param threshold - How many members must have signed the state.
-     * @throws {InvalidProof} If it proves nothing about the question.
+     * @throws {InvalidProof} If it proves nothing about the query.
      * @throws {RangeError} If the threshold is not a number from f + 1 to n.
      */
     async verify<Answer>(
       document: string | Uint8Array,
-      question: AnyQuestion<Answer>,
+      stateQuery: StateQuery<Answer>,
       threshold: Threshold,
     ): Promise<Certified<Answer>> {
       const text = documentText(document)
       const { checked, proof } = await openDocument(text, threshold, { network, checks })
-      return answerOf(proof, checked, { question, network })
+      return answerOf(proof, checked, { stateQuery, network })
     },
   }
 }
@@ -79,7 +79,7 @@ export async function openDocument(
 }
 
 /**
- * What the proof of a document proves about a question.
+ * What the proof of a document proves about a query.
  *
  * @throws {InvalidProof} If it does not prove it.
  */
@@ -87,17 +87,17 @@ export function answerOf<Answer>(
   proof: string,
   { offset, recordTime, historyHash, root, signers }: CheckedCertificate,
   {
-    question,
+    stateQuery,
     network,
-  }: { readonly question: AnyQuestion<Answer>; readonly network: HashedNetwork },
+  }: { readonly stateQuery: StateQuery<Answer>; readonly network: HashedNetwork },
 ): Certified<Answer> {
-  if (question.offset !== null && question.offset !== offset)
+  if (stateQuery.offset !== null && stateQuery.offset !== offset)
     throw new InvalidProof('NOT_PROVEN', 'the page is of another offset')
   const state = { root, offset, at: recordTime, sha256: network.sha256 }
   const answer =
-    'ranges' in question
-      ? question.answer(verifyRanges({ ...state, proof, ranges: question.ranges }), offset)
-      : question.verify(proof, state)
+    'ranges' in stateQuery
+      ? stateQuery.answer(verifyRanges({ ...state, proof, ranges: stateQuery.ranges }), offset)
+      : stateQuery.verify(proof, state)
   // The list of signers is a copy: the next reader counts those that are remembered.
   return { answer, offset, recordTime, historyHash, signers: [...signers] }
 }

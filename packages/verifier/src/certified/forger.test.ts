@@ -68,8 +68,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'a walk continues at any offset',
     file: 'certified/document.ts',
-    line: 'question.offset !== offset',
-    by: 'question.offset < 0',
+    line: 'stateQuery.offset !== offset',
+    by: 'stateQuery.offset < 0',
   },
   {
     mistake: 'nothing is too old',
@@ -137,7 +137,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'the prefix of what was cut off is looked at up to its last bit only',
     file: 'proof/bits.ts',
-    line: 'partsAt < bit ? bitAt(key, partsAt) - bitAt(bound, partsAt) :',
+    line: 'differsAt < bit ? bitAt(key, differsAt) - bitAt(bound, differsAt) :',
     by: '',
   },
   {
@@ -178,7 +178,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'the run of a name holds the names that it begins',
-    file: 'certified/question.ts',
+    file: 'certified/query.ts',
     line: '\\x01`)',
     by: '\\xff`)',
   },
@@ -256,13 +256,13 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'the name of an entry is not that of its key',
-    file: 'certified/question.ts',
+    file: 'certified/query.ts',
     line: 'entry?.name === name &&',
     by: 'entry !== null &&',
   },
   {
     mistake: 'the user of an entry is not that of its key',
-    file: 'certified/question.ts',
+    file: 'certified/query.ts',
     line: 'entry?.user === user &&',
     by: '',
   },
@@ -274,13 +274,13 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'a text with U+0000 is the name before it',
-    file: 'certified/question.ts',
+    file: 'certified/query.ts',
     line: String.raw`!text.includes('\0') && `,
     by: '',
   },
   {
     mistake: 'half of a surrogate pair becomes the replacement character',
-    file: 'certified/question.ts',
+    file: 'certified/query.ts',
     line: ' && !LONE_SURROGATE.test(text)',
     by: '',
   },
@@ -300,14 +300,14 @@ describe('the forger', () => {
     const roll = createDice()
     const verifier = reader.createCertifiedVerifier(network)
     for (const { document, request } of honestDocuments()) {
-      const question = reader.questionOf(request, network)
+      const stateQuery = reader.queryOf(request, network)
       const bytes = Buffer.from(document)
       for (const [index, byte] of bytes.entries()) {
         const changes = [[byte ^ (1 << roll(8))], [], [byte, byte]]
         const change = Buffer.from(changes[roll(3)] ?? [])
         const changed = Buffer.concat([bytes.subarray(0, index), change, bytes.subarray(index + 1)])
         if (changed.equals(bytes) || roll(BYTES_PER_CHANGE) > 0) continue
-        const taken = await verifier.verify(changed, question, 'weak').then(
+        const taken = await verifier.verify(changed, stateQuery, 'weak').then(
           () => 'taken',
           ({ name }: Error) => name,
         )

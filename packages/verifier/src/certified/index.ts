@@ -25,16 +25,16 @@ export {
 } from './document.ts'
 export { leavesOfDocument } from './document-leaves.ts'
 export { type Freshness, isBelowOffset, isStale } from './freshness.ts'
-export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
+export { type CertifiedPage, entriesQuery, type PageRequest, partyEntriesQuery } from './lists.ts'
 export * from './lookups.ts'
 export * from './page-token.ts'
 export {
   type ActivitiesPage,
-  type AnyQuestion,
-  askNetwork,
   type CertifiedEntry,
   type NetworkValue,
-  type Question,
-  type RowsQuestion,
-} from './question.ts'
-export { questionOf } from './question-of-request.ts'
+  networkQuery,
+  type RangeQuery,
+  type RowsQuery,
+  type StateQuery,
+} from './query.ts'
+export { queryOf } from './query-of-request.ts'

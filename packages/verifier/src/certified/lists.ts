@@ -12,7 +12,7 @@ import {
   type PageSubject,
   parsePageToken,
 } from './page-token.ts'
-import { type CertifiedEntry, canBeInKey, entryOf, type Question, rangeUnder } from './question.ts'
+import { type CertifiedEntry, canBeInKey, entryOf, type RangeQuery, rangeUnder } from './query.ts'
 
 export type CertifiedPage = {
   readonly entries: readonly CertifiedEntry[]
@@ -32,11 +32,11 @@ export type PageRequest = {
  *
  * @throws {RangeError} If the token was not issued for this list.
  */
-export function askEntries(
+export function entriesQuery(
   prefix: string,
   { ...page }: PageRequest,
   network: HashedNetwork,
-): Question<CertifiedPage> {
+): RangeQuery<CertifiedPage> {
   const subject = { kind: 'prefix', prefix } as const
   const position = positionOf(subject, page, network)
   const beginning = utf8(`n\0${prefix}`)
@@ -46,7 +46,7 @@ export function askEntries(
     limit: page.pageSize + 1,
   }
   const ranges = canBeInKey(prefix) ? [range] : []
-  return pageQuestion({ subject, page, position, network, ranges })
+  return pageQuery({ subject, page, position, network, ranges })
 }
 
 /**
@@ -54,11 +54,11 @@ export function askEntries(
  *
  * @throws {RangeError} If the token was not issued for this list.
  */
-export function askEntriesOfParty(
+export function partyEntriesQuery(
   party: string,
   { ...page }: PageRequest,
   network: HashedNetwork,
-): Question<CertifiedPage> {
+): RangeQuery<CertifiedPage> {
   const subject = { kind: 'party', party } as const
   const position = positionOf(subject, page, network)
   const all = rangeUnder(['p', party], page.pageSize + 1)
@@ -68,16 +68,16 @@ export function askEntriesOfParty(
   const synthetic = syntheticNameOf(party, network)
   if (synthetic !== null && (position === null || compareNames(synthetic, position.after) > 0))
     ranges.push(rangeUnder(['n', synthetic], 1))
-  return pageQuestion({ subject, page, position, network, ranges })
+  return pageQuery({ subject, page, position, network, ranges })
 }
 
-function pageQuestion(list: {
+function pageQuery(list: {
   readonly subject: PageSubject
   readonly page: PageRequest
   readonly position: PagePosition | null
   readonly network: HashedNetwork
   readonly ranges: readonly KeyRange[]
-}): Question<CertifiedPage> {
+}): RangeQuery<CertifiedPage> {
   const { subject, page, position, network, ranges } = list
   return {
     ranges,

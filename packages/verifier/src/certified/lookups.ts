@@ -4,41 +4,41 @@ import { fromHex, toHex } from '../encoding/bytes.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 import type { Lookup } from '../statements/canonical-request.ts'
-import { type CertifiedEntry, canBeInKey, entryOf, type Question, rangeUnder } from './question.ts'
+import { type CertifiedEntry, canBeInKey, entryOf, type RangeQuery, rangeUnder } from './query.ts'
 
 /** The network, with the hash function. Ranges depend on it in addition to the request. */
 export type HashedNetwork = Network & { readonly sha256: Sha256 }
 
 /** The visible entry of a name, or null. */
-export function askName(name: string): Question<CertifiedEntry | null> {
+export function nameQuery(name: string): RangeQuery<CertifiedEntry | null> {
   return firstUnder(['n', name])
 }
 
 /** The entry that represents a party: its synthetic one, else its lowest visible name; or null. */
-export function askParty(party: string, network: HashedNetwork): Question<CertifiedEntry | null> {
+export function partyQuery(party: string, network: HashedNetwork): RangeQuery<CertifiedEntry | null> {
   const synthetic = syntheticNameOf(party, network)
   if (synthetic === null) return firstUnder(['p', party])
-  const byName = askName(synthetic)
+  const byName = nameQuery(synthetic)
   return { ...byName, answer: (runs, offset) => ofUser(party, byName.answer(runs, offset)) }
 }
 
 /** The entry of a name, or the one that represents a party, or null. */
-export function askLookup(lookup: Lookup, network: HashedNetwork): Question<CertifiedEntry | null> {
-  return 'name' in lookup ? askName(lookup.name) : askParty(lookup.party, network)
+export function lookupQuery(lookup: Lookup, network: HashedNetwork): RangeQuery<CertifiedEntry | null> {
+  return 'name' in lookup ? nameQuery(lookup.name) : partyQuery(lookup.party, network)
 }
 
 /** Lookups in order, at one offset. */
-export function askBatch(
+export function batchQuery(
   lookups: readonly Lookup[],
   network: HashedNetwork,
-): Question<readonly (CertifiedEntry | null)[]> {
-  const questions = lookups.map((lookup) => askLookup(lookup, network))
+): RangeQuery<readonly (CertifiedEntry | null)[]> {
+  const stateQueries = lookups.map((lookup) => lookupQuery(lookup, network))
   return {
-    ranges: questions.flatMap(({ ranges }) => ranges),
+    ranges: stateQueries.flatMap(({ ranges }) => ranges),
     offset: null,
     answer(runs, offset) {
       let next = 0
-      return questions.map(({ ranges, answer }) => {
+      return stateQueries.map(({ ranges, answer }) => {
         const own = runs.slice(next, next + ranges.length)
         next += ranges.length
         return answer(own, offset)
@@ -67,7 +67,7 @@ export function ofUser(party: string, entry: CertifiedEntry | null): CertifiedEn
   throw new InvalidProof('NOT_PROVEN', 'the entry is that of another party')
 }
 
-function firstUnder(components: readonly string[]): Question<CertifiedEntry | null> {
+function firstUnder(components: readonly string[]): RangeQuery<CertifiedEntry | null> {
   return {
     ranges: components.every(canBeInKey) ? [rangeUnder(components, 1)] : [],
     offset: null,

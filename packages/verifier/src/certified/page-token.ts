@@ -5,7 +5,7 @@
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
 import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
-import { canBeInKey } from './question.ts'
+import { canBeInKey } from './query.ts'
 
 /** The list that a walk reads. */
 export type PageSubject =
@@ -13,9 +13,9 @@ export type PageSubject =
   | { readonly kind: 'party'; readonly party: string }
 
 export type PagePosition = {
-  /** The walk continues after this name, */
+  /** The walk continues after this name. */
   readonly after: string
-  /** at this offset. */
+  /** The offset of all pages of the walk. */
   readonly offset: number
 }
 

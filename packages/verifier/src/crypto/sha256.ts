@@ -6,7 +6,7 @@
 
 const BLOCK_BYTES = 64
 const ROUNDS = 64
-/** Of the first primes: 32 bits after the point of the cube roots, and of the first eight square roots. */
+/** The first 32 fractional bits of the cube roots of the first primes, and of the square roots of the first eight. */
 const [CUBE_ROOTS, SQUARE_ROOTS] = rootsOfPrimes()
 const schedule = new Uint32Array(ROUNDS)
 

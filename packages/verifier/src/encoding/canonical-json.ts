@@ -26,7 +26,7 @@ export type Json =
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') {
-    if (!Number.isSafeInteger(value)) throw new RangeError('no safe integer')
+    if (!Number.isSafeInteger(value)) throw new RangeError('not a safe integer')
     return String(value)
   }
   if (typeof value === 'string') return canonicalString(value)

@@ -41,7 +41,7 @@ export type CometbftOrdering = {
     /** The time between blocks while no log entries wait. */
     readonly emptyBlockMicros: number
   }
-  /** Of the group that a block makes. */
+  /** The size of the group that a block makes. */
   readonly blockBytesMax: number
   /** Contracts that the entries of a block name, summed. */
   readonly blockContractsMax: number
@@ -49,7 +49,7 @@ export type CometbftOrdering = {
   readonly evidenceAge?: EvidenceAge
 }
 
-/** Until both have passed, two block votes for one step are evidence, and engines store their blocks. */
+/** How long two block votes for one step are evidence, and engines store blocks: until both bounds have passed. */
 export type EvidenceAge = {
   readonly micros: number
   readonly blocks: number
@@ -60,7 +60,7 @@ export const EVIDENCE_AGE: EvidenceAge = { micros: 172_800_000_000, blocks: 100_
 
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */
 export type Genesis = {
-  /** Of this form. */
+  /** The version of this form. */
   readonly version: 3
   /** The version of the protocol that the network begins with; super-validators vote for later ones (D-67). */
   readonly protocolVersion: number

@@ -111,7 +111,7 @@ export function verifyRun(run: unknown, tree: ActivityTree, sha256: Sha256): Ver
 
 type DecodedRow = Neighbour & { readonly row: string | null; readonly rowHash: Uint8Array }
 
-/** Neighbours are there unless the tree ends, and show no JSON; all others do. */
+/** A neighbour exists unless the tree ends there, and shows no JSON. All other rows show theirs. */
 function splitRows(
   rows: readonly DecodedRow[],
   first: number,

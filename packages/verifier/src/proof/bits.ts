@@ -26,24 +26,24 @@ export function compareKeys(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * Where all keys lie that begin with the first `bit` bits of a key and then `side`: wholly before `bound`, wholly
- * from `bound` on, or on both sides of it as far as their beginning shows.
+ * Compares all keys that share the first `bit` bits of `key`, followed by `side`, with `bound`: all are before it, all
+ * are at or after it, or those bits do not decide it (`both`).
  *
- * @param keys.partsAt - `firstDifference` of the key and the bound.
+ * @param keys.differsAt - `firstDifference` of the key and the bound.
  */
 export function positionOf(
   keys: {
     readonly key: Uint8Array
-    readonly partsAt: number
+    readonly differsAt: number
     readonly bit: number
     readonly side: 0 | 1
   },
   bound: Uint8Array,
 ): 'before' | 'from' | 'both' {
-  const { key, partsAt, bit, side } = keys
+  const { key, differsAt, bit, side } = keys
   const difference =
-    partsAt < bit ? bitAt(key, partsAt) - bitAt(bound, partsAt) : side - bitAt(bound, bit)
+    differsAt < bit ? bitAt(key, differsAt) - bitAt(bound, differsAt) : side - bitAt(bound, bit)
   if (difference < 0) return 'before'
-  const isSettled = difference > 0 || partsAt < bit || bit + 1 >= 8 * bound.length
+  const isSettled = difference > 0 || differsAt < bit || bit + 1 >= 8 * bound.length
   return isSettled ? 'from' : 'both'
 }

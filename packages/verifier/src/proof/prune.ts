@@ -53,10 +53,10 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
     return { key, from: firstDifference(key, from), to: firstDifference(key, to) }
   }
 
-  /** Where the keys of one side of a node lie, as far as the bits up to its own show. */
-  const placeOf = ({ key, ...partsAt }: KeyBelow, bit: number, side: 0 | 1): RangePosition => {
-    const ofFrom = positionOf({ key, bit, side, partsAt: partsAt.from }, from)
-    const ofTo = positionOf({ key, bit, side, partsAt: partsAt.to }, to)
+  /** Where the keys on one side of a node lie, as far as the bits up to the bit of the node show. */
+  const placeOf = ({ key, ...differsAt }: KeyBelow, bit: number, side: 0 | 1): RangePosition => {
+    const ofFrom = positionOf({ key, bit, side, differsAt: differsAt.from }, from)
+    const ofTo = positionOf({ key, bit, side, differsAt: differsAt.to }, to)
     if (ofFrom === 'before' || ofTo === 'from') return 'outside'
     return ofFrom === 'from' && ofTo === 'before' ? 'inside' : 'both'
   }
@@ -71,7 +71,7 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
     const ofRight = below === null ? place : placeOf(below, bit, 1)
     if (ofLeft === 'outside' && ofRight === 'outside') return showGap(node)
     const visitSide = (child: N, side: 0 | 1, ofSide: RangePosition): Pruned => {
-      // After the last requested leaf the proof claims nothing.
+      // The proof claims nothing about what comes after the last requested leaf.
       if (ofSide === 'outside' || visibleCount === limit) return cut(child)
       const isBelow = below !== null && bitAt(below.key, bit) === side
       return visit(child, ofSide, isBelow ? below : null)

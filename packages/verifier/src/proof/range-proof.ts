@@ -75,7 +75,7 @@ export function encodeProof(pruned: Pruned | null, readValue: (leaf: Leaf) => st
 
 /** The proof of several ranges: theirs, as `encodeProof` gives them, one after the other. */
 export function joinProofs(proofs: readonly string[]): string {
-  // Of the empty tree there is nothing to show.
+  // The proof of an empty tree is empty.
   return `[${proofs.filter((proof) => proof !== '').join()}]`
 }
 
@@ -114,7 +114,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
     if (value === undefined) throw incomplete()
     return value
   }
-  if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof) throw tooMuch()
+  if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof) throw notCanonical()
   return needed.map((pruned) => provenLeaves(visibleLeaves(pruned), readValue))
 }
 
@@ -148,7 +148,7 @@ export function shownLeaves(input: Omit<RangesInput, 'ranges'>): readonly Proven
     encoded.push(encodeProof(tree, shownValue))
     leaves.push(...visibleLeaves(tree))
   }
-  if (joinProofs(encoded) !== proof) throw tooMuch()
+  if (joinProofs(encoded) !== proof) throw notCanonical()
   if (!leaves.every((leaf) => leaf.expiresAt === null || leaf.expiresAt > at))
     throw new InvalidProof('NOT_PROVEN', 'the proof shows the value of an expired leaf')
   return provenLeaves(leaves, shownValue)
@@ -193,17 +193,17 @@ function incomplete(): InvalidProof {
   return new InvalidProof('NOT_PROVEN', 'the proof is incomplete')
 }
 
-/** Also what is shown in another form. */
-function tooMuch(): InvalidProof {
-  return new InvalidProof('NOT_PROVEN', 'the proof shows too much')
+/** It shows more than is needed, or shows it in another form. */
+function notCanonical(): InvalidProof {
+  return new InvalidProof('NOT_PROVEN', 'the proof is not canonical')
 }
 
 /** A node that was shown, or of which the hash was. */
 type ShownNode = {
   readonly hash: Uint8Array
-  /** The hash as it stands in the proof; null where the node itself does. */
+  /** The text of the hash in the proof; null: the proof has the node itself. */
   readonly text: string | null
-  /** Of a leaf below; null where only the hash is known. */
+  /** The key of a leaf below; null: only the hash is known. */
   readonly key: Uint8Array | null
   readonly opened: Leaf | { bit: number; left: ShownNode; right: ShownNode } | null
 }
@@ -218,7 +218,7 @@ const shownTree: TreeReader<ShownNode> = {
     return key
   },
   hash({ text }) {
-    if (text === null) throw tooMuch()
+    if (text === null) throw notCanonical()
     return text
   },
 }
@@ -286,7 +286,7 @@ function parseKey(components: readonly string[]): Uint8Array {
   }
 }
 
-/** @throws {InvalidProof} If it is not the base64 of a hash; in which spelling is for the caller to compare. */
+/** @throws {InvalidProof} Unless it is the canonical base64 of 32 bytes. */
 export function parseHash(text: unknown): Uint8Array {
   const hash = typeof text === 'string' ? fromBase64(text) : undefined
   // Other texts may have the same bytes.

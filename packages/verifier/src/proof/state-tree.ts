@@ -8,7 +8,7 @@ import { bitAt, compareKeys, firstDifference } from './bits.ts'
 import type { TreeReader } from './prune.ts'
 import { EMPTY_ROOT, HASH_BYTES, hashInner, hashLeaf, type Leaf, type Sha256 } from './tree-hash.ts'
 
-/** A tree as of one commit; its nodes are there until it is released. */
+/** A tree as of one commit; its nodes exist until it is released. */
 export type Version = {
   readonly rootHash: Uint8Array
   /** For `prune` and `find`; null: without leaves. */
@@ -36,9 +36,9 @@ export interface StateTree extends TreeReader<number> {
   releaseOldest(): void
   /** The leaf of a key in a version, as `Version.root` names it. */
   find(root: number | null, key: Uint8Array): number | undefined
-  /** Of nodes that some version has. */
+  /** The number of nodes that some version has. */
   nodeCount(): number
-  /** Of leaves that the next commit has. */
+  /** The number of leaves that the next commit has. */
   leafCount(): number
 }
 
@@ -55,11 +55,11 @@ export function createStateTree(
   { sha256, toBase64 }: { readonly sha256: Sha256; toBase64(bytes: Uint8Array): string },
 ): StateTree {
   let capacity = CAPACITY_MIN
-  /** Of an inner node the bit, of a leaf `IS_LEAF`. */
+  /** The bit of an inner node; `IS_LEAF` for a leaf. */
   let bits = new Uint16Array(capacity)
-  /** Of an inner node its left child, of a leaf its number. */
+  /** The left child of an inner node; the number of a leaf. */
   let lefts = new Int32Array(capacity)
-  /** Of an inner node its right child. */
+  /** The right child of an inner node. */
   let rights = new Int32Array(capacity)
   /** The commit that made the node: in the same one it may still be changed. */
   let commits = new Uint32Array(capacity)
@@ -68,7 +68,7 @@ export function createStateTree(
   let leafCount = 0
   const free: number[] = []
 
-  /** Of the next commit. */
+  /** The number of the next commit. */
   let commitNumber = 1
   let root = NONE
   /** For each version but the oldest: the nodes of the one before that it does not have. */
@@ -76,7 +76,7 @@ export function createStateTree(
   let retiring: number[] = []
 
   const grow = () => {
-    // By a quarter: what is not used of the arrays would else be half as much as what is.
+    // Grows by a quarter: doubling would leave up to half of the memory unused.
     capacity += capacity >> 2
     bits = copyInto(new Uint16Array(capacity), bits)
     lefts = copyInto(new Int32Array(capacity), lefts)
@@ -132,7 +132,7 @@ export function createStateTree(
 
   const hashOf = (node: number) => hashes.subarray(node * HASH_BYTES, (node + 1) * HASH_BYTES)
 
-  /** Hashes what this commit made; all else has its hash. */
+  /** Hashes the nodes that this commit made. Nodes of earlier commits are hashed already. */
   const rehash = (node: number): void => {
     if (commits[node] !== commitNumber) return
     const bit = at(bits, node)

@@ -19,7 +19,7 @@ export type Leaf = {
 export const HASH_BYTES = 32
 /** The longest key: a party of 255 bytes, a name of 60, a contract id of 66. Also bounds how deep a tree can be. */
 export const KEY_BYTES_MAX = 400
-/** In inner nodes, one for each bit of a key at most. */
+/** The greatest number of inner nodes above a leaf: one for each bit of a key. */
 export const DEPTH_MAX = 8 * KEY_BYTES_MAX
 /** The root of the tree without leaves. */
 export const EMPTY_ROOT: Uint8Array = new Uint8Array(HASH_BYTES)

@@ -57,7 +57,7 @@ export async function verifyEvidence(
   const genesis = structuredClone(options.genesis)
   const { signer, statements }: Evidence = Object(structuredClone(evidence))
   // Evidence may come from a file. The checks below cover its parts.
-  check(Array.isArray(statements) && statements.length === 2, 'no two statements')
+  check(Array.isArray(statements) && statements.length === 2, 'there are not two statements')
   const genesisHash = await hashGenesis(genesis, crypto)
   const bytes = statements.map((signed) => parseHex(signed?.statement, 'a statement'))
   const [first, second] = bytes as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]

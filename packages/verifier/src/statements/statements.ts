@@ -96,12 +96,12 @@ function historyPoint(point: HistoryPoint): Uint8Array[] {
 }
 
 function hash(hex: string): Uint8Array {
-  if (hex.length !== 64) throw new RangeError('no hash')
+  if (hex.length !== 64) throw new RangeError('not a hash')
   return fromHex(hex)
 }
 
 function u64(value: number): Uint8Array {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('no unsigned integer')
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not an unsigned integer')
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
   return bytes

@@ -105,7 +105,7 @@ export function paySubscription(
       throw new ScanError('CHOICE_REFUSED', 'A payment of this subscription is in progress.', {
         details: { payment_contract_id: state.contractId },
       })
-    demandInWindow(state, deps.now())
+    assertInWindow(state, deps.now())
     return renewalOf(deps.ledger, state)
   }
   return deps.queue.run(user.party, signal, async () =>
@@ -114,7 +114,7 @@ export function paySubscription(
 }
 
 /** A payment after the due date would only be locked and given back (D-22). */
-function demandInWindow(idle: Contract, now: number): void {
+function assertInWindow(idle: Contract, now: number): void {
   const { nextPaymentDueAt, payData } = payloadOf(subscriptionIdleState, idle)
   const opensAt = nextPaymentDueAt - payData.paymentDuration
   if (opensAt <= now && now < nextPaymentDueAt) return
@@ -190,7 +190,7 @@ const FORGET_MS = 3_600_000
 const LIVE_CHECK_MS = 500
 
 /** Deletes the preferences for subscriptions that ended, until it is disposed of. */
-export function forgetRenewalsRegularly(
+export function deleteEndedRenewalsPeriodically(
   deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'> & {
     readonly isLive: () => boolean
     readonly clock: Clock

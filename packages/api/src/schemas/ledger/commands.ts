@@ -143,7 +143,7 @@ export const JsCommands = Type.Object(
 )
 export type JsCommands = Static<typeof JsCommands>
 
-export const SubmitAnswer = m.component('SubmitResponse', 'The submission was taken.', {})
+export const SubmitAnswer = m.component('SubmitResponse', 'The submission was accepted.', {})
 
 const updateId = m.string('The id of the transaction, in hex.')
 

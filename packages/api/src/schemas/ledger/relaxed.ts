@@ -1,7 +1,7 @@
 /**
  * Building blocks of bodies under `/v2`, which decode leniently (docs/upstream.md §L1.1):
  *
- * - a member that is not `Type.Optional` must be there;
+ * - a member that is not `Type.Optional` is required;
  * - one made with `defaulted` has a value when it is missing or null;
  * - a plain optional one is undefined when it is missing or null;
  * - `oneOf` is an object with exactly one member, named by the variant;
@@ -9,12 +9,12 @@
  * - what is no more than a constraint (a length, a bound, a pattern of a text without `format`) is refused by the
  *   operation, with a code of its own, and is in the schema for the document.
  *
- * `packages/server` decodes by walking through the schema; the document shows the same schema.
+ * `compileDecoder` of `packages/ledger-api` makes the decoder from the schema; the document shows the same schema.
  */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import * as m from '../members.ts'
 
-/** A member with a value where it is missing. For TypeScript it is always there, as it is once decoded. */
+/** A member with a default value. For TypeScript it always exists, as it does once decoded. */
 export function defaulted<Schema extends TSchema>(schema: Schema, value: Static<Schema>): Schema {
   return Type.Optional(m.extended(schema, { default: value }) as TSchema) as unknown as Schema
 }
@@ -28,7 +28,7 @@ export function needed<Schema extends TSchema>(schema: Schema, description: stri
 export const Int64 = Type.Unsafe<number | bigint>(Type.Integer({ format: 'int64' }))
 export const Int32 = Type.Integer({ format: 'int32' })
 
-/** A text that is empty where it is missing. */
+/** A text; an empty one if it is missing. */
 export const text = (description: string, constraints: object = {}) =>
   defaulted(Type.String({ description, ...constraints }), '')
 export const bool = (description: string) => defaulted(m.boolean(description), false)

@@ -1,17 +1,17 @@
 /** Drives a decider in virtual time, step by step, as `run.ts` does with sockets and a clock. */
 import type { Flight } from '../../source/source.ts'
-import { drop, type Effect, type Event, type World } from '../decider-protocol.ts'
+import { type DeciderContext, drop, type Effect, type Event } from '../decider-protocol.ts'
 
 export const START_MICROS = 1_700_000_000_000_000
 
 export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(options: {
-  readonly world: World<F, O, N>
+  readonly context: DeciderContext<F, O, N>
   readonly step: (event: Event<F, R, I> | X) => void
   /** Called with each effect, after the step. */
   readonly onEffect?: (effect: Effect<F, O, N>) => void
   readonly startMs?: number
 }) {
-  const { world, step } = options
+  const { context, step } = options
   /** Requests in flight, in order. */
   const open = new Set<F>()
   const waiting = new Map<number, number>()
@@ -19,11 +19,11 @@ export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(option
   let readCount = 0
 
   const report = (event: Event<F, R, I> | X): void => {
-    world.nowMs = nowMs
-    world.nowMicros = START_MICROS + nowMs * 1000
+    context.nowMs = nowMs
+    context.nowMicros = START_MICROS + nowMs * 1000
     step(event)
-    const { effects } = world
-    world.effects = []
+    const { effects } = context
+    context.effects = []
     for (const effect of effects) {
       if (effect.kind === 'ask') open.add(effect.flight)
       else if (effect.kind === 'drop') open.delete(effect.flight)
@@ -42,21 +42,21 @@ export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(option
   }
 
   const times = (): number[] => [
-    world.wakeAtMs,
+    context.wakeAtMs,
     ...waiting.values(),
     ...[...open].flatMap(({ lateAtMs, endsAtMs }) => [lateAtMs, endsAtMs]),
   ]
 
   const ring = (): void => {
-    const isWaking = world.wakeAtMs <= nowMs
-    if (isWaking) world.wakeAtMs = Number.POSITIVE_INFINITY
+    const isWaking = context.wakeAtMs <= nowMs
+    if (isWaking) context.wakeAtMs = Number.POSITIVE_INFINITY
     for (const flight of [...open]) {
       if (flight.lateAtMs <= nowMs) {
         flight.lateAtMs = Number.POSITIVE_INFINITY
         report({ kind: 'late', flight })
       }
       if (!open.has(flight) || flight.endsAtMs > nowMs) continue
-      drop(world, flight)
+      drop(context, flight)
       completed({ kind: 'failed', flight, reason: 'no answer', isTimeout: true })
     }
     const reads = [...waiting].flatMap(([id, atMs]) => (atMs <= nowMs ? [id] : []))

@@ -5,20 +5,20 @@ import { maxFaulty } from '@quorumscan/verifier'
 import { createVirtual } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
 import { DECISIONS } from '../../votes/voted-decisions.ts'
-import { requestOf } from '../ask.ts'
 import type { CallInput, CallOutcome, ReadTarget } from '../item.ts'
 import { createNode, lanesOf, type Sent } from '../node.ts'
+import { requestOf } from '../request-spec.ts'
 import { step } from '../voted-decider.ts'
 import { createState, type Fact, type ReaderEvent } from '../voted-state.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
 import { answerAt, historyAt, replyTo } from './world.ts'
 
-/** After so long without an answer a read has ended, and so has what was sent for it. */
+/** After this time without an answer, a read and its requests have ended. */
 export const ENDED_MS = 4050
-/** So long that what may be lost is sent again. */
+/** Long enough that requests that may be lost are sent again. */
 const WAIT_MS = 4000
 const NAMES = ['a', 'b', 'c'] as const
-/** In flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */
+/** Requests in flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */
 const FLIGHTS_PER_NODE_MAX = (4 + 8) * (WAIT_MS / 1000 + 1)
 
 type Waiting = { readonly wanted: CallInput; readonly atMs: number; readonly floor: number }
@@ -48,7 +48,7 @@ export function createRun(world: {
   let floor = 0
 
   const driven = createVirtual<Sent, TransportReply, CallInput, CallOutcome, Fact, ReaderEvent>({
-    world: state,
+    context: state,
     step: (event) => step(state, event),
     onEffect(effect) {
       if (effect.kind === 'note') {
@@ -121,7 +121,7 @@ export function createRun(world: {
     if (flight === undefined) return
     const { index } = flight.source.node
     const isLie = LIES.some((lie) => lie === way)
-    const answered = replyTo(requestOf(flight.ask), {
+    const answered = replyTo(requestOf(flight.spec), {
       way: isLie && !liars.includes(index) ? 'true' : way,
       head,
     })

@@ -14,7 +14,7 @@ const ask = fc.record({
   kind: kind('ask'),
   names: fc.array(fc.nat(2), { minLength: 1, maxLength: 4 }),
   votes: fc.nat(12),
-  /** Of the lowest offset that is asked for, beyond what there is. */
+  /** How far the lowest offset of the request is ahead of the newest one. */
   ahead: fc.constantFrom(null, null, null, 0, 2),
   isPage: rarely,
 })

@@ -10,7 +10,7 @@ import type { StatePoint } from '../../statements/statements.ts'
 import { ACTIVITY_TREE, type ActivitiesAnswer } from '../activities.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
-import type { ActivitiesPage } from '../question.ts'
+import type { ActivitiesPage } from '../query.ts'
 import { createTestNetwork } from './network.ts'
 import { pointOf, proofOf } from './world.ts'
 
@@ -117,7 +117,7 @@ export function documentOf(history: History, run: ActivityRun, state = stateOf(h
   return encodeDocument(certificateOf(history), JSON.stringify({ run, state }))
 }
 
-type Reader = Pick<typeof certified, 'createCertifiedVerifier' | 'askActivities'>
+type Reader = Pick<typeof certified, 'createCertifiedVerifier' | 'activitiesQuery'>
 type Forgery = readonly [way: string, document: string]
 
 /** Flaws of a reader, as sentences, one after the other as they are found. */
@@ -126,7 +126,7 @@ export async function* findFlaws(reader: Reader): AsyncGenerator<string> {
   /** What the reader takes a document for; null: for nothing. */
   const judge = async (document: string, asked: ActivitiesPage) => {
     try {
-      return await verifier.verify(document, reader.askActivities(asked, network), 'weak')
+      return await verifier.verify(document, reader.activitiesQuery(asked, network), 'weak')
     } catch (error) {
       if (error instanceof Error && error.name === 'InvalidProof') return null
       return error as Error

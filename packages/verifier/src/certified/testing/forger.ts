@@ -17,8 +17,8 @@ import type { CanonicalRequest } from '../../statements/canonical-request.ts'
 import type { StatePoint } from '../../statements/statements.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
-import type { Question } from '../question.ts'
-import { questionOf } from '../question-of-request.ts'
+import type { RangeQuery } from '../query.ts'
+import { queryOf } from '../query-of-request.ts'
 import { createTestNetwork } from './network.ts'
 import {
   answerOf,
@@ -35,7 +35,7 @@ import {
 /** The reader under attack. */
 export type Reader = Pick<
   typeof certified,
-  'createCertifiedVerifier' | 'questionOf' | 'prune' | 'isStale' | 'isBelowOffset'
+  'createCertifiedVerifier' | 'queryOf' | 'prune' | 'isStale' | 'isBelowOffset'
 >
 
 const F = 1
@@ -138,7 +138,7 @@ export async function* findFlaws(reader: Reader, dice: Dice): AsyncGenerator<str
   /** What the reader takes a document for; null: for nothing. */
   const judge = async (document: string, request: CanonicalRequest) => {
     try {
-      return await verifier.verify(document, reader.questionOf(request, network), 'weak')
+      return await verifier.verify(document, reader.queryOf(request, network), 'weak')
     } catch (error) {
       if (error instanceof Error && error.name === 'InvalidProof') return null
       return error as Error
@@ -192,15 +192,15 @@ function isHonest(document: string, offset: number, request: CanonicalRequest): 
 }
 
 function honestProof({ leaves, point }: World, request: CanonicalRequest): readonly ProofItem[] {
-  return proofOf(leaves, stateQuestionOf(request), point.recordTime)
+  return proofOf(leaves, rangeQueryOf(request), point.recordTime)
 }
 
 /** All these requests are of leaves of the state. */
-function stateQuestionOf(
+function rangeQueryOf(
   request: CanonicalRequest,
-  reader: Pick<Reader, 'questionOf'> = { questionOf },
-): Question<unknown> {
-  return reader.questionOf(request, network) as Question<unknown>
+  reader: Pick<Reader, 'queryOf'> = { queryOf },
+): RangeQuery<unknown> {
+  return reader.queryOf(request, network) as RangeQuery<unknown>
 }
 
 const certificateByPoint = new Map<StatePoint, string>()
@@ -227,25 +227,25 @@ function* answersOfOthers(request: CanonicalRequest): Forgeries {
 
 /** What is nearly what was asked for; who knows the code knows what it asks for. */
 function* nearlyRight(request: CanonicalRequest, reader: Reader): Forgeries {
-  const question = stateQuestionOf(request, reader)
+  const stateQuery = rangeQueryOf(request, reader)
   for (const at of [T, T - 1, T - 500, T + 1])
     for (const pruneTree of [prune, reader.prune])
       for (const world of [truth, past]) {
-        const proof = proofOf(world.leaves, question, at, pruneTree)
+        const proof = proofOf(world.leaves, stateQuery, at, pruneTree)
         yield ['what the reader forgets to look at', documentOf(world, proof)]
       }
-  for (const range of question.ranges)
+  for (const range of stateQuery.ranges)
     for (const moved of [
       { ...range, limit: Math.max(1, range.limit - 1) },
       { ...range, limit: range.limit + 1 },
       { ...range, from: range.to },
       { ...range, to: range.from },
     ]) {
-      const proof = proofOf(truth.leaves, { ...question, ranges: [moved] }, T)
+      const proof = proofOf(truth.leaves, { ...stateQuery, ranges: [moved] }, T)
       yield ['another run', documentOf(truth, proof)]
     }
 
-  const shown = proofOf(odd, question, T)
+  const shown = proofOf(odd, stateQuery, T)
   // The name alone does not show its owner.
   const isKnown = request.parameters['name'] !== 'dso.ns'
   if (isKnown && shown.some((item) => typeof item === 'object' && 'value' in item)) {
@@ -275,7 +275,7 @@ function* changed(request: CanonicalRequest): Forgeries {
   yield ['a bare root', documentOf(truth, [root])]
 }
 
-/** Of the last letter, two bits are not used. */
+/** Another spelling of the hash: two bits of the last letter are not used. */
 function respelt(hash: string): string {
   const last = String.fromCharCode(hash.charCodeAt(42) + 1)
   return `${hash.slice(0, 42)}${last}=`
@@ -295,7 +295,7 @@ function otherLeaves({ expires_at, key, ...value }: ShownLeaf): readonly ShownLe
 
 /** The true tree, cut at random, once for each range of the request. */
 function* cut(request: CanonicalRequest, reader: Reader, { cutCount, roll }: Dice): Forgeries {
-  const { ranges } = stateQuestionOf(request, reader)
+  const { ranges } = rangeQueryOf(request, reader)
   const root = treeOf(truth.leaves) as NaiveNode
   for (let count = 0; count < cutCount; count++) {
     const proof = ranges.flatMap(() => encode(cutAnywhere(root, roll)))

@@ -13,7 +13,7 @@ import {
 } from '../../proof/testing/naive-tree.ts'
 import type { CanonicalRequest, Lookup } from '../../statements/canonical-request.ts'
 import type { StatePoint } from '../../statements/statements.ts'
-import type { CertifiedEntry, Question } from '../question.ts'
+import type { CertifiedEntry, RangeQuery } from '../query.ts'
 import type { TestNetwork } from './network.ts'
 
 export type WorldEntry = {
@@ -118,7 +118,7 @@ export function treeOf(leaves: readonly ValuedLeaf[]): NaiveNode | null {
 /** What an honest node that has these leaves proves. */
 export function proofOf(
   leaves: readonly ValuedLeaf[],
-  { ranges }: Pick<Question<unknown>, 'ranges'>,
+  { ranges }: Pick<RangeQuery<unknown>, 'ranges'>,
   at: number,
   pruneTree: typeof prune = prune,
 ): readonly ProofItem[] {

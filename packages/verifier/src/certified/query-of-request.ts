@@ -1,19 +1,19 @@
-/** Requests as they are stored and signed (`statements/canonical-request.ts`), as questions to the certified state. */
+/** Requests as they are stored and signed (`statements/canonical-request.ts`), as queries of the certified state. */
 import type { CanonicalRequest, Lookup } from '../statements/canonical-request.ts'
-import { askActivities } from './activities.ts'
-import { askEntries, askEntriesOfParty, type PageRequest } from './lists.ts'
-import { askBatch, askName, askParty, type HashedNetwork } from './lookups.ts'
-import { type ActivitiesPage, type AnyQuestion, askNetwork } from './question.ts'
+import { activitiesQuery } from './activities.ts'
+import { entriesQuery, type PageRequest, partyEntriesQuery } from './lists.ts'
+import { batchQuery, type HashedNetwork, nameQuery, partyQuery } from './lookups.ts'
+import { type ActivitiesPage, networkQuery, type StateQuery } from './query.ts'
 
 /**
- * The question of a request, which may come from a file: what it needs is checked, and all else is refused.
+ * The query of a request, which may come from a file: what it needs is checked, and all else is refused.
  *
  * @throws {RangeError} If the certified state does not answer it.
  */
-export function questionOf(
+export function queryOf(
   request: CanonicalRequest,
   network: HashedNetwork,
-): AnyQuestion<unknown> {
+): StateQuery<unknown> {
   const { operation } = request
   const parameters = { ...request.parameters }
   if (!isCertifiedOperation(operation))
@@ -21,7 +21,7 @@ export function questionOf(
   const form: CertifiedForm = CERTIFIED_FORMS[operation]
   if (Object.keys(parameters).sort().join() !== form.parameters.join())
     throw new RangeError(`${operation} has other parameters: ${form.parameters.join(', ')}`)
-  return form.ask(parameters, network)
+  return form.query(parameters, network)
 }
 
 type Parameters = CanonicalRequest['parameters']
@@ -29,32 +29,32 @@ type Parameters = CanonicalRequest['parameters']
 type CertifiedForm = {
   /** Sorted. */
   readonly parameters: readonly string[]
-  ask(parameters: Parameters, network: HashedNetwork): AnyQuestion<unknown>
+  query(parameters: Parameters, network: HashedNetwork): StateQuery<unknown>
 }
 
-/** The operations whose answers are certified, each with the question that it stands for. */
+/** The operations whose answers are certified, each with the query that it stands for. */
 const CERTIFIED_FORMS = {
-  getEntryByName: { parameters: ['name'], ask: (p) => askName(text(p, 'name')) },
+  getEntryByName: { parameters: ['name'], query: (p) => nameQuery(text(p, 'name')) },
   getEntryByParty: {
     parameters: ['party'],
-    ask: (p, network) => askParty(text(p, 'party'), network),
+    query: (p, network) => partyQuery(text(p, 'party'), network),
   },
   lookupEntries: {
     parameters: ['lookups'],
-    ask: (p, network) => askBatch(lookupsOf(p['lookups']), network),
+    query: (p, network) => batchQuery(lookupsOf(p['lookups']), network),
   },
   listEntries: {
     parameters: ['name_prefix', 'page_size', 'page_token'],
-    ask: (p, network) => askEntries(text(p, 'name_prefix'), pageOf(p), network),
+    query: (p, network) => entriesQuery(text(p, 'name_prefix'), pageOf(p), network),
   },
   listEntriesByParty: {
     parameters: ['page_size', 'page_token', 'party'],
-    ask: (p, network) => askEntriesOfParty(text(p, 'party'), pageOf(p), network),
+    query: (p, network) => partyEntriesQuery(text(p, 'party'), pageOf(p), network),
   },
   listActivities: {
     parameters: ['begin_after_id', 'page_size', 'sort_order'],
-    ask: (p, network) =>
-      askActivities(
+    query: (p, network) =>
+      activitiesQuery(
         {
           pageSize: p['page_size'] as number,
           after: p['begin_after_id'] === null ? null : text(p, 'begin_after_id'),
@@ -66,26 +66,26 @@ const CERTIFIED_FORMS = {
   // Answers that differ between nodes are not certified.
   getDso: {
     parameters: ['shared'],
-    ask: (p) => onlyIf(p['shared'] === true, askNetwork('dso')),
+    query: (p) => onlyIf(p['shared'] === true, networkQuery('dso')),
   },
   // The whole of it, whatever the caller has.
   getAnsRules: {
     parameters: ['cached_ans_rules_contract_id', 'cached_ans_rules_domain_id'],
-    ask: (p) =>
+    query: (p) =>
       onlyIf(
         Object.values(p).every((value) => value === null),
-        askNetwork('ans-rules'),
+        networkQuery('ans-rules'),
       ),
   },
-  listScans: { parameters: [], ask: () => askNetwork('scans') },
+  listScans: { parameters: [], query: () => networkQuery('scans') },
 } satisfies Readonly<Record<string, CertifiedForm>>
 
 function isCertifiedOperation(operation: string): operation is keyof typeof CERTIFIED_FORMS {
   return Object.hasOwn(CERTIFIED_FORMS, operation)
 }
 
-function onlyIf<T>(condition: boolean, question: T): T {
-  if (condition) return question
+function onlyIf<T>(condition: boolean, stateQuery: T): T {
+  if (condition) return stateQuery
   throw new RangeError('there is no certified answer with these parameters')
 }
 

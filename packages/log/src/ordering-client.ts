@@ -1,6 +1,6 @@
 /**
- * Follows the log for a replica. The reader verifies signature, chain, gaps and times, and does not interpret
- * entries. At the start of each stream the reader checks that the log still holds what it
+ * Follows the log for a replica. The ordering client verifies signature, chain, gaps and times, and does not interpret
+ * entries. At the start of each stream it checks that the log still contains the groups that it has
  * read; heartbeats show that the log is as long. Two groups for one offset are a `LogForkError` that carries both.
  */
 import { type Clock, type Random, sha256, toHex } from '@quorumscan/base'
@@ -15,11 +15,11 @@ import { FOLLOW_START, type FollowEvent, stepFollow } from './reconnect.ts'
 
 type FollowRequest = Parameters<Ordering['follow']>[0]
 
-export type LogReaderOptions = {
+export type OrderingClientOptions = {
   readonly log: LogSource
   readonly genesis: LogGenesis
   /** Receives every verified group before its entries are delivered. */
-  readonly keep?: (groups: readonly SignedGroup[]) => Promise<void>
+  readonly store?: (groups: readonly SignedGroup[]) => Promise<void>
   readonly clock: Clock
   readonly random: Random
   /** Receives the error of every stream that was lost or refused, and of every group that did not verify. */
@@ -30,7 +30,7 @@ export type LogReaderOptions = {
 const FRAMELESS_MS_MAX = 10_000
 
 /** The ordering port over streams of frames. Each `follow` has a stream of its own. */
-export function createOrderingClient(options: LogReaderOptions): Ordering {
+export function createOrderingClient(options: OrderingClientOptions): Ordering {
   return {
     submit: (bytes, signal) => options.log.submit(bytes, signal),
     follow: (request) => follow(options, request),
@@ -38,7 +38,7 @@ export function createOrderingClient(options: LogReaderOptions): Ordering {
 }
 
 async function* follow(
-  options: LogReaderOptions,
+  options: OrderingClientOptions,
   request: FollowRequest,
 ): AsyncGenerator<readonly LogEntry[]> {
   const { clock, random } = options
@@ -56,7 +56,7 @@ async function* follow(
       for await (const read of readStream(options, request, end)) {
         end = read.end
         step(read.groups.length > 0 ? 'grown' : 'joined')
-        if (read.groups.length > 0) await options.keep?.(read.groups)
+        if (read.groups.length > 0) await options.store?.(read.groups)
         for (let start = 0; start < read.entries.length; start += request.batchEntriesMax) {
           if (signal.aborted) return
           yield read.entries.slice(start, start + request.batchEntriesMax)
@@ -79,7 +79,7 @@ async function* follow(
 /** What one piece of a stream brought. */
 type Read = {
   readonly end: ChainEnd
-  /** After the position where the stream was joined. */
+  /** The groups after the position where the stream was joined. */
   readonly groups: readonly SignedGroup[]
   readonly entries: readonly LogEntry[]
 }
@@ -88,10 +88,10 @@ type Read = {
  * One stream, from what is known of the log on.
  *
  * @throws {LogUnavailableError} When it ends, or cannot be opened.
- * @throws {LogGroupError} @throws {LogForkError} For a group that must not be there. The groups before it were delivered.
+ * @throws {LogGroupError} @throws {LogForkError} For an invalid group. The groups before it were delivered.
  */
 async function* readStream(
-  options: LogReaderOptions,
+  options: OrderingClientOptions,
   request: FollowRequest,
   known: ChainEnd | null,
 ): AsyncGenerator<Read> {
@@ -147,14 +147,14 @@ async function* pieces(
   try {
     yield* await log.open(options)
   } catch (cause) {
-    // Asking again brings nothing: the reader needs a snapshot.
+    // Asking again brings nothing: the replica needs a snapshot.
     if (isScanError(cause, 'OFFSET_PRUNED')) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new LogUnavailableError(`the log cannot be followed: ${reason}`, { cause })
   }
 }
 
-/** A member whose log lost its end gets it back when its engine replays the blocks: the reader waits for it. */
+/** A member whose log lost its end gets it back when its engine replays the blocks: the ordering client waits for it. */
 function assertReaches(frame: Frame, from: number, { ordering }: LogGenesis): void {
   if (frame.offset < from && ordering.driver === 'redis')
     throw new LogGroupError('position', `the log ends at ${frame.offset}, before ${from}`)

@@ -1,7 +1,7 @@
 /**
  * Makes the records of a snapshot at a recent offset from the present state while ingest continues. Contracts have the
- * offset of their creation, and `Since` has what was archived meanwhile. Portions are small, so that neither Redis nor
- * this process delays other requests.
+ * offset of their creation, and `ChangeRecorder` has what was archived meanwhile. Portions are small: neither Redis nor
+ * this process may delay other requests.
  */
 
 import { ByteWriter, toHex } from '@quorumscan/base'
@@ -12,7 +12,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
 import type { Step } from '../ingest/step.ts'
-import { goneUntil } from '../reads/activity-reads.ts'
+import { expiredUntil } from '../reads/activity-reads.ts'
 import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
 import { readAllDocuments } from '../reads/reads.ts'
 import { decodeActivity, offsetText, treeIndexOf } from '../storage/activity-member.ts'
@@ -29,14 +29,14 @@ const PORTION = 1_000
 /** Rows have 1 kB each. */
 const ROWS = 200
 /** The stored state does not contain the state at the offset, or no longer. */
-export class StateNotStored extends Error {
-  override readonly name = 'StateNotStored'
+export class StateNotStoredError extends Error {
+  override readonly name = 'StateNotStoredError'
 }
 
 type Context = {
   readonly store: Store
   readonly head: SnapshotHead
-  readonly since: Since
+  readonly recorder: ChangeRecorder
   readonly genesis: Genesis
   /** Aborts the snapshot. */
   readonly signal: AbortSignal
@@ -45,16 +45,16 @@ type Context = {
 /**
  * The bytes of the snapshot, in portions.
  *
- * @throws {StateNotStored} If Redis lost the offset, or is empty.
+ * @throws {StateNotStoredError} If Redis lost the offset, or is empty.
  */
-export function describeState(context: Context): AsyncGenerator<Uint8Array> {
+export function encodeSnapshot(context: Context): AsyncGenerator<Uint8Array> {
   // Read now: the clean-up deletes documents that the horizon passes before the rest is read.
   const documents = readDocuments(context)
-  documents.catch(() => {}) // `describe` awaits it and throws the error.
-  return describe(context, documents)
+  documents.catch(() => {}) // `encodeRecords` awaits it and throws the error.
+  return encodeRecords(context, documents)
 }
 
-async function* describe(
+async function* encodeRecords(
   context: Context,
   documents: Promise<readonly SnapshotRecord[]>,
 ): AsyncGenerator<Uint8Array> {
@@ -71,7 +71,7 @@ async function* describe(
   yield encoded([{ kind: 'head', head }, ...(await documents)])
   for (const section of [parties, changes, seen, contracts, activities])
     for await (const records of section(context)) {
-      await assertThere(context)
+      await assertStored(context)
       yield encoded(records)
     }
   yield encoded([{ kind: 'end', count }])
@@ -81,17 +81,17 @@ async function* describe(
 type Records = AsyncGenerator<readonly SnapshotRecord[]>
 
 /** A Redis that lost its last seconds may have lost the offset. */
-async function assertThere({ store, head, signal }: Context): Promise<void> {
+async function assertStored({ store, head, signal }: Context): Promise<void> {
   signal.throwIfAborted()
   const stored = await readHeadBytes(store.redis)
   if (stored === null || decodeSpan(stored).offset < head.offset)
-    throw new StateNotStored('the state of the offset is not stored any more')
+    throw new StateNotStoredError('the state of the offset is not stored any more')
 }
 
 async function readDocuments({ store, head }: Context): Promise<readonly SnapshotRecord[]> {
   const { head: stored, documents } = await readAllDocuments(store.redis)
   if (stored === null || decodeSpan(stored).horizon > head.offset)
-    throw new StateNotStored('the horizon has passed the offset')
+    throw new StateNotStoredError('the horizon has passed the offset')
   return Object.entries(documents)
     .map(([entity, value]) => ({
       kind: 'documents' as const,
@@ -104,22 +104,22 @@ async function readDocuments({ store, head }: Context): Promise<readonly Snapsho
     .sort((a, b) => (a.entity < b.entity ? -1 : 1))
 }
 
-async function* parties({ store, since }: Context): Records {
+async function* parties({ store, recorder }: Context): Records {
   for await (const members of byMember(store.redis, KEYS.hosted, { min: '-', max: '+' }, PORTION))
     yield members
       .map((member) => member.toString('utf8'))
-      .filter((party) => !since.isAllocated(party))
+      .filter((party) => !recorder.isAllocated(party))
       .map((party) => ({ kind: 'party', party }))
 }
 
 type Change = { readonly id: Buffer; readonly record: ChangeRecord }
 
-/** By the time until which they count, then by id. A record that was replaced meanwhile keeps its position. */
-async function* changes({ store, head, since }: Context): Records {
+/** Change records by expiry, then by id. A record that is replaced meanwhile keeps its place. */
+async function* changes({ store, head, recorder }: Context): Records {
   const isAfter = (a: Change, b: Change | null) => b === null || compareChanges(a, b) > 0
   let last: Change | null = null
   const replacedUpTo = (end: Change | null): Change[] =>
-    [...since.replacedChanges()]
+    [...recorder.replacedChanges()]
       .map(([id, record]) => ({ id: Buffer.from(id, 'hex'), record }))
       .filter(({ record }) => record.until > head.recordTime)
       .filter((one) => isAfter(one, last) && (end === null || !isAfter(one, end)))
@@ -149,15 +149,15 @@ function compareChanges(a: Change, b: Change): number {
   return a.record.until - b.record.until || Buffer.compare(a.id, b.id)
 }
 
-async function* seen({ store, head, since }: Context): Records {
+async function* seen({ store, head, recorder }: Context): Records {
   for await (const members of byScore(store.redis, KEYS.seen, head.recordTime))
     yield members
-      .filter(({ member }) => !since.isSeen(toHex(member)))
+      .filter(({ member }) => !recorder.isSeen(toHex(member)))
       .map(({ member, score }) => ({ kind: 'seen', id: member, until: score }))
 }
 
 /** In the order of their ids. */
-async function* contracts({ store, head, since }: Context): Records {
+async function* contracts({ store, head, recorder }: Context): Records {
   const { redis, layout } = store
   for (let start = 0; start < BUCKETS.length; start += BUCKETS_READ) {
     const buckets = BUCKETS.slice(start, start + BUCKETS_READ)
@@ -165,7 +165,7 @@ async function* contracts({ store, head, since }: Context): Records {
     for (const bucket of buckets) pipeline.callBuffer('HGETALL', contractsKey(bucket))
     const replies = (await execute(pipeline)) as Buffer[][]
     yield buckets.flatMap((bucket, index) => {
-      const byRest = new Map(since.takeArchived(bucket))
+      const byRest = new Map(recorder.takeArchived(bucket))
       const flat = replies[index] ?? []
       for (let at = 0; at + 1 < flat.length; at += 2) {
         const bytes = flat[at + 1] as Buffer
@@ -182,7 +182,7 @@ async function* contracts({ store, head, since }: Context): Records {
 /** The newest row that has expired, and all rows after it; before them the hashes of the tree before that row. */
 async function* activities({ store, head, genesis }: Context): Records {
   const { redis } = store
-  const until = goneUntil(genesis, head.recordTime)
+  const until = expiredUntil(genesis, head.recordTime)
   const max = lexBound('(', Buffer.from(offsetText(head.offset + 1)))
   let min: Buffer | string = '-'
   if (until !== null) {
@@ -252,7 +252,8 @@ async function* byScore(redis: Redis, key: string, above: Micros): AsyncGenerato
 /** The most changes to remember, about 1 KiB each. A snapshot that takes longer is abandoned. */
 const REMEMBERED_MAX = 200_000
 
-export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
+/** Records the changes after the offset of a snapshot while its records are made. */
+export function createChangeRecorder(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
   const archivedByBucket = new Map<string, Map<string, Uint8Array>>()
   const replaced = new Map<string, ChangeRecord>()
   const seen = new Set<string>()
@@ -294,4 +295,4 @@ export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>
   }
 }
 
-export type Since = ReturnType<typeof createSince>
+export type ChangeRecorder = ReturnType<typeof createChangeRecorder>

@@ -46,19 +46,19 @@ export function createRequestSpec(
 }
 
 /** Whether the node's vote could still change an item. */
-export function isWanted(ask: RequestSpec, node: number): boolean {
-  return ask.kind === 'probe' || ask.items.some((item) => isVoteWanted(item, ask.pin, node))
+export function isWanted(spec: RequestSpec, node: number): boolean {
+  return spec.kind === 'probe' || spec.items.some((item) => isVoteWanted(item, spec.pin, node))
 }
 
-export function requestOf(ask: RequestSpec): NodeRequest {
-  if (ask.request !== null) return ask.request
-  const request = ask.kind === 'read' ? readRequest(ask) : lookupsRequest(ask)
-  const forwarded = ask.items.find(({ headers }) => headers !== undefined)?.headers
-  ask.request =
+export function requestOf(spec: RequestSpec): NodeRequest {
+  if (spec.request !== null) return spec.request
+  const request = spec.kind === 'read' ? readRequest(spec) : lookupsRequest(spec)
+  const forwarded = spec.items.find(({ headers }) => headers !== undefined)?.headers
+  spec.request =
     forwarded === undefined
       ? request
       : { ...request, headers: { ...forwarded, ...request.headers } }
-  return ask.request
+  return spec.request
 }
 
 function lookupsRequest({ items, atOffset }: RequestSpec): NodeRequest {
@@ -86,8 +86,8 @@ function readRequest({ items, atOffset }: RequestSpec): NodeRequest {
  * The votes in an answer, as bytes; undefined if it has another form. Equal answers of several nodes give the same
  * `Vote` objects.
  */
-export function votesIn(ask: RequestSpec, { point, body }: Answer): readonly Vote[] | undefined {
-  const same = ask.cut.find(
+export function votesIn(spec: RequestSpec, { point, body }: Answer): readonly Vote[] | undefined {
+  const same = spec.cut.find(
     (other) =>
       other.point.offset === point.offset &&
       other.point.recordTime === point.recordTime &&
@@ -95,8 +95,8 @@ export function votesIn(ask: RequestSpec, { point, body }: Answer): readonly Vot
       bodiesEqual(other.body, body),
   )
   if (same !== undefined) return same.votes
-  const answers = ask.kind === 'read' ? [body] : cutBatchAnswer(decodeText(body), ask.items.length)
+  const answers = spec.kind === 'read' ? [body] : cutBatchAnswer(decodeText(body), spec.items.length)
   const votes = answers?.map((answer) => ({ ...point, answer }))
-  ask.cut.push({ point, body, votes })
+  spec.cut.push({ point, body, votes })
   return votes
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the log has room, as its synchronizer reports. A full disk stops registrations, and operators look at the node
- * or the validator first.
+ * Whether the disk of the log has space, as its synchronizer reports. A full disk stops registrations, and operators
+ * look at the node or the validator first.
  */
 import { type Clock, within } from '@quorumscan/base'
 import { type Metrics, pollPeers } from '@quorumscan/runtime'
@@ -10,8 +10,8 @@ const POLL_MS = 5000
 const ANSWER_MS_MAX = 2000
 const SYNCHRONIZER = { name: 'synchronizer', url: '' }
 
-/** Begins to ask at once. */
-export function watchLogRoom(options: {
+/** Requests the first report at once. */
+export function watchLogDisk(options: {
   readonly log: Pick<LogClient, 'readiness'>
   readonly clock: Clock
   readonly metrics: Metrics
@@ -24,7 +24,7 @@ export function watchLogRoom(options: {
     read: (_, signal) =>
       within({ clock, timeoutMs: ANSWER_MS_MAX, signal }, log.readiness, () => undefined),
   })
-  /** What it lacks; null: nothing; undefined: not known. */
+  /** Why the synchronizer is not ready; null: it is ready; undefined: not known. */
   const reason = () => {
     const last = poll.latest.get(SYNCHRONIZER.name)
     return last?.isCurrent === true ? last.value : undefined
@@ -33,16 +33,16 @@ export function watchLogRoom(options: {
     const known = reason()
     return known === undefined ? null : known?.code === 'LOG_FULL'
   }
-  measureLogRoom(options.metrics, isFull)
+  measureLogDisk(options.metrics, isFull)
   return {
-    /** The last report of its synchronizer, for the detail of `/readyz`; null while there is room, or no answer. */
+    /** The last report of its synchronizer, for the detail of `/readyz`; null while it has disk space, or does not answer. */
     detail: () => (isFull() === true ? `LOG_FULL: ${reason()?.message}` : null),
     [Symbol.asyncDispose]: poll[Symbol.asyncDispose],
   }
 }
 
 /** @param isFull - Null while it is not known. */
-export function measureLogRoom(metrics: Metrics, isFull: () => boolean | null): void {
+export function measureLogDisk(metrics: Metrics, isFull: () => boolean | null): void {
   metrics.sampled('gauge', {
     name: 'log_full',
     help: '1 while the synchronizer accepts no entries because the disk of the log is full.',

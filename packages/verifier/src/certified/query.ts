@@ -1,4 +1,4 @@
-/** Questions to the certified state: which leaves a request needs, and the answer that they give. */
+/** Queries of the certified state: which leaves a request needs, and the answer that they give. */
 import { utf8 } from '../encoding/bytes.ts'
 import { type Json, LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import type { ProvenRow } from '../proof/activity-run.ts'
@@ -11,7 +11,7 @@ import type { Sha256 } from '../proof/tree-hash.ts'
  * A request as ranges of the state tree. The node that proves and the reader that verifies derive them from the request
  * alone.
  */
-export type Question<Answer> = {
+export type RangeQuery<Answer> = {
   /** Empty if the request names nothing that can have a key: then no proof is needed. */
   readonly ranges: readonly KeyRange[]
   /** The only offset at which a walk continues; null if it may be any. */
@@ -46,7 +46,7 @@ export type ActivitiesPage = {
 }
 
 /** A request for rows of the activity history, of whose tree the state has size and root. */
-export type RowsQuestion<Answer> = {
+export type RowsQuery<Answer> = {
   readonly offset: null
   readonly page: ActivitiesPage
   /** @throws {InvalidProof} If it does not prove an answer. */
@@ -55,7 +55,7 @@ export type RowsQuestion<Answer> = {
   answer(rows: readonly ProvenRow[]): Answer
 }
 
-export type AnyQuestion<Answer> = Question<Answer> | RowsQuestion<Answer>
+export type StateQuery<Answer> = RangeQuery<Answer> | RowsQuery<Answer>
 
 /** A name entry as lookups answer it. */
 export type CertifiedEntry = {
@@ -106,7 +106,7 @@ export function parseValue(value: string): unknown {
 export type NetworkValue = 'dso' | 'ans-rules' | 'scans'
 
 /** The answer of the endpoint; null if the state has none, which is true of no network. */
-export function askNetwork(value: NetworkValue): Question<Json> {
+export function networkQuery(value: NetworkValue): RangeQuery<Json> {
   return {
     ranges: [rangeUnder(['c', value], 1)],
     offset: null,

@@ -2,13 +2,13 @@ import { ScanError } from '@quorumscan/errors'
 import { createMetrics } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { it } from 'vitest'
-import { watchLogRoom } from './log-room.ts'
+import { watchLogDisk } from './log-disk.ts'
 
 it('shows a full log while the synchronizer says so, and nothing while it does not answer', async () => {
   const metrics = createMetrics()
   const clock = createManualClock()
   let readiness = async (): Promise<ScanError | null> => null
-  await using room = watchLogRoom({ log: { readiness: () => readiness() }, clock, metrics })
+  await using room = watchLogDisk({ log: { readiness: () => readiness() }, clock, metrics })
   const shown = async () => [
     /^quorumscan_log_full (.)$/m.exec((await metrics.expose()).text)?.[1],
     room.detail(),

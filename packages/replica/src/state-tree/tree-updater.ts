@@ -1,5 +1,5 @@
 /**
- * Synchronizes a state tree with the stored state. It loads the tree, applies each batch to the tree before the batch is
+ * Keeps the state tree in memory equal to the stored state. It loads the tree, applies each batch before the batch is
  * written, and drops the tree once the stored state differs from it. The tree never lags the stored state. It may be ahead
  * after a write that was fenced or lost. Then the log delivers the same entries again.
  */
@@ -14,12 +14,12 @@ import type { NameFields } from '../reads/name-reader.ts'
 import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
-import { loadState, StateUnusable } from './load-state.ts'
+import { loadState, StateUnusableError } from './load-state.ts'
 import {
-  OtherHistory,
+  OtherHistoryError,
   type RecentState,
   type StateHistory,
-  StateMismatch,
+  StateMismatchError,
 } from './state-history.ts'
 
 /** A difference between the log and the stored state. */
@@ -33,7 +33,7 @@ export type StateDivergence = {
 /** Contracts that are applied at a stretch, then lookups are served: some 10 ms. */
 const STRETCH_CONTRACTS = 200
 
-export function createStateFollower(context: {
+export function createStateTreeUpdater(context: {
   readonly genesis: Genesis
   readonly layout: Layout
   readonly onProblem: (error: Error) => void
@@ -91,7 +91,7 @@ export function createStateFollower(context: {
       diverged = null
     },
     /** Loads the tree of the stored state unless it is loaded. False if the stored state changed during the load: load it again. */
-    async follow(redis: Redis, headState: HeadState): Promise<boolean> {
+    async ensureLoaded(redis: Redis, headState: HeadState): Promise<boolean> {
       if (history !== null && isOfHistory(history, headState)) return true
       history = null
       try {
@@ -99,7 +99,7 @@ export function createStateFollower(context: {
         if (history !== null) diverged = null
         return history !== null
       } catch (error) {
-        if (!(error instanceof StateUnusable)) throw error
+        if (!(error instanceof StateUnusableError)) throw error
         diverge({ offset: headState.head.state.offset, what: error.message }, error.cause)
         return true
       }
@@ -124,11 +124,11 @@ export function createStateFollower(context: {
           await setImmediate()
         }
       } catch (error) {
-        if (error instanceof OtherHistory) {
+        if (error instanceof OtherHistoryError) {
           history = null
           return null
         }
-        if (!(error instanceof StateMismatch)) throw error
+        if (!(error instanceof StateMismatchError)) throw error
         diverge(
           { offset: head.state.offset, what: `In the stored state, ${error.message}.` },
           error,
@@ -148,7 +148,7 @@ export function createStateFollower(context: {
   }
 }
 
-export type StateFollower = ReturnType<typeof createStateFollower>
+export type StateTreeUpdater = ReturnType<typeof createStateTreeUpdater>
 
 /** The sentence for a name whose entries differ. */
 export function differs(name: string): string {

@@ -35,7 +35,7 @@ describe('following the log', () => {
     const groups = chainOf(entriesOf(6), [1, 2, 3])
     log.append(...groups)
     const seen: unknown[] = []
-    const ordering = log.reader({ keep: async (kept) => void seen.push(...kept) })
+    const ordering = log.reader({ store: async (stored) => void seen.push(...stored) })
     await readUntil(ordering, {
       until: reaches(6),
       onBatch: (batch) => seen.push(batch.at(-1)?.offset),
