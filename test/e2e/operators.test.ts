@@ -16,10 +16,10 @@ import {
   createNetwork,
   type Network,
   type Operator,
+  outputOf,
   run,
-  saidBy,
+  runCli,
   stop,
-  type,
   untilReady,
 } from '../support/operators.ts'
 import { copySoftware, newestKnown, nextVersion } from '../support/software.ts'
@@ -97,7 +97,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const twice = run(operator)
       await once(twice, 'exit')
       expect(twice.exitCode).toBe(1)
-      expect(saidBy(operator)).toContain('runs the processes of')
+      expect(outputOf(operator)).toContain('runs the processes of')
       operator.running = running
 
       const find = async () =>
@@ -126,8 +126,8 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     /** From any machine, by the files that all have. */
     async function expectEqual(): Promise<void> {
       const files = ['--genesis', 'etc/genesis.json', '--members', 'etc/members']
-      expect(await type(network.validator, 'check', ...files)).toContain('all replicas are equal')
-      const found = await type(network.validator, 'resolve', ALICE, '--quorum', 'all', ...files)
+      expect(await runCli(network.validator, 'check', ...files)).toContain('all replicas are equal')
+      const found = await runCli(network.validator, 'resolve', ALICE, '--quorum', 'all', ...files)
       expect(found).toContain(': verified')
     }
 
@@ -157,7 +157,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       { address, meanwhile = register }: { address?: string; meanwhile?(): Promise<void> } = {},
     ): Promise<void> {
       const { role, name, machine } = operator
-      await type(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
+      await runCli(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
       const backup = await readFile(join(machine.directory, BACKUP))
       await meanwhile()
       await machine.destroy()
@@ -167,7 +167,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
 
     async function restore(operator: Operator, ...flags: readonly string[]): Promise<void> {
       await rm(join(operator.machine.directory, 'var'), { recursive: true, force: true })
-      await type(operator, 'restore', BACKUP, '--to', 'var', ...flags)
+      await runCli(operator, 'restore', BACKUP, '--to', 'var', ...flags)
       operator.configFile = join(operator.machine.directory, 'var/run.env')
     }
 
@@ -254,9 +254,9 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         return answer?.body.code === 'LOG_REGRESSED'
       })
       await untilTrue('its supervisor to tell it', () =>
-        saidBy(operator).includes('see "Losing a machine" in docs'),
+        outputOf(operator).includes('see "Losing a machine" in docs'),
       )
-      expect(saidBy(operator)).not.toContain('quorumscan logs')
+      expect(outputOf(operator)).not.toContain('quorumscan logs')
       expect(await stop(operator)).toBe(0)
       await restore(operator, '--log', ...(await keptBy(operator, 1, 2)))
       await startAgain(operator)
@@ -270,7 +270,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const kept = numbers.map(sv).map(async (one) => {
         const { machine, configFile, name } = one
         await rm(join(machine.directory, 'log.backup'), { force: true })
-        await type(one, 'backup', 'sv', '--log', '--config', configFile, '--out', 'log.backup')
+        await runCli(one, 'backup', 'sv', '--log', '--config', configFile, '--out', 'log.backup')
         const backup = await readFile(join(machine.directory, 'log.backup'))
         operator.machine.write(`${name}.backup`, backup)
         return `${name}.backup`
@@ -282,7 +282,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const operator = network.synchronizer
       if (operator === null) throw new Error('the network has no synchronizer')
       const own = ['--config', operator.configFile]
-      expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
+      expect(await runCli(operator, 'log', 'verify', ...own)).toContain('The log is whole')
       expect(await stop(operator)).toBe(0)
       const files = join(operator.machine.directory, 'var/redis/orderer/appendonlydir')
       for (const name of await readdir(files)) {
@@ -291,14 +291,14 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         if (at >= 0) bytes[at] = (bytes[at] ?? 0) ^ 0xff
         await writeFile(join(files, name), bytes)
       }
-      await expect(type(operator, 'log', 'verify', ...own)).rejects.toMatchObject({
+      await expect(runCli(operator, 'log', 'verify', ...own)).rejects.toMatchObject({
         code: 1,
         stdout: expect.stringContaining('The log is damaged at'),
       })
       const kept = ['--log', ...(await keptBy(operator, 1, 2, 4))]
-      expect(await type(operator, 'log', 'repair', ...own, ...kept)).toContain('Refilled offset')
+      expect(await runCli(operator, 'log', 'repair', ...own, ...kept)).toContain('Refilled offset')
       await startAgain(operator)
-      expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
+      expect(await runCli(operator, 'log', 'verify', ...own)).toContain('The log is whole')
       await register()
       await untilWhole()
       await expectNoContradiction()
@@ -342,7 +342,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const { synchronizer } = network
       const own = ['--synchronizer', `http://127.0.0.1:${synchronizerPort}`]
       const one = ['--synchronizer', `https://${synchronizer?.machine.address}:4611`]
-      return type(
+      return runCli(
         operator,
         ...command,
         ...['--key', `var/keys/${name}.operator`, '--genesis', 'etc/genesis.json'],
@@ -377,7 +377,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         await register()
         const blocksOf = async (operator: Operator) =>
           JSON.parse(
-            await type(
+            await runCli(
               operator,
               'protocol',
               'get',
@@ -409,7 +409,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await once(child, 'exit')
       Object.assign(operator, { running, configFile })
       expect(child.exitCode).toBe(2)
-      const said = saidBy(operator)
+      const said = outputOf(operator)
       expect(said).toContain('QS_LOG: "nowhere" is not an https URL')
       expect(said).toContain('QS_PORT must be an integer')
       expect(said).toContain('QS_RATE_LIMTI is not a variable')

@@ -1,18 +1,18 @@
 /**
- * Stands between machines and forwards bytes, each way with a given delay. It knows connections and bytes alone. Of the
- * effects of a long way on packets it has only the round trip in which a connection is made.
+ * A relay between machines, which delays bytes in each direction. It works on connections, not on packets. Of the
+ * effects of a long distance it reproduces the delay of bytes and the round trip of a new connection.
  */
 import { createConnection, createServer, type Socket } from 'node:net'
 import { again, childArgument } from '../child.ts'
 
 export type DelayArgument = {
-  /** From now on: forwards connections to `announced` to `address`. */
-  readonly between: { readonly announced: string; readonly address: string } | null
-  /** One way. */
+  /** If set, starts to forward connections from `announced` to `address`. */
+  readonly relay: { readonly announced: string; readonly address: string } | null
+  /** Delay in each direction. */
   readonly delayMs: number
 }
 
-/** Where machines are reached: nodes and validators, and engines. */
+/** Ports of nodes and validators, and of engines. */
 const PORTS = [4611, 26_656]
 
 let delayMs = 0
@@ -32,22 +32,22 @@ function pass(from: Socket, to: Socket): void {
 async function open(announced: string, address: string): Promise<void> {
   for (const port of PORTS) {
     const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
-      client.on('error', () => {}) // It is closed with the other one.
+      client.on('error', () => {}) // The other connection closes this one.
       const connect = () => {
         const server = createConnection({ host: address, port, noDelay: true })
         pass(client, server)
         pass(server, client)
         client.resume()
       }
-      // There and back, before the first byte leaves.
+      // One round trip before the first byte is sent.
       later(() => later(connect))
     })
     await new Promise<void>((resolve) => server.listen(port, announced, resolve))
   }
 }
 
-await again(childArgument<DelayArgument>(), async ({ between, ...rest }) => {
+await again(childArgument<DelayArgument>(), async ({ relay, ...rest }) => {
   delayMs = rest.delayMs
-  if (between !== null) await open(between.announced, between.address)
+  if (relay !== null) await open(relay.announced, relay.address)
   return {}
 })

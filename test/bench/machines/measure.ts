@@ -40,15 +40,15 @@ export async function measureMachines(options: {
   readonly ms: number
 }): Promise<void> {
   for (const ordering of options.drivers) {
-    const near: DelayArgument = { between: null, delayMs: 0 }
+    const near: DelayArgument = { relay: null, delayMs: 0 }
     await using ways = startChild(programOf('./delay-child'), near)
     await ways.result()
     await using network = await createNetwork({
       ordering,
       svCount: 4,
       variables: { QS_RATE_LIMIT: String(RATE_LIMIT) },
-      between: async (announced, address) => {
-        await ways.again({ between: { announced, address } })
+      startRelay: async (announced, address) => {
+        await ways.again({ relay: { announced, address } })
       },
     })
     if (network.machines.kind !== 'namespaces') {

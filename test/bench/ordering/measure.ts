@@ -80,7 +80,7 @@ async function measureCluster(
   const nextEntry = await createEntries(cluster)
   const offer = async (index: number): Promise<string | null> => {
     try {
-      await synchronizers[index % synchronizers.length]?.offer(nextEntry().bytes)
+      await synchronizers[index % synchronizers.length]?.submit(nextEntry().bytes)
       return null
     } catch (error) {
       return String(error)
