@@ -9,8 +9,8 @@ import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { added, addedCodes, addedStatuses } from './routes/added.ts'
-import { type Answer, ask } from './routes/ask.ts'
 import { isReachable, type Unreachable } from './routes/case.ts'
+import { type Answer, sendCase } from './routes/send-case.ts'
 import { firstFrame } from './routes/sockets.ts'
 import { createWorld, type World } from './routes/world.ts'
 import { type RouteCase, routeCases, socketCases } from './routes.ts'
@@ -50,17 +50,17 @@ function expectBody(expect: ExpectStatic, answer: Answer, response: RouteDef['re
 const responseOf = ({ response, otherForms }: RouteDef, { type }: Answer) =>
   otherForms?.[type] ?? response
 
-type Expected = { readonly title: string; readonly way: RouteCase['of']['success'] }
+type Expected = { readonly title: string; readonly cause: RouteCase['of']['success'] }
 
 /** What a case says can not be asked, and where it is shown. */
-async function expectShown(
+async function expectTested(
   expect: ExpectStatic,
   code: string,
-  { unreachable, shownBy }: Unreachable,
+  { unreachable, testedBy }: Unreachable,
 ): Promise<void> {
   expect.soft(unreachable).not.toBe('')
-  if (shownBy !== undefined)
-    expect.soft(await readFile(join(ROOT, shownBy), 'utf8'), shownBy).toContain(code)
+  if (testedBy !== undefined)
+    expect.soft(await readFile(join(ROOT, testedBy), 'utf8'), testedBy).toContain(code)
 }
 
 describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the %s', (surface) => {
@@ -70,7 +70,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
     '%s succeeds, and refuses as it declares',
     async ([, { route, of }], { expect }) => {
       if (isReachable(of.success)) {
-        const answer = await ask(world, { ...(await of.success(world)), surface, route })
+        const answer = await sendCase(world, { ...(await of.success(world)), surface, route })
         expect.soft(answer).toAnswer(200)
         expectBody(expect, answer, responseOf(route as RouteDef, answer))
       }
@@ -79,15 +79,15 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
         ? ((route as { errorStatuses?: readonly number[] }).errorStatuses ?? [])
         : (route as RouteDef).errors
       expect.soft(Object.keys(of.errors).sort()).toEqual(declared.map(String).sort())
-      const expected: Expected[] = Object.entries(of.errors).map(([title, way]) => ({ title, way }))
+      const expected: Expected[] = Object.entries(of.errors).map(([title, cause]) => ({ title, cause }))
       for (const title of isLedger ? addedStatuses(route) : addedCodes(route as RouteDef))
-        expected.push({ title, way: of.added?.[title] ?? added(title, { route, of }) })
-      for (const { title, way } of expected) {
-        if (!isReachable(way)) {
-          if (!isLedger) await expectShown(expect, title, way)
+        expected.push({ title, cause: of.added?.[title] ?? added(title, { route, of }) })
+      for (const { title, cause } of expected) {
+        if (!isReachable(cause)) {
+          if (!isLedger) await expectTested(expect, title, cause)
           continue
         }
-        const answer = await ask(world, { ...(await way(world)), surface, route })
+        const answer = await sendCase(world, { ...(await cause(world)), surface, route })
         if (isLedger) expect.soft(answer, title).toAnswer(Number(title))
         else expect.soft(answer, title).toAnswer(catalogue[title as ErrorCode].httpStatus, title)
         // What does not decode is text (docs/upstream.md §L1.1).

@@ -3,7 +3,7 @@
  * that declares an error for which its case has no request and no reason why there can be none.
  */
 import { ledgerRoutes, scanRoutes, synchronizerRoutes, validatorRoutes } from '@quorumscan/api'
-import type { AnyRoute, Surface } from './routes/ask.ts'
+import type { AnyRoute, Surface } from './routes/send-case.ts'
 import type { Case } from './routes/case.ts'
 import { ledgerCases } from './routes/ledger.ts'
 import { scanCases } from './routes/scan.ts'

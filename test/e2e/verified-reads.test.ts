@@ -402,7 +402,7 @@ describe('a node that lies with its own key', () => {
     ['silent on its sockets', () => cluster.drop('sv-4')],
     ['resetting its connections', () => cluster.reset('sv-4')],
     ['lying in another way', () => cluster.lie('sv-4', 'deny')],
-  ] as const)('next to one that is %s: n − threshold faults change nothing', async (_, fault) => {
+  ] as const)('cannot change an answer while another node is %s', async (_, fault) => {
     await cluster.lie('sv-3', 'value')
     await fault()
     const party = encodeURIComponent(alice.party)

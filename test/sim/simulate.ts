@@ -116,7 +116,7 @@ export async function simulate(options: SimOptions): Promise<SimRun> {
   for (const index of liars) cluster.change(index, lying(random, options))
   keepAppending(cluster, random.split(), state)
   keepBreaking(cluster, random.split(), { ...options, state })
-  await clock.pass(100)
+  await clock.advance(100)
   const reads: ReadRecord[] = []
   const perClient = Math.ceil(options.readCount / CLIENTS)
   const clients = Array.from({ length: CLIENTS }, (_, client) =>

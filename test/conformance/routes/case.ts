@@ -3,7 +3,7 @@ import type { RouteDef } from '@quorumscan/api'
 import type { World } from './world.ts'
 
 /** Where it differs from what is usual for the route: `ask.ts` fills in method, path, base address and token. */
-export type Asked = {
+export type Input = {
   readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number | boolean>>
   readonly headers?: Readonly<Record<string, string>>
@@ -17,22 +17,22 @@ export type Asked = {
   readonly url?: string
 }
 
-export type Ask = (world: World) => Asked | Promise<Asked>
+export type Build = (world: World) => Input | Promise<Input>
 
 /** No request to a whole network meets it. */
 export type Unreachable = {
   readonly unreachable: string
   /** The file of tests that shows it instead: its text names the code. */
-  readonly shownBy?: string
+  readonly testedBy?: string
 }
 
-export type Way = Ask | Unreachable
+export type Cause = Build | Unreachable
 
 export type Case<ErrorName extends string | number> = {
-  readonly success: Way
-  readonly errors: { readonly [Name in ErrorName]: Way }
+  readonly success: Cause
+  readonly errors: { readonly [Name in ErrorName]: Cause }
   /** For what every server adds (`added.ts`), where the usual way does not fit the route. */
-  readonly added?: Readonly<Record<string, Way>>
+  readonly added?: Readonly<Record<string, Cause>>
 }
 
 /** A case for each route of a table, and for each error that the route declares. */
@@ -40,12 +40,12 @@ export type CasesOf<Table extends Readonly<Record<string, Pick<RouteDef, 'errors
   readonly [Id in keyof Table]: Case<Table[Id]['errors'][number]>
 }
 
-export const cannot = (unreachable: string, shownBy?: string): Unreachable => ({
+export const cannot = (unreachable: string, testedBy?: string): Unreachable => ({
   unreachable,
-  ...(shownBy === undefined ? {} : { shownBy }),
+  ...(testedBy === undefined ? {} : { testedBy }),
 })
 
-export const isReachable = (way: Way): way is Ask => typeof way === 'function'
+export const isReachable = (way: Cause): way is Build => typeof way === 'function'
 
 /** States of a process, of its disk, its clock or its neighbours that a whole network is not in. */
 export const broken = {

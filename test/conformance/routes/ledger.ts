@@ -1,7 +1,7 @@
 /** Cases of the ledger interface. Its routes declare statuses; codes are upstream's. */
 import type { ledgerRoutes } from '@quorumscan/api'
 import { send } from '@quorumscan/testkit'
-import { type Ask, type Case, cannot } from './case.ts'
+import { type Build, type Case, cannot } from './case.ts'
 import type { World } from './world.ts'
 
 type StatusOf<Route> = Route extends { readonly errorStatuses: readonly (infer S extends number)[] }
@@ -71,13 +71,13 @@ async function range(world: World) {
 }
 
 const updates =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   async (world) => ({
     query: FEW,
     body: { ...(await range(world)), updateFormat: updateFormatOf(world, templateId) },
   })
 const trees =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   async (world) => ({
     query: FEW,
     body: {
@@ -90,28 +90,28 @@ const expired = cannot(
   'a token that expires meanwhile',
   'apps/validator/src/ledger-api/updates.integration.test.ts',
 )
-const lists = (of: (templateId?: string) => Ask) => ({
+const lists = (of: (templateId?: string) => Build) => ({
   success: of(),
   errors: { 404: of(NO_TEMPLATE), 409: expired },
 })
 const contractsAt =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   async (world) => {
     const { endInclusive } = await range(world)
     const eventFormat = eventFormatOf(world, templateId)
     return { query: FEW, body: { activeAtOffset: endInclusive, eventFormat } }
   }
 const contractsPage =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   (world) => ({ body: { eventFormat: eventFormatOf(world, templateId), maxPageSize: 5 } })
 const pages = {
   success: contractsPage(),
   errors: { 404: contractsPage(NO_TEMPLATE) },
 }
 
-const known: Ask = ({ user }) => ({ params: { id: user.id } })
+const known: Build = ({ user }) => ({ params: { id: user.id } })
 const ofNoUser =
-  (more: object = {}): Ask =>
+  (more: object = {}): Build =>
   ({ fresh, admin }) => ({ params: { id: fresh() }, token: admin, ...more })
 const rights = (party: string) => ({
   body: { rights: [{ kind: { CanReadAs: { value: { party } } } }] },
@@ -120,14 +120,14 @@ const userUpdate = {
   body: { user: { isDeactivated: false }, updateMask: { paths: ['is_deactivated'] } },
 }
 const provider = { body: { sourceIdentityProviderId: '', targetIdentityProviderId: '' } }
-const partyUpdate = (party: string): Awaited<ReturnType<Ask>> => ({
+const partyUpdate = (party: string): Awaited<ReturnType<Build>> => ({
   params: { party },
   body: {
     partyDetails: { party, localMetadata: { annotations: { a: 'b' } } },
     updateMask: { paths: ['local_metadata'] },
   },
 })
-const plain = { success: (() => ({})) satisfies Ask, errors: {} }
+const plain = { success: (() => ({})) satisfies Build, errors: {} }
 
 const NO_CONTRACT = {
   commands: [

@@ -2,7 +2,7 @@
 import type { validatorRoutes } from '@quorumscan/api'
 import { until } from '@quorumscan/testkit'
 import { clock, unwrap } from '../../e2e/client.ts'
-import { type Ask, broken, type CasesOf, cannot, type Way } from './case.ts'
+import { type Build, broken, type CasesOf, type Cause, cannot } from './case.ts'
 import { healthCases } from './health.ts'
 import { proxyCases } from './proxy.ts'
 import type { World } from './world.ts'
@@ -14,43 +14,43 @@ const UNKNOWN_ID = `00${'0'.repeat(64)}`
 const HOUR_MICROS = 3_600_000_000
 
 const ofStranger =
-  (ask: Ask): Ask =>
-  async (world) => ({ ...(await ask(world)), token: await world.strangerToken() })
+  (build: Build): Build =>
+  async (world) => ({ ...(await build(world)), token: await world.strangerToken() })
 
 const byDeactivated =
-  (ask: Ask): Ask =>
-  async (world) => ({ ...(await ask(world)), token: world.deactivatedToken })
+  (build: Build): Build =>
+  async (world) => ({ ...(await build(world)), token: world.deactivatedToken })
 
 const ofUnknown =
-  (more: object = {}): Ask =>
+  (more: object = {}): Build =>
   () => ({ params: { contract_id: UNKNOWN_ID }, ...more })
 
-const readErrors = (ask: Ask) =>
+const readErrors = (build: Build) =>
   ({
     ...{ NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE },
-    WALLET_NOT_FOUND: ofStranger(ask),
-  }) satisfies Record<string, Way>
+    WALLET_NOT_FOUND: ofStranger(build),
+  }) satisfies Record<string, Cause>
 
 /** What any submission can meet; a route that can be led to more of it says so. */
-const submitErrors = (ask: Ask) =>
+const submitErrors = (build: Build) =>
   ({
-    ...readErrors(ask),
+    ...readErrors(build),
     ...{ LOG_FULL, USERS_LOST },
-    PERMISSION_DENIED: byDeactivated(ask),
+    PERMISSION_DENIED: byDeactivated(build),
     CONTRACT_CONSUMED: cannot('two transactions that use one contract at once', VALIDATOR_TEST),
     CHOICE_REFUSED: cannot('rules that changed meanwhile', 'packages/ledger/src/coin.test.ts'),
     DUPLICATE_COMMAND: cannot('two equal requests at once', VALIDATOR_TEST),
     SUBMISSION_EXPIRED: cannot('a synchronizer that is late', SUBMITTER_TEST),
     SUBMISSION_UNKNOWN: cannot('a synchronizer that does not answer', SUBMITTER_TEST),
-  }) satisfies Record<string, Way>
+  }) satisfies Record<string, Cause>
 
-const spendErrors = (ask: Ask) =>
+const spendErrors = (build: Build) =>
   ({
-    ...submitErrors(ask),
+    ...submitErrors(build),
     CONTRACT_NOT_FOUND: ofUnknown(),
-    INSUFFICIENT_FUNDS: ask,
+    INSUFFICIENT_FUNDS: build,
     LIMIT_EXCEEDED: cannot('thousands of coins', 'packages/ledger/src/coin.test.ts'),
-  }) satisfies Record<string, Way>
+  }) satisfies Record<string, Cause>
 
 /** It registers the user, so the user has a wallet afterwards. */
 const REGISTERS = cannot('it gives the user a wallet')
@@ -104,30 +104,30 @@ const offered = async (world: World, by: 'sender' | 'receiver') => {
   return { token, params: { contract_id: output.transfer_instruction_cid } }
 }
 
-const plain: Ask = () => ({})
-const newEntry: Ask = (world) => entry(world.newName())
-const tap: Ask = () => ({ body: { amount: '1.0' } })
-const page: Ask = () => ({ body: { page_size: 5 } })
-const create: Ask = (world) => ({ body: { name: world.fresh('made') } })
-const open: Ask = async (world) => {
+const plain: Build = () => ({})
+const newEntry: Build = (world) => entry(world.newName())
+const tap: Build = () => ({ body: { amount: '1.0' } })
+const page: Build = () => ({ body: { page_size: 5 } })
+const create: Build = (world) => ({ body: { name: world.fresh('made') } })
+const open: Build = async (world) => {
   const { token, params } = await requested(world)
   return { token, params }
 }
-const transfer: Ask = ({ user, fresh }) => offerTo(user.party, fresh())
-const byReceiver: Ask = (world) => offered(world, 'receiver')
-const bySender: Ask = (world) => offered(world, 'sender')
+const transfer: Build = ({ user, fresh }) => offerTo(user.party, fresh())
+const byReceiver: Build = (world) => offered(world, 'receiver')
+const bySender: Build = (world) => offered(world, 'sender')
 const isReadBy = { success: plain, errors: readErrors(plain) }
 
 /** Answered once, and asked for the second time. */
-const answered: Ask = async (world) => {
+const answered: Build = async (world) => {
   const { user, token, params } = await requested(world)
   const path = '/v0/wallet/subscription-requests/{contract_id}/reject'
   await user.client.POST(path, { params: { path: params } })
   return { token, params }
 }
 
-const ofOffer = (ask: Ask, other: Ask) => ({
-  success: ask,
+const ofOffer = (build: Build, other: Build) => ({
+  success: build,
   errors: {
     ...submitErrors(ofUnknown()),
     CONTRACT_NOT_FOUND: ofUnknown(),

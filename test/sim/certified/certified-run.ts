@@ -133,7 +133,7 @@ export async function runCertified(options: CertifiedRunOptions): Promise<Certif
   for (const index of liars) cluster.change(index, lying(random, options))
   keepAppending(world, random.split(), state)
   keepBreaking(world, random.split(), { options, state })
-  await clock.pass(600)
+  await clock.advance(600)
   const reads: CertifiedRecord[] = []
   const crypto = createMemoCrypto()
   const clients = Array.from({ length: CLIENTS }, (_, client) =>

@@ -36,11 +36,11 @@ describe('a fork', () => {
       latencyMs: (url) => (['1', '2', '3'].includes(url.slice(-1)) ? 40 : 1),
     })
     await world.lookup(ALICE)
-    await world.clock.pass(200)
+    await world.clock.advance(200)
     fork(world, [0, 1, 2])
     expect(await world.lookup(ALICE, { minOffset: 4 })).toMatchObject({ kind: 'verified' })
     expect(forks).toHaveLength(0)
-    await world.clock.pass(200)
+    await world.clock.advance(200)
     expect(forks).toHaveLength(1)
   })
 
@@ -102,10 +102,10 @@ describe('a fork', () => {
     })
     expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
     isThere = true
-    await world.clock.pass(1100)
+    await world.clock.advance(1100)
     world.append()
     await world.lookup(ALICE)
-    await world.clock.pass(10)
+    await world.clock.advance(10)
     expect(forks.map(({ offset }) => offset)).toContain(3)
   })
 })

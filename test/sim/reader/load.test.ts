@@ -89,7 +89,7 @@ describe('many lookups', () => {
           (error: { code: string }) => count(error.code),
         ),
       )
-      await world.clock.pass(7.5)
+      await world.clock.advance(7.5)
     }
     await world.clock.run(Promise.all(calls))
     expect(Object.keys(kinds).sort()).toEqual(['OVERLOADED', 'verified-absent'])
@@ -111,7 +111,7 @@ describe('many lookups', () => {
     const all = Array.from({ length: 50 }, () =>
       world.reader.lookup([{ name: ALICE }], { threshold: 'all' }),
     )
-    await world.clock.pass(20)
+    await world.clock.advance(20)
     const more = Array.from({ length: 50 }, () =>
       world.reader.lookup([{ name: ALICE }], { threshold: 'all' }),
     )

@@ -42,7 +42,7 @@ describe('addresses', () => {
     world.network.serve('http://127.0.0.1:99', world.honest(3))
     for (let count = 0; count < 20; count++) {
       expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
-      await world.clock.pass(150)
+      await world.clock.advance(150)
     }
     expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
     expect(urls(world)[3]).toBe('http://127.0.0.1:99')
@@ -121,7 +121,7 @@ describe('addresses', () => {
     }
     for (let count = 0; count < 9; count++) {
       expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
-      await world.clock.pass(500)
+      await world.clock.advance(500)
     }
     expect(reported.sort()).toEqual(world.nodes.map(({ name }) => name))
     for (const { lastError } of world.reader.status().nodes)
@@ -150,7 +150,7 @@ describe('addresses', () => {
     }
     const first = createWorld({ reader: { addressStore } })
     await first.lookup(ALICE)
-    await first.clock.pass(10)
+    await first.clock.advance(10)
     expect(kept).toHaveLength(4)
     const second = createWorld({ reader: { addressStore, seeds: ['http://127.0.0.1:1234'] } })
     expect(await second.lookup(ALICE)).toMatchObject({ kind: 'verified' })
@@ -171,7 +171,7 @@ describe('addresses', () => {
     }
     for (let count = 0; count < 15; count++) {
       await world.lookup(ALICE)
-      await world.clock.pass(100)
+      await world.clock.advance(100)
     }
     expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
   })

@@ -36,7 +36,7 @@ describe('a walk over pages', () => {
       offsets.push(outcome.offset)
       token = next_page_token
       append([`n99${seen.length}.unverified.ns`])
-      await clock.pass(40_000) // Freshness is a matter of the first page.
+      await clock.advance(40_000) // Freshness is a matter of the first page.
     }
     expect(seen).toEqual(names)
     expect(new Set(offsets).size).toBe(1)
@@ -97,7 +97,7 @@ describe('a walk over pages', () => {
     })
     await clock.run(reader.read(page(null), { threshold: 'all' }))
     const { answer } = (await clock.run(reader.read(page(null)))) as Decided
-    await clock.pass(100)
+    await clock.advance(100)
     expect(wanted).toEqual([entriesBytesMax(10), answer.byteLength])
   })
 
@@ -121,9 +121,9 @@ describe('a walk over pages', () => {
         request.channel === 'bulk' ? hung(request) : honest(index)(request),
       )
     const reads = Array.from({ length: 30 }, () => reader.read(page(null)))
-    await clock.pass(50)
+    await clock.advance(50)
     expect((await timed(ALICE)).ms).toBeLessThan(10)
-    await clock.pass(1500)
+    await clock.advance(1500)
     expect((await timed(ALICE)).ms).toBeLessThan(15)
     for (const outcome of await clock.run(Promise.all(reads)))
       expect(outcome).toMatchObject({ kind: 'insufficient' })

@@ -21,7 +21,7 @@ const page = {
 async function keepAsking(world: ReaderWorld, input: { ms: number; ask: () => Promise<unknown> }) {
   for (let passed = 0; passed < input.ms; passed += 100) {
     input.ask().catch(() => {})
-    await world.clock.pass(100)
+    await world.clock.advance(100)
   }
 }
 
@@ -83,9 +83,9 @@ describe('the reader', () => {
         create: (options) => createReader(stalls.through(options)),
       })
       const lookup = world.reader.lookup([{ name: ALICE }])
-      await world.clock.pass(stalledAfterMs)
+      await world.clock.advance(stalledAfterMs)
       stalls.begin(world.clock, 5000)
-      await world.clock.pass(5000)
+      await world.clock.advance(5000)
       const [outcome] = await world.clock.run(lookup)
       expect(outcome, `stalled after ${stalledAfterMs} ms`).toMatchObject({ kind: 'verified' })
     }

@@ -102,7 +102,7 @@ describe('the pin', () => {
       return { ...reply, status: 503, body }
     })
     await lookup('missing.unverified.ns') // Tells the reader of the heads.
-    await clock.pass(20)
+    await clock.advance(20)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 6 })
   })
 
@@ -128,7 +128,7 @@ describe('the pin', () => {
   it('is asked of all nodes after a second of silence', async () => {
     const { lookup, append, clock } = createWorld()
     await lookup(ALICE)
-    await clock.pass(1500)
+    await clock.advance(1500)
     append(['carol.unverified.ns'])
     expect(await lookup('carol.unverified.ns')).toMatchObject({ kind: 'verified', offset: 4 })
   })
@@ -193,7 +193,7 @@ describe('freshness', () => {
   it('refuses an answer whose record time is too old, although all agree (D-39)', async () => {
     const { lookup, clock } = createWorld()
     await lookup(ALICE)
-    await clock.pass(60_000)
+    await clock.advance(60_000)
     const outcome = await lookup(ALICE)
     expect(outcome).toMatchObject({ kind: 'lagging', reason: 'stale' })
     expect('ageMs' in outcome && outcome.ageMs).toBeGreaterThanOrEqual(61_000)
@@ -206,7 +206,7 @@ describe('freshness', () => {
   it('does not let two stuck nodes be a quorum for today', async () => {
     const { lookup, append, clock, serve } = createWorld()
     await lookup(ALICE)
-    await clock.pass(61_000)
+    await clock.advance(61_000)
     append([], { nodes: [2, 3] })
     serve(2, hung)
     serve(3, hung)
@@ -217,7 +217,7 @@ describe('freshness', () => {
     const { lookup, append, clock, nodes } = createWorld({ reader: { waitMs: 2000 } })
     await lookup(ALICE)
     for (let count = 0; count < 62; count++) {
-      await clock.pass(900)
+      await clock.advance(900)
       await lookup(ALICE, { maxAgeMs: Number.POSITIVE_INFINITY })
     }
     append([], { nodes: [0, 1, 2, 3] })

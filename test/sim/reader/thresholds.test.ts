@@ -81,9 +81,9 @@ describe('a lookup', () => {
     expect(outcome).toMatchObject(refused)
     expect(ms).toBe(0)
     for (const index of [1, 2, 3]) serve(index, honest(index))
-    await clock.pass(900)
+    await clock.advance(900)
     await lookup(ALICE) // A read makes the reader ask them again.
-    await clock.pass(100)
+    await clock.advance(100)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
@@ -102,18 +102,18 @@ describe('a lookup', () => {
     // The one that says nothing else is taken to be ready in a second.
     expect(await lookup(ALICE)).toMatchObject({ ...waiting, retryAfterMs: 1000 })
     serve(2, null)
-    await clock.pass(1000)
+    await clock.advance(1000)
     expect(await lookup(ALICE)).toMatchObject({ ...waiting, retryAfterMs: 5000 })
     serve(1, null)
     serve(3, null)
-    await clock.pass(12_000)
+    await clock.advance(12_000)
     await lookup(ALICE)
-    await clock.pass(100) // Then the others are known to be away.
+    await clock.advance(100) // Then the others are known to be away.
     expect(await lookup(ALICE)).toMatchObject({ ...waiting, reachable: 0, retryAfterMs: null })
     for (const index of [0, 1]) serve(index, honest(index))
-    await clock.pass(1000)
+    await clock.advance(1000)
     await lookup(ALICE)
-    await clock.pass(100)
+    await clock.advance(100)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
@@ -137,7 +137,7 @@ describe('a lookup', () => {
     for (const index of [1, 2, 3]) serve(index, honest(index))
     for (let asked = 0; asked < 30; asked++) {
       await lookup(ALICE)
-      await clock.pass(100)
+      await clock.advance(100)
     }
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
@@ -156,7 +156,7 @@ describe('a lookup', () => {
     const before = network.requestCounts.get(urls[3] as string) ?? 0
     for (let count = 0; count < 600; count++) {
       await lookup(ALICE)
-      await clock.pass(10)
+      await clock.advance(10)
       if (count === 450) openMax = open
     }
     // Each of them hangs for the two seconds that it may.
@@ -184,7 +184,7 @@ describe('a lookup', () => {
     })
     serve(0, rewriting(honest(0), lying))
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', answered: 2, dissented: [] })
-    await clock.pass(200)
+    await clock.advance(200)
     expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
   })
 
@@ -227,7 +227,7 @@ describe('a lookup', () => {
     const abort = new AbortController()
     const reading = reader.lookup([{ name: ALICE }], { signal: abort.signal })
     reading.catch(() => {})
-    await clock.pass(5)
+    await clock.advance(5)
     abort.abort(new Error('no longer needed'))
     await expect(clock.run(reading)).rejects.toThrow('no longer needed')
     expect(reader.status().waiting).toBe(0)
@@ -255,7 +255,7 @@ describe('a lookup', () => {
     for (const index of [0, 1, 2, 3]) serve(index, hung)
     const reading = reader.lookup([{ name: ALICE }])
     reading.catch(() => {})
-    await clock.pass(5)
+    await clock.advance(5)
     await reader[Symbol.asyncDispose]()
     await expect(clock.run(reading)).rejects.toMatchObject({ code: 'CLOSED' })
     await expect(reader.lookup([{ name: ALICE }])).rejects.toMatchObject({ code: 'CLOSED' })

@@ -6,7 +6,7 @@ export type SimClock = Clock & {
   /** Advances virtual time until the promise settles. Rejects if no event remains that could settle it. */
   run<Value>(promise: Promise<Value>): Promise<Value>
   /** Advances virtual time by `ms`. */
-  pass(ms: number): Promise<void>
+  advance(ms: number): Promise<void>
 }
 
 type Event = { readonly atMs: number; readonly order: number; readonly callback: () => void }
@@ -92,7 +92,7 @@ export function createSimClock(startMicros = 1_700_000_000_000_000): SimClock {
         if (!(await step())) throw new Error('nothing is left that could settle the promise')
       return promise
     },
-    async pass(ms) {
+    async advance(ms) {
       const untilMs = nowMs + ms
       await drain()
       while (heap[0] !== undefined && heap[0].atMs <= untilMs) await step()
