@@ -1,4 +1,4 @@
-/** Every operation on one network: its success, and each error that it declares. Each case makes what it needs. */
+/** Every operation on one network: its success, and each error that it declares. Each case creates its own data. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ErrorAnswer, type RouteDef, socketRoutes } from '@quorumscan/api'
@@ -23,14 +23,14 @@ let cluster: RunningCluster
 let world: World
 
 beforeAll(async () => {
-  // A name can be renewed as soon as there is one.
+  // Names can be renewed immediately.
   const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
   cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
   world = await createWorld(cluster)
 })
 afterAll(() => cluster?.down())
 
-/** Where the body differs from its schema: what is missing or wrong, and members that the schema does not know. */
+/** Differences between a body and its schema: missing, invalid and unknown members. Null if there is no difference. */
 function differences(schema: TSchema, body: unknown): unknown {
   if (!Value.Check(schema, body)) return Value.Errors(schema, body)
   const cleaned = Value.Clean(schema, structuredClone(body))
@@ -46,13 +46,13 @@ function expectBody(expect: ExpectStatic, answer: Answer, response: RouteDef['re
   }
 }
 
-/** Of the form that came: some routes have more than one. */
+/** The schema of the answer's media type: some routes have several. */
 const responseOf = ({ response, otherForms }: RouteDef, { type }: Answer) =>
   otherForms?.[type] ?? response
 
 type Expected = { readonly title: string; readonly cause: RouteCase['of']['success'] }
 
-/** What a case says can not be asked, and where it is shown. */
+/** Expects a reason why a case has no request and, if it names a test, that the test contains the code. */
 async function expectTested(
   expect: ExpectStatic,
   code: string,
@@ -67,7 +67,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
   const ofSurface = routeCases.filter((one) => one.surface === surface)
 
   it.concurrent.for(ofSurface.map((one) => [one.route.operationId, one] as const))(
-    '%s succeeds, and refuses as it declares',
+    '%s succeeds, and returns each declared error',
     async ([, { route, of }], { expect }) => {
       if (isReachable(of.success)) {
         const answer = await sendCase(world, { ...(await of.success(world)), surface, route })
@@ -90,7 +90,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
         const answer = await sendCase(world, { ...(await cause(world)), surface, route })
         if (isLedger) expect.soft(answer, title).toAnswer(Number(title))
         else expect.soft(answer, title).toAnswer(catalogue[title as ErrorCode].httpStatus, title)
-        // What does not decode is text (docs/upstream.md §L1.1).
+        // The error of a body that does not decode is text (docs/upstream.md §L1.1).
         if (isLedger && answer.type === 'text/plain') expect.soft(answer).toAnswer(400)
         else expect.soft(differences(isLedger ? LedgerError : ErrorAnswer, answer.body)).toBe(null)
       }
@@ -99,7 +99,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
 })
 
 it.concurrent.for(Object.entries(socketCases))(
-  'the WebSocket %s answers a first frame, and refuses one',
+  'the WebSocket %s answers a valid first frame, and refuses an invalid one',
   async ([id, { success, error }], { expect }) => {
     const socket = socketRoutes[id as keyof typeof socketRoutes]
     const element = await firstFrame(world, socket.path, await success(world))

@@ -1,6 +1,6 @@
 /**
- * What every server adds to the errors that a route declares (`errorCodesOf`): provoked by the request that succeeds,
- * with one thing about it wrong.
+ * Requests for the errors that every server adds to those that a route declares (`errorCodesOf`): the request that
+ * succeeds, with one part made invalid.
  */
 import { errorCodesOf, type RouteDef } from '@quorumscan/api'
 import { type Case, type Cause, cannot, type Input, isReachable, type Unreachable } from './case.ts'
@@ -15,12 +15,12 @@ type MakeInvalid = (request: Input, route: RouteDef, world: World | null) => Inp
 const invalidRequests: Readonly<Record<string, MakeInvalid>> = {
   MALFORMED_REQUEST: (request, { params }) => {
     const [first] = Object.keys(params?.properties ?? {})
-    if (first === undefined) return cannot('it is refused before its route is known', SERVER_TEST)
+    if (first === undefined) return cannot('it is refused before routing', SERVER_TEST)
     return { ...request, rawParams: { [first]: '%zz' } }
   },
   INTERNAL: cannotBe('a defect', 'packages/server/src/observability.test.ts'),
-  RATE_LIMITED: cannotBe('a client that spent its budget', SERVER_TEST),
-  OVERLOADED: cannotBe('a server with too much to do', SERVER_TEST),
+  RATE_LIMITED: cannotBe('a client above its rate limit', SERVER_TEST),
+  OVERLOADED: cannotBe('an overloaded server', SERVER_TEST),
   NOT_READY: cannotBe('a process that is starting', 'packages/server/src/lifecycle.test.ts'),
   INVALID_ARGUMENT: withWrongMember,
   BODY_TOO_LARGE: (request, { bodyBytesMax = BODY_BYTES_MAX }) => ({
@@ -29,7 +29,7 @@ const invalidRequests: Readonly<Record<string, MakeInvalid>> = {
     headers: { ...request.headers, 'content-type': 'application/json' },
   }),
   MALFORMED_BODY: (request, { body }) =>
-    body === 'bytes' ? cannot('any bytes are a body here') : { ...request, ...json('{"') },
+    body === 'bytes' ? cannot('any bytes are a valid body') : { ...request, ...json('{"') },
   UNSUPPORTED_MEDIA_TYPE: (request) => ({
     ...request,
     body: 'x=1',
@@ -42,37 +42,37 @@ const invalidRequests: Readonly<Record<string, MakeInvalid>> = {
   }),
 }
 
-/** Statuses of the ledger interface, as the codes that they stand for. */
+/** Codes for the statuses of the ledger interface. */
 const ledgerCodes: Readonly<Record<string, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',
 }
 
-/** The request that succeeds with the one thing wrong that this code, or status, is answered for. */
+/** The cause of a code or status: the request that succeeds, with the one invalid part that causes it. */
 export function added(
   name: string,
   { route, of }: { readonly route: AnyRoute; readonly of: Case<string | number> },
 ): Cause {
   const wrong = invalidRequests[ledgerCodes[name] ?? name]
-  if (wrong === undefined) throw new Error(`nothing is known that ${name} answers`)
+  if (wrong === undefined) throw new Error(`no invalid request causes ${name}`)
   const { success } = of
   const def = route as RouteDef
-  // Whether it can be met depends on the route alone.
+  // Only the route decides whether a request can cause it.
   const probe = wrong({}, def, null)
   if ('unreachable' in probe) return probe
   if (!isReachable(success)) return async (world) => wrong({}, def, world) as Input
   return async (world) => wrong(await success(world), def, world) as Input
 }
 
-/** Of a route of the ledger interface: those of its 400, 401 and 403 that it can answer. */
+/** The statuses 400, 401 and 403 that a route of the ledger interface can return. */
 export function addedStatuses({ auth, ...route }: AnyRoute): readonly string[] {
   const { params, query, body } = route as Partial<RouteDef>
   const takesInput = [params, query, body].some((part) => part !== undefined)
   return [...(takesInput ? ['400'] : []), ...(auth === 'none' ? [] : ['401', '403'])]
 }
 
-/** Codes that the route answers and does not declare itself. */
+/** Codes that the route can return and does not declare. */
 export function addedCodes(route: RouteDef): readonly string[] {
   const own: readonly string[] = route.errors
   return errorCodesOf(route).filter((code) => !own.includes(code))
@@ -86,7 +86,7 @@ function json(body: string): Input {
   return { body, headers: { 'content-type': 'application/json' } }
 }
 
-/** The first part of the request whose schema refuses something. */
+/** The request with the first part invalid whose schema refuses any value. */
 function withWrongMember(request: Input, route: RouteDef): Input | Unreachable {
   for (const name of ['x-read-at-offset', 'x-min-offset'])
     if (name in (route.headers?.properties ?? {}))
@@ -104,7 +104,7 @@ function withWrongMember(request: Input, route: RouteDef): Input | Unreachable {
     return { ...request, body: { ...Object(request.body), [member]: { wrong: true } } }
   const [optional] = Object.keys(Object(route.body)['properties'] ?? {})
   if (optional !== undefined) return { ...request, body: { [optional]: { wrong: true } } }
-  return cannot('nothing that is read of it can be wrong')
+  return cannot('no part of it can be invalid')
 }
 
 const typeOf = (schema: unknown) => String(Object(schema)['type'])

@@ -14,14 +14,14 @@ function quorumErrors(build: Build) {
     INVALID_QUORUM: withHeader(build, { 'x-quorum': '99' }),
     CONSENSUS_LAGGING: withHeader(build, { 'x-min-offset': String(Number.MAX_SAFE_INTEGER) }),
     CONSENSUS_DISPUTED: cannot('nodes that contradict each other', OUTCOME_TEST),
-    NOT_ENOUGH_NODES: cannot('nodes that are dead', OUTCOME_TEST),
+    NOT_ENOUGH_NODES: cannot('nodes that are down', OUTCOME_TEST),
   } satisfies Record<string, Cause>
 }
 
 const certifiedErrors = (build: Build) => ({
   ...quorumErrors(build),
   OFFSET_PRUNED: cannot(
-    'a walk that is older than what nodes keep',
+    'a list that is older than the states that nodes keep',
     'packages/scan-proxy/src/own-history.test.ts',
   ),
 })

@@ -5,43 +5,43 @@ import { healthCases } from './health.ts'
 
 const FAR_OFFSET = Number.MAX_SAFE_INTEGER
 const OTHER_PARTY = `unknown::1220${'0'.repeat(64)}`
-const proven = { accept: CERTIFIED_MEDIA_TYPE }
+const acceptCertified = { accept: CERTIFIED_MEDIA_TYPE }
 
 /** The same request, read at an offset. */
-const at =
+const atOffset =
   (build: Build, offset: number): Build =>
   async (world) => ({ ...(await build(world)), headers: { 'x-read-at-offset': `${offset}` } })
 
 const belowHorizon =
   (build: Build): Build =>
-  async (world) => ({ ...(await at(build, 1)(world)), url: await world.prunedNode() })
+  async (world) => ({ ...(await atOffset(build, 1)(world)), url: await world.prunedNode() })
 
 function pinErrors(build: Build) {
   const { LOG_FORK, ORDERING_HALTED, LOG_FULL, CLOCK_OFF, USERS_LOST, SOFTWARE_OUTDATED, ...rest } =
     broken
   return {
     ...rest,
-    OFFSET_NOT_REACHED: at(build, FAR_OFFSET),
+    OFFSET_NOT_REACHED: atOffset(build, FAR_OFFSET),
     OFFSET_PRUNED: belowHorizon(build),
   } satisfies Record<string, Cause>
 }
 
-/** The same request for a proof, with bounds that the proof must meet. */
-const provenWith =
+/** The same request for a certified answer, with bounds. */
+const withBounds =
   (build: Build, bounds: Readonly<Record<string, string | number>>, isBody: boolean): Build =>
   async (world) => {
     const request: Input = await build(world)
     return isBody
-      ? { ...request, headers: proven, body: { ...Object(request.body), ...bounds } }
-      : { ...request, headers: proven, query: { ...request.query, ...bounds } }
+      ? { ...request, headers: acceptCertified, body: { ...Object(request.body), ...bounds } }
+      : { ...request, headers: acceptCertified, query: { ...request.query, ...bounds } }
   }
 
 function certifiedErrors(build: Build, { isBody = false } = {}) {
   return {
     ...pinErrors(build),
     LOG_FORK: broken.LOG_FORK,
-    INVALID_QUORUM: provenWith(build, { signers: '99' }, isBody),
-    NO_CERTIFICATE: provenWith(build, { min_offset: FAR_OFFSET }, isBody),
+    INVALID_QUORUM: withBounds(build, { signers: '99' }, isBody),
+    NO_CERTIFICATE: withBounds(build, { min_offset: FAR_OFFSET }, isBody),
   } satisfies Record<string, Cause>
 }
 
@@ -68,11 +68,11 @@ export const unknownName: Build = (world) => ({ params: { name: world.newName() 
 export const unknownParty: Build = () => ({ params: { party: OTHER_PARTY } })
 
 const NO_SNAPSHOT = cannot(
-  'the first snapshot is that of offset 1 024, or of the next hour',
+  'the first snapshot is at offset 1 024, or in the next hour',
   'apps/scan/src/snapshots.integration.test.ts',
 )
 
-const engineReason = 'engines read of each other where members order together'
+const engineReason = 'only engines of ordering members read it from each other'
 /** One synchronizer orders the network of these tests. */
 export const engineCase = {
   success: cannot(engineReason, 'packages/cometbft/src/state-sync/engine-read.test.ts'),
@@ -145,16 +145,16 @@ export const scanCases = {
     success: plain,
     errors: {
       ...certifiedErrors(plain),
-      OFFSET_NOT_REACHED: cannot('it is read at no offset of the caller'),
-      OFFSET_PRUNED: cannot('it is read at no offset of the caller'),
+      OFFSET_NOT_REACHED: cannot('the caller cannot set the offset'),
+      OFFSET_PRUNED: cannot('the caller cannot set the offset'),
     },
   },
   listStateStatements: {
     success: () => ({ query: { after: 0 } }),
     errors: {
       ...pinErrors(plain),
-      OFFSET_NOT_REACHED: cannot('it is read at no offset of the caller'),
-      OFFSET_PRUNED: cannot('it is read at no offset of the caller'),
+      OFFSET_NOT_REACHED: cannot('the caller cannot set the offset'),
+      OFFSET_PRUNED: cannot('the caller cannot set the offset'),
     },
   },
   listProposals: {

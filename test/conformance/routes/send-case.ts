@@ -1,9 +1,9 @@
-/** Sends what a case asks to the process that has the route. */
+/** Sends the request of a case to the process that has the route. */
 import { request } from 'undici'
 import type { Input } from './case.ts'
 import type { World } from './world.ts'
 
-/** As much of a route as its kinds have in common. */
+/** The members that all kinds of routes have. */
 export type AnyRoute = {
   readonly operationId: string
   readonly method: string
@@ -11,18 +11,18 @@ export type AnyRoute = {
   readonly auth: 'none' | 'peer' | 'user' | 'admin'
 }
 
-/** Which process is asked; the ledger interface is one of the validator. */
+/** The interface that has the route. The ledger interface belongs to the validator. */
 export type Surface = 'scan' | 'validator' | 'synchronizer' | 'ledger'
 
 export type Answer = {
   readonly status: number
   readonly type: string
   readonly text: string
-  /** Parsed where it is JSON, else the text; null where it is empty. */
+  /** The parsed value if it is JSON, otherwise the text; null if it is empty. */
   readonly body: unknown
 }
 
-/** The answer; of one that never ends, its first bytes. */
+/** Sends the request, and returns the answer, or the first bytes of an endless one. */
 export async function sendCase(
   world: World,
   input: Input & { readonly surface: Surface; readonly route: AnyRoute },
