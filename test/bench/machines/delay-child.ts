@@ -17,15 +17,15 @@ const PORTS = [4611, 26_656]
 
 let delayMs = 0
 
-function later(pass: () => void): void {
-  if (delayMs === 0) pass()
-  else setTimeout(pass, delayMs)
+function delayed(run: () => void): void {
+  if (delayMs === 0) run()
+  else setTimeout(run, delayMs)
 }
 
-function pass(from: Socket, to: Socket): void {
-  from.on('data', (chunk) => later(() => to.write(chunk)))
-  from.on('end', () => later(() => to.end()))
-  from.on('close', () => later(() => to.destroy()))
+function forward(from: Socket, to: Socket): void {
+  from.on('data', (chunk) => delayed(() => to.write(chunk)))
+  from.on('end', () => delayed(() => to.end()))
+  from.on('close', () => delayed(() => to.destroy()))
   from.on('error', () => {}) // 'close' follows.
 }
 
@@ -35,12 +35,12 @@ async function open(announced: string, address: string): Promise<void> {
       client.on('error', () => {}) // The other connection closes this one.
       const connect = () => {
         const server = createConnection({ host: address, port, noDelay: true })
-        pass(client, server)
-        pass(server, client)
+        forward(client, server)
+        forward(server, client)
         client.resume()
       }
       // One round trip before the first byte is sent.
-      later(() => later(connect))
+      delayed(() => delayed(connect))
     })
     await new Promise<void>((resolve) => server.listen(port, announced, resolve))
   }
