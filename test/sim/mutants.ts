@@ -6,7 +6,7 @@ import { formatInstant, maxFaulty, thresholdVotes, utf8 } from '@quorumscan/veri
 import type { SimOptions } from './simulate.ts'
 
 /** Options limit the run to lies and faults that reveal the mistake early. */
-export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'troubles'> & {
+export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'faults'> & {
   readonly mistake: string
   readonly decisions: Decisions
   /** Rules of which the mistake must break at least one. */

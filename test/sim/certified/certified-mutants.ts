@@ -6,7 +6,7 @@ import type { CertifiedRunOptions } from './certified-run.ts'
 /** Options limit the run to lies and faults that reveal the mistake early. */
 export type CertifiedMutant = Pick<
   CertifiedRunOptions,
-  'mode' | 'nodeCount' | 'lies' | 'troubles'
+  'mode' | 'nodeCount' | 'lies' | 'faults'
 > & {
   readonly mistake: string
   readonly decisions: CertifiedDecisions
