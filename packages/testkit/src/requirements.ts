@@ -1,6 +1,6 @@
 /**
  * What tests need from the machine in addition to Node and npm packages. Only this file declares requirements and looks
- * for them. Tests with a missing requirement are skipped by name on a contributor's machine, and fail if `CI` is set.
+ * for them. Tests with a missing requirement are skipped on a contributor's machine, and fail if `CI` is set.
  * `.ci/run` installs the programs.
  */
 import { execFileSync } from 'node:child_process'
