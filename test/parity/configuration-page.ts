@@ -30,10 +30,10 @@ export function configurationPage(): string {
   ])
   return [
     '# Configuration',
-    'Made from the code by `npm run generate`; [operations.md](operations.md) says what an operator needs of it.',
+    '`npm run generate` writes this page from the code. [operations.md](operations.md) describes the variables that an operator sets.',
     '## Variables of processes',
-    '`quorumscan run` reads those marked "run" itself, makes what follows from them (`QS_NODES`, `QS_SEEDS`, sockets, files of keys), and hands all ' +
-      'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
+    '`quorumscan run` reads the variables marked "run", derives others from them (`QS_NODES`, `QS_SEEDS`, sockets, key files), and passes the ' +
+      'rest to its processes. A process that is started alone (`node apps/scan/dist/main.js`) reads the variables marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
     '## Commands and their flags',
     ...commandsOf(createProgram(testEnvironment(), RIG).program).map(describeCommand),
