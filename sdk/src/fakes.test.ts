@@ -10,11 +10,11 @@ import {
 import type { Lookup } from '@quorumscan/verifier'
 import {
   batchQuery,
+  CERTIFIED_MEDIA_TYPE,
   entriesQuery,
+  type HashedNetwork,
   nameQuery,
   partyQuery,
-  CERTIFIED_MEDIA_TYPE,
-  type HashedNetwork,
   sha256,
 } from '@quorumscan/verifier/certified'
 import nock from 'nock'

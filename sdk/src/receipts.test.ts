@@ -105,7 +105,10 @@ it('is read once, and so are the options', async () => {
     return whole as Whole
   }
   const told = await verifyReceipt(
-    turning(receipt, { request: null, document: state.document(nameQuery('mallory.unverified.ns')) }),
+    turning(receipt, {
+      request: null,
+      document: state.document(nameQuery('mallory.unverified.ns')),
+    }),
     turning(
       { genesis: genesisHash, documents: [genesis], name: ALICE, threshold: 'all' as const },
       { genesis: OTHER_HASH, documents: [otherDocument], name: 'mallory', threshold: 0 },

@@ -5,7 +5,7 @@
 export { createActivities } from './activities/activities.ts'
 export { checkGenesis } from './checked-genesis.ts'
 export { readEntriesPage, retryLookups } from './names/asking.ts'
-export { nameChanges, seenNamesFull, requireAccepted } from './names/name-changes.ts'
+export { nameChanges, requireAccepted, seenNamesFull } from './names/name-changes.ts'
 export { createOtherLookups } from './names/other-lookups.ts'
 export { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
 export { parseName } from './names/parse-name.ts'

@@ -3,9 +3,9 @@ import type { Clock } from '@quorumscan/base'
 import {
   ANSWERED,
   BEHIND,
-  TIMEOUT,
   describeFailure,
   describeRefusal,
+  TIMEOUT,
 } from '@quorumscan/errors/node-words'
 import { readRefusal, type Transport } from '@quorumscan/reader'
 import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'

@@ -32,7 +32,9 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
   plain('new', 'make the keys of one operator, and the member file for the others', keys)
     .requiredOption('--name <name>', 'the name in the network, e.g. sv-1')
     .requiredOption('--out <dir>', 'the data directory, for the keys and the member file')
-    .addOption(new Option('--role <role>', 'what it runs').choices(ROLES).default('super-validator'))
+    .addOption(
+      new Option('--role <role>', 'what it runs').choices(ROLES).default('super-validator'),
+    )
     .option('--url <url>', 'the address of its scan node')
     .option('--engine-address <host:port>', 'the address of its engine, for other engines')
     .action(async (options: KeysFlags) => {

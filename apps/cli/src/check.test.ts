@@ -53,7 +53,10 @@ it('names the nodes that did not answer, and why, also where none did', () => {
 
 it('names a node that signed two states apart from nodes that did not answer', () => {
   const twice = { state: null, newest: null, reason: `${EQUIVOCATED} of offset 80` }
-  const { exitCode, text } = compareStates({ offset: 252, states: [...honest, state('sv-4', twice)] })
+  const { exitCode, text } = compareStates({
+    offset: 252,
+    states: [...honest, state('sv-4', twice)],
+  })
   expect([exitCode, text]).toEqual([
     4,
     expect.stringMatching(

@@ -134,7 +134,11 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .option('--name <name>', 'what it must prove: the entry of this name, or that none exists')
     .option('--party <party>', 'what it must prove: the entry of this party')
     .option('--prefix <prefix>', 'what it must prove: a list of names, from the first one on')
-    .option('--page-size <n>', 'with --prefix: its page size (default: the largest)', integer(1, PAGE_SIZE_MAX))
+    .option(
+      '--page-size <n>',
+      'with --prefix: its page size (default: the largest)',
+      integer(1, PAGE_SIZE_MAX),
+    )
     .option('--request <json>', 'what it must prove: the answer to this operation')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')

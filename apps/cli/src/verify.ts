@@ -20,10 +20,10 @@ import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/ve
 import {
   asRequest,
   InvalidProof,
-  verifyProof,
   orInvalidProof,
   type Proven,
   type ProvenState,
+  verifyProof,
 } from './proof.ts'
 import { field, fields, printable } from './text.ts'
 

@@ -167,14 +167,18 @@ it('a state that is certified and kept no more is no answer, and no reason to ca
   expect([refused.status, refused.body.code]).toEqual([503, 'NO_CERTIFICATE'])
   await nodes[0]?.[Symbol.asyncDispose]()
   await startNodes()
-  expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
+  expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(
+    wallet.party,
+  )
 })
 
 it('nodes that were all restarted while nothing happens certify again', async () => {
   await stopNodes()
   await startNodes()
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
-  expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
+  expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(
+    wallet.party,
+  )
 })
 
 it('a state that is signed again after the replica was lost has the same bytes', async () => {

@@ -59,7 +59,11 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
             ),
           )
         },
-        onUnsaved: (err) => logger.error({ err }, 'evidence could not be stored in Redis: it is lost at the next restart'),
+        onUnsaved: (err) =>
+          logger.error(
+            { err },
+            'evidence could not be stored in Redis: it is lost at the next restart',
+          ),
       }),
     )
     const follower = resources.opened(

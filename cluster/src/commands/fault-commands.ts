@@ -72,7 +72,9 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
 
   faultCommand('clock', 'give a node a wrong wall clock')
     .option('--offset <time>', 'the error of its process, e.g. 30s or -5m', signedMilliseconds)
-    .addOption(choice('--machine <how>', 'the error of all its programs, by libfaketime', CLOCK_RUNS))
+    .addOption(
+      choice('--machine <how>', 'the error of all its programs, by libfaketime', CLOCK_RUNS),
+    )
     .action((node, { offset: offsetMs, machine: run, ...options }) => {
       if ((offsetMs === undefined) === (run === undefined))
         throw new UsageError('name either --offset or --machine')

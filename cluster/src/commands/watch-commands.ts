@@ -21,7 +21,11 @@ const LOOKUP_TIMEOUT_MS = 5000
 export function addWatchCommands({ command, clock }: CommandContext): void {
   command('prune', 'delete history: updates of the validator, or old offsets of a node')
     .argument('[node]', 'validator or sv-1 …', VALIDATOR)
-    .requiredOption('--to <offset>', 'delete up to this offset', integer(1, Number.MAX_SAFE_INTEGER))
+    .requiredOption(
+      '--to <offset>',
+      'delete up to this offset',
+      integer(1, Number.MAX_SAFE_INTEGER),
+    )
     .action(async (node: string, { to, ...options }: Common & { to: number }) => {
       const { horizon: offset } = await callControl(options, ({ nodes }) =>
         nodes.prune.mutate({ node, to }),

@@ -161,7 +161,9 @@ function topologyOf(options: ControlOptions, engineProgram: string | null) {
   return {
     ...options,
     engineProgram,
-    entryFiles: Object.fromEntries(apps.map((app) => [app, bundleOf(app)])) as Machine['entryFiles'],
+    entryFiles: Object.fromEntries(
+      apps.map((app) => [app, bundleOf(app)]),
+    ) as Machine['entryFiles'],
     logUser: { name: LOG_USER, rules: LOG_RULES },
     env: Object.fromEntries(inherited),
   }

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import {
   bytes,
   duration,
-  milliseconds,
   engineSummary,
+  milliseconds,
   seconds,
   shorten,
   toneOfOutcome,

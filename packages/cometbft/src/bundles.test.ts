@@ -67,7 +67,9 @@ describe('a bundle', () => {
       const other = decodeBundle(changed)?.signature ?? null
       expect(other !== null && isBundleSigned(other, options.genesisHash)).toBe(false)
     }
-    expect(decodeBundle(signBundle([new Uint8Array(ENTRY_BYTES_MAX)], options))?.signature).toBeNull()
+    expect(
+      decodeBundle(signBundle([new Uint8Array(ENTRY_BYTES_MAX)], options))?.signature,
+    ).toBeNull()
     expect(fromHex(key.publicKey)).toEqual(signed.slice(1, 33))
   })
 

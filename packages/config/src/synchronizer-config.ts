@@ -7,7 +7,7 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { usesSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
+import { type RedisConfig, readOwnRedis, readRedis, usesSentinels } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
 import { type AppConfig, readAppConfig } from './app-config.ts'
 import { assertAddress } from './connections-config.ts'
@@ -95,7 +95,8 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           ),
         },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-          about: 'a file of tokens, one per line, of peers, which follow the log and may submit more',
+          about:
+            'a file of tokens, one per line, of peers, which follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),

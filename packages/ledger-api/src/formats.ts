@@ -128,7 +128,10 @@ export function assertMayReadEvents(caller: CallerRights, format: EventFormat): 
   assertMayReadAs(caller, Object.keys(format.filtersByParty))
 }
 
-function assertMayReadAs({ userId, rights }: CallerRights, parties: readonly PartyId[] | 'all'): void {
+function assertMayReadAs(
+  { userId, rights }: CallerRights,
+  parties: readonly PartyId[] | 'all',
+): void {
   if (rights.some(({ kind }) => kind === 'CanReadAsAnyParty')) return
   if (parties === 'all') throw denied(`${userId} may not read as any party`)
   // One pass over the rights, however many parties a filter names.

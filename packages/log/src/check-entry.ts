@@ -5,13 +5,13 @@
 import { sha256Hex } from '@quorumscan/base'
 import type { ErrorCode } from '@quorumscan/errors'
 import {
+  countContracts,
   isEntrySigned,
   KNOWN_RULES,
   type Rules,
   readEntry,
   unitsOfBytes,
   unitsOfContracts,
-  countContracts,
 } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'

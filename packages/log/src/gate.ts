@@ -9,9 +9,9 @@ import type { LogPosition, Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_TOLERANCE_MICROS,
   type ClockReading,
+  compareClock,
   describeClockSkew,
   freshReadings,
-  compareClock,
 } from '@quorumscan/runtime'
 import { type ClockPause, type LastAgreement, stepRecordClock } from './record-clock.ts'
 

@@ -43,7 +43,7 @@ export async function* readWholeLog(options: Options): AsyncGenerator<SignedGrou
  * first group may have any offset, as in a trimmed log. `more`: other groups in any order. Those that continue the log
  * are written.
  *
-* @returns The end of the log.
+ * @returns The end of the log.
  * @throws {LogGroupError} If a group is not the next, or is not signed, or the log is not empty.
  * @throws {LogUnavailableError}
  */

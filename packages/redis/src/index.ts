@@ -1,10 +1,10 @@
 export {
-  usesSentinels,
   type RedisAddress,
   type RedisConfig,
   readOwnRedis,
   readRedis,
   readRedisAddress,
+  usesSentinels,
 } from './address.ts'
 export { COMMAND_TIMED_OUT } from './command-timeout.ts'
 export { endConnection, execute, reaching } from './connection.ts'

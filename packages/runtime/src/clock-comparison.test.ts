@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClockReading, describeClockSkew, compareClock } from './clock-comparison.ts'
+import { type ClockReading, compareClock, describeClockSkew } from './clock-comparison.ts'
 
 const NOW = { wallMicros: 1_700_000_000_000_000, monotonicMs: 50_000 }
 

@@ -4,7 +4,7 @@ import type { NodeState } from '@quorumscan/errors/node-words'
 import { z } from 'zod'
 import { ask, type HttpReply } from './ask.ts'
 import { CLOCK_TOLERANCE_MICROS, describeClockSkew } from './clock-comparison.ts'
-import { DETAIL_HEADER, CLOCK_SKEW_HEADER } from './peer-clocks.ts'
+import { CLOCK_SKEW_HEADER, DETAIL_HEADER } from './peer-clocks.ts'
 
 /** A healthy process answers its health routes within milliseconds. A paused one never does. */
 const TIMEOUT_MS = 1000

@@ -7,11 +7,11 @@ import { ScanError } from '@quorumscan/errors'
 import { parseTime } from '@quorumscan/model'
 import {
   CLOCK_TOLERANCE_MICROS,
-  type ClockReading,
   type ClockComparison,
+  type ClockReading,
+  compareClock,
   describeClockSkew,
   freshReadings,
-  compareClock,
   type Moment,
   skewOf,
 } from './clock-comparison.ts'

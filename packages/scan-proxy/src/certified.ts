@@ -17,12 +17,7 @@ import {
 } from '@quorumscan/reader/certified'
 import { withWaitOf } from '@quorumscan/server'
 import { requestOfLookup, type Threshold, thresholdVotes, utf8 } from '@quorumscan/verifier'
-import {
-  type Certificate,
-  isStale,
-  queryOf,
-  type StateQuery,
-} from '@quorumscan/verifier/certified'
+import { type Certificate, isStale, queryOf, type StateQuery } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
 import { MAX_AGE_MS, type ProxyRequest } from './request.ts'

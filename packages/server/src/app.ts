@@ -51,7 +51,8 @@ export async function createAppBase(
   const { tls, peerCa, proxies, operator } = config.connections
   /** The tokens of callers with a higher rate (D-33). */
   const peerTokens = await readParsed(config.peerTokensFile ?? null, parsePeerTokens)
-  const certificate = tls === null ? null : await openTlsCertificate(tls, { clock, logger, metrics })
+  const certificate =
+    tls === null ? null : await openTlsCertificate(tls, { clock, logger, metrics })
   const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
   return {
     name,

@@ -62,7 +62,12 @@ function classify(thrown: unknown) {
     return { error: thrown, code: 'INVALID_ARGUMENT', status: 400, isDefect: false }
   if (thrown instanceof LedgerError) {
     const { httpStatus, category } = thrown.spec
-    return { error: thrown, code: thrown.code, status: httpStatus, isDefect: category === DEFECT_CATEGORY }
+    return {
+      error: thrown,
+      code: thrown.code,
+      status: httpStatus,
+      isDefect: category === DEFECT_CATEGORY,
+    }
   }
   const error = toScanError(thrown)
   const { code } = error

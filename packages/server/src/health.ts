@@ -5,9 +5,9 @@ import { type Clock, MICROS_PER_MS, packageRoot } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_HEADER,
+  CLOCK_SKEW_HEADER,
   clockSkewMs,
   DETAIL_HEADER,
-  CLOCK_SKEW_HEADER,
   type PeerClocks,
 } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   BLOCKED_MS_MAX,
-  recordReport,
-  type PeerPhase,
   nextPhase,
+  type PeerPhase,
+  recordReport,
   type TurnPeer,
   UNREACHABLE_MS_MAX,
 } from './turn.ts'
@@ -143,7 +143,9 @@ describe('turns', () => {
     const claims = { name: 'sv-2', phase: 'claims' } as const
     expect(nextPhase(claims, [report('sv-1', 'claims')]).next).toBe('waits')
     expect(nextPhase(claims, [report('sv-3', 'claims')]).next).toBe('claims')
-    expect(nextPhase(claims, [report('sv-1', 'waits'), report('sv-3', 'other')]).next).toBe('begins')
+    expect(nextPhase(claims, [report('sv-1', 'waits'), report('sv-3', 'other')]).next).toBe(
+      'begins',
+    )
     expect(simulate([fate, fate, fate], () => 0.5).atOnceMax).toBe(1)
   })
 

@@ -2,10 +2,10 @@
 import { ScanError } from '@quorumscan/errors'
 import {
   assertProfile,
-  usesSentinels,
   openCheckedRedis,
   type RedisAddress,
   reaching,
+  usesSentinels,
 } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 

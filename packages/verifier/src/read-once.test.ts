@@ -94,11 +94,7 @@ it.each<[string, StateQuery<unknown>, StateQuery<unknown>]>([
         lookups: [{ name: `${ALICE}-2` }, { party: 'eve' }],
       },
     }
-    return [
-      request.operation,
-      queryOf(request, network),
-      queryOf(turning(request, lie), network),
-    ]
+    return [request.operation, queryOf(request, network), queryOf(turning(request, lie), network)]
   }),
 ])('the request of %s is read once', async (_, asked, turned) => {
   const verifier = createCertifiedVerifier(network)

@@ -158,7 +158,11 @@ describe('a proxy whose genesis is pinned by its hash', () => {
 
 it.each<[string, Reply, RegExp]>([
   ['proves another name', proven(nameQuery(ABSENT)), /shown|claimed|proof/],
-  ['has too few signatures', proven(nameQuery(ALICE), state, state.certificate(1)), /members signed/],
+  [
+    'has too few signatures',
+    proven(nameQuery(ALICE), state, state.certificate(1)),
+    /members signed/,
+  ],
   [
     'is not signed',
     [200, state.document(nameQuery(ALICE)).replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), DOCUMENT],

@@ -9,10 +9,10 @@ import {
 import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
 import {
   batchQuery,
-  nameQuery,
-  partyQuery,
   CERTIFIED_MEDIA_TYPE,
   type HashedNetwork,
+  nameQuery,
+  partyQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
 import nock from 'nock'

@@ -8,7 +8,7 @@
 import { type ErrorCode, failure, type PaymentState, transient } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { ContractId } from '../platform/values.ts'
-import { isCertain, isConsumed, type PollBounds, poll, ignoreTransient } from './own-names.ts'
+import { ignoreTransient, isCertain, isConsumed, type PollBounds, poll } from './own-names.ts'
 
 /** How long a request whose answer was lost may take to appear on the ledger. */
 const APPEAR_MS = 5000

@@ -4,10 +4,10 @@ import type { Api, ChaosRun, ChaosSummary } from '../api.ts'
 import {
   type Act,
   Button,
+  downloadOrOpen,
   durationChoices,
   ExactField,
   Form,
-  downloadOrOpen,
   Panel,
   Problem,
   Select,

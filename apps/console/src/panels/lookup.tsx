@@ -3,7 +3,7 @@ import { AGREED, ANSWERED, DISSENTED } from '@quorumscan/errors/node-words'
 import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
-import { Button, ExactField, Fields, Form, downloadOrOpen, Panel, Select } from '../parts.tsx'
+import { Button, downloadOrOpen, ExactField, Fields, Form, Panel, Select } from '../parts.tsx'
 
 const QUORUMS: readonly (readonly [string, string])[] = [
   ['weak', 'weak (f+1)'],

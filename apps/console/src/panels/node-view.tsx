@@ -1,5 +1,5 @@
 /** Details of one process: its votes, certificate, store, queues, errors and logs. */
-import { bytes, milliseconds, engineSummary, type Tone } from 'quorumscan/view'
+import { bytes, engineSummary, milliseconds, type Tone } from 'quorumscan/view'
 import type { Fault, NodeDetails, NodeStatus, Sample, ServiceJobs, Status } from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { Chips, CloseButton, Fields, Modal, StateMark } from '../parts.tsx'

@@ -1,5 +1,5 @@
 /** A row for each node, with a menu of actions. */
-import { milliseconds, missedVotes, engineSummary } from 'quorumscan/view'
+import { engineSummary, milliseconds, missedVotes } from 'quorumscan/view'
 import { type ReactNode, useState } from 'react'
 import { type NodeStatus, reasonOf } from '../api.ts'
 import { Button, Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'

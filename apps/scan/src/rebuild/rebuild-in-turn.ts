@@ -17,11 +17,11 @@ import {
 } from '@quorumscan/server'
 import {
   createSnapshotHandlers,
-  recordReport,
+  nextPhase,
   type PeerPhase,
   type Phase,
+  recordReport,
   type SnapshotStore,
-  nextPhase,
   type TurnPeer,
 } from '@quorumscan/snapshots'
 import { headHeaders } from '../pinned.ts'

@@ -8,7 +8,10 @@ export type ActivitySocket = AsyncDisposable & {
   readonly closed: Promise<number>
 }
 
-export async function openActivities(url: string, request: object | string): Promise<ActivitySocket> {
+export async function openActivities(
+  url: string,
+  request: object | string,
+): Promise<ActivitySocket> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/v0/scan-proxy/activities`)
   await once(socket, 'open')
   const frames: { readonly offset: number }[] = []

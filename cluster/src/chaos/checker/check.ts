@@ -5,7 +5,13 @@
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
 import { eventsOf, tally } from '../history.ts'
-import { answeredIn, checkLookups, checkMonotonicReads, checkStreams, checkWrites } from './answers.ts'
+import {
+  answeredIn,
+  checkLookups,
+  checkMonotonicReads,
+  checkStreams,
+  checkWrites,
+} from './answers.ts'
 import { checkAvailability, checkDetection } from './faults.ts'
 import { readTruth, type Truth } from './truth.ts'
 

@@ -60,7 +60,10 @@ export function signRequest(
 ): { readonly text: string; readonly bytes: Uint8Array } {
   const { to, nowMicros: at, nonce, key } = options
   const text = JSON.stringify({ ...read, to, at, nonce })
-  return { text, bytes: encodeSigned(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)) }
+  return {
+    text,
+    bytes: encodeSigned(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)),
+  }
 }
 
 const denied = (reason: string): ScanError => new ScanError('PERMISSION_DENIED', reason)

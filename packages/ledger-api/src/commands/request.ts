@@ -202,7 +202,9 @@ function checkPackagePreference(ids: readonly string[]): void {
   for (const id of new Set(ids)) {
     const name = packages.find((known) => known.id === id)?.name
     if (name === undefined)
-      throw invalidArgument(`package_id_selection_preference: the package ${quoted(id)} does not exist`)
+      throw invalidArgument(
+        `package_id_selection_preference: the package ${quoted(id)} does not exist`,
+      )
     if (names.has(name))
       throw invalidArgument(`package_id_selection_preference has two packages of the name ${name}`)
     names.add(name)

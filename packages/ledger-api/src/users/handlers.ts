@@ -120,7 +120,9 @@ function checkedUserId(ofPath: string, ofBody: string): string {
 }
 
 function unknownUser(id: string): never {
-  throw new LedgerError('USER_NOT_FOUND', `The user ${id} does not exist.`, { resources: [['USER', id]] })
+  throw new LedgerError('USER_NOT_FOUND', `The user ${id} does not exist.`, {
+    resources: [['USER', id]],
+  })
 }
 
 function bounded(rights: readonly Right[]): readonly Right[] {

@@ -37,7 +37,8 @@ export const OWN_VARIABLES = {
     example: '/var/lib/quorumscan',
   },
   QS_MEMBERS: {
-    about: 'a directory with the member files (`*.member.json`) of all operators: names, addresses, keys',
+    about:
+      'a directory with the member files (`*.member.json`) of all operators: names, addresses, keys',
     example: '/etc/quorumscan/members',
   },
   QS_SYNCHRONIZER_PORT: {
@@ -148,7 +149,9 @@ const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
-  const isMemberOrdered = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
+  const isMemberOrdered = Boolean(
+    variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'],
+  )
   const unknown = { nodes: [], ordering: { driver: isMemberOrdered ? 'cometbft' : 'redis' } }
   return {
     directory: dataDirectory('/'),

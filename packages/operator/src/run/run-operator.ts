@@ -36,7 +36,9 @@ export async function runOperator(
     directory,
     redisServer,
     entryFiles: options.entryFiles,
-    engineProgram: isMemberOrdered ? await findEngine({ ...options.env, ...config.variables }) : null,
+    engineProgram: isMemberOrdered
+      ? await findEngine({ ...options.env, ...config.variables })
+      : null,
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }

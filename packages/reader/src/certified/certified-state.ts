@@ -1,7 +1,11 @@
 /** The state of the certified reader, and the events that `certified-decider.ts` applies to it. */
 import type { Lookup } from '@quorumscan/verifier'
 import type { CheckedCertificate, StateQuery } from '@quorumscan/verifier/certified'
-import { createDeciderContext, type DeciderContext, type Event } from '../driver/decider-protocol.ts'
+import {
+  createDeciderContext,
+  type DeciderContext,
+  type Event,
+} from '../driver/decider-protocol.ts'
 import type { Bounds } from '../reader-base.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { Lagging } from '../votes/read-outcome.ts'

@@ -5,13 +5,23 @@
  */
 import { expectedMs, type NodeObservations } from '../source/source.ts'
 import { HEDGE_FACTOR } from './certified-decisions.ts'
-import type { CheckedAnswer, Ending, Read, ReaderState, RequestInFlight } from './certified-state.ts'
+import type {
+  CheckedAnswer,
+  Ending,
+  Read,
+  ReaderState,
+  RequestInFlight,
+} from './certified-state.ts'
 
 /** A node that has not answered for this long counts as consulted. It may still answer. A proxy waits as long (D-38). */
 const CONSULTED_AFTER_MS = 2000
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
-export function requestsWhileSuspicious(state: ReaderState, read: Read, best: CheckedAnswer): number {
+export function requestsWhileSuspicious(
+  state: ReaderState,
+  read: Read,
+  best: CheckedAnswer,
+): number {
   const { decisions, faultyMax, floor } = state
   if (decisions.isBelowOffset(best.point.offset, floor)) return 1
   const names = consulted(state, read, true)

@@ -22,7 +22,10 @@ export function createAsker(options: {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
 
-  const replyOf = async (reply: TransportReply, flight: RequestInFlight): Promise<CertifiedReply> => {
+  const replyOf = async (
+    reply: TransportReply,
+    flight: RequestInFlight,
+  ): Promise<CertifiedReply> => {
     const { read, minOffset } = flight
     if (reply.status !== 200) return refusalOf(reply, minOffset)
     try {

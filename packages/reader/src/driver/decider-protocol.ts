@@ -58,18 +58,27 @@ export function createDeciderContext<F, O, N>(sources: Source<F>[]): DeciderCont
 }
 
 /** Begins a request. */
-export function send<F extends Flight<F>, O, N>({ effects }: DeciderContext<F, O, N>, flight: F): void {
+export function send<F extends Flight<F>, O, N>(
+  { effects }: DeciderContext<F, O, N>,
+  flight: F,
+): void {
   flight.source.flights.add(flight)
   flight.source.counters.requests++
   effects.push({ kind: 'ask', flight })
 }
 
 /** Aborts a request. */
-export function drop<F extends Flight<F>, O, N>({ effects }: DeciderContext<F, O, N>, flight: F): void {
+export function drop<F extends Flight<F>, O, N>(
+  { effects }: DeciderContext<F, O, N>,
+  flight: F,
+): void {
   if (flight.source.flights.delete(flight)) effects.push({ kind: 'drop', flight })
 }
 
 /** Asks for `woke` no later than this. */
-export function wakeBy(context: Pick<DeciderContext<never, never, never>, 'wakeAtMs'>, atMs: number): void {
+export function wakeBy(
+  context: Pick<DeciderContext<never, never, never>, 'wakeAtMs'>,
+  atMs: number,
+): void {
   context.wakeAtMs = Math.min(context.wakeAtMs, atMs)
 }

@@ -19,7 +19,8 @@ export function claimedHeads({ nodes }: State): number[] {
 export function firstPin(state: State, item: Item): number | null {
   const { decisions, floor, nodeCount, nodes } = state
   const isAwaited = nodes.some(
-    (node) => !isFresh(state, node) && !reportedNoHead(state, node) && !isUnusable(state, item, node),
+    (node) =>
+      !isFresh(state, node) && !reportedNoHead(state, node) && !isUnusable(state, item, node),
   )
   if (isAwaited && isTooEarly(state, item.threshold)) return null
   const heads = claimedHeads(state)

@@ -118,7 +118,9 @@ export function isFailing(lane: Lane): boolean {
 /** Whether the node has owed an answer for too long. */
 export function isSilent({ flights, answeredAtMs }: Lane, nowMs: number): boolean {
   const [oldest] = flights
-  return oldest !== undefined && nowMs - Math.max(oldest.sentAtMs, answeredAtMs) >= UNRESPONSIVE_AFTER_MS
+  return (
+    oldest !== undefined && nowMs - Math.max(oldest.sentAtMs, answeredAtMs) >= UNRESPONSIVE_AFTER_MS
+  )
 }
 
 /** Counters and state, which never exclude a node (D-43). */

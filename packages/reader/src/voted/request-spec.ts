@@ -95,7 +95,8 @@ export function votesIn(spec: RequestSpec, { point, body }: Answer): readonly Vo
       bodiesEqual(other.body, body),
   )
   if (same !== undefined) return same.votes
-  const answers = spec.kind === 'read' ? [body] : cutBatchAnswer(decodeText(body), spec.items.length)
+  const answers =
+    spec.kind === 'read' ? [body] : cutBatchAnswer(decodeText(body), spec.items.length)
   const votes = answers?.map((answer) => ({ ...point, answer }))
   spec.cut.push({ point, body, votes })
   return votes

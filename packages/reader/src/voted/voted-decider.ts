@@ -158,7 +158,8 @@ function retryBelowFloor(state: State): void {
   for (const item of unsent.belowMinOffset)
     if (item.rounds.length === 0 && state.nowMs - item.startedAtMs >= FLOOR_WAIT_MS)
       endAsLagging(state, item)
-  if (unsent.belowMinOffset.length > 0 && state.nowMs - state.askedAtMs >= FLOOR_PROBE_MS) probeAll(state)
+  if (unsent.belowMinOffset.length > 0 && state.nowMs - state.askedAtMs >= FLOOR_PROBE_MS)
+    probeAll(state)
 }
 
 function checkItem(state: State, item: Item): void {

@@ -154,7 +154,8 @@ async function followFromHead(
       context.onHeadState(headState, entries)
       context.maker?.written(headState, context.state.history())
       if (working.cellCount > CELLS_MAX) working.clear()
-      if ((await keepClean(redis, headState, { ...context, entries, retainFrom })) === 'fenced') return
+      if ((await keepClean(redis, headState, { ...context, entries, retainFrom })) === 'fenced')
+        return
       rest = rest.slice(entries.length)
     }
   }

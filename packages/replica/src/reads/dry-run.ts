@@ -35,7 +35,7 @@ export async function dryRun(
 }
 
 /**
-* `isConsistent` is false if the head moved between two fetches, `result` null if cells of two moments contradict
+ * `isConsistent` is false if the head moved between two fetches, `result` null if cells of two moments contradict
  * each other.
  */
 async function dryRunOnce(store: Store, submission: Submission, options: Options) {

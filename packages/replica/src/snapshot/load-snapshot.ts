@@ -198,7 +198,8 @@ export function createContractLoader(context: {
       const versions = new Map<string, readonly Version[]>()
       for (const [entity, ids] of idsByEntity) {
         const found = ids.flatMap((id) => documents.get(id) ?? [])
-        if (found.length < ids.length) throw new SnapshotError(`the snapshot lacks a contract of ${entity}`)
+        if (found.length < ids.length)
+          throw new SnapshotError(`the snapshot lacks a contract of ${entity}`)
         contracts.set(
           entity,
           found.map(({ contract }) => contract),

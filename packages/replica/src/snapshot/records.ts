@@ -131,7 +131,8 @@ export function createRecordReader() {
     },
     /** @throws {SnapshotError} If it ends in the middle of a record. */
     end(): void {
-      if (splitter.heldBytes() > 0) throw new SnapshotError('the snapshot ends in the middle of a record')
+      if (splitter.heldBytes() > 0)
+        throw new SnapshotError('the snapshot ends in the middle of a record')
     },
   }
 }

@@ -36,7 +36,8 @@ export async function loadState(
 ): Promise<StateHistory | null> {
   const { head, timeline } = headState
   const { offset: markedAt, root, activityCount } = head.state
-  if (root === null) throw new StateUnusableError('The stored state was found to differ from the log.')
+  if (root === null)
+    throw new StateUnusableError('The stored state was found to differ from the log.')
   // Below the horizon, versions that ended may be deleted.
   const isComparable = markedAt >= head.horizon
   const at = isComparable ? markedAt : head.offset

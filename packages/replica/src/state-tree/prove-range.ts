@@ -45,7 +45,10 @@ export function pruneRange(history: StateHistory, recent: RecentState, range: Ke
  * @throws {ScanError} As `pruneRange` and all reads; STATE_DIVERGED if a stored value does not belong to its leaf.
  */
 export async function proveRange(
-  { nameReader, treeUpdater }: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
+  {
+    nameReader,
+    treeUpdater,
+  }: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
   { history, recent }: { readonly history: StateHistory; readonly recent: RecentState },
   range: KeyRange,
 ): Promise<ProvenRange> {

@@ -15,7 +15,10 @@ export function nameQuery(name: string): RangeQuery<CertifiedEntry | null> {
 }
 
 /** The entry that represents a party: its synthetic one, else its lowest visible name; or null. */
-export function partyQuery(party: string, network: HashedNetwork): RangeQuery<CertifiedEntry | null> {
+export function partyQuery(
+  party: string,
+  network: HashedNetwork,
+): RangeQuery<CertifiedEntry | null> {
   const synthetic = syntheticNameOf(party, network)
   if (synthetic === null) return firstUnder(['p', party])
   const byName = nameQuery(synthetic)
@@ -23,7 +26,10 @@ export function partyQuery(party: string, network: HashedNetwork): RangeQuery<Ce
 }
 
 /** The entry of a name, or the one that represents a party, or null. */
-export function lookupQuery(lookup: Lookup, network: HashedNetwork): RangeQuery<CertifiedEntry | null> {
+export function lookupQuery(
+  lookup: Lookup,
+  network: HashedNetwork,
+): RangeQuery<CertifiedEntry | null> {
   return 'name' in lookup ? nameQuery(lookup.name) : partyQuery(lookup.party, network)
 }
 

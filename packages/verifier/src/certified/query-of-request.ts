@@ -10,10 +10,7 @@ import { type ActivitiesPage, networkQuery, type StateQuery } from './query.ts'
  *
  * @throws {RangeError} If the certified state does not answer it.
  */
-export function queryOf(
-  request: CanonicalRequest,
-  network: HashedNetwork,
-): StateQuery<unknown> {
+export function queryOf(request: CanonicalRequest, network: HashedNetwork): StateQuery<unknown> {
   const { operation } = request
   const parameters = { ...request.parameters }
   if (!isCertifiedOperation(operation))

@@ -30,7 +30,7 @@ export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer
 /**
  * The port over WebCrypto (Node ≥ 20, current browsers).
  *
-* If WebCrypto has no Ed25519 (browsers before 2025), verifying rejects with a TypeError.
+ * If WebCrypto has no Ed25519 (browsers before 2025), verifying rejects with a TypeError.
  *
  * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
  */

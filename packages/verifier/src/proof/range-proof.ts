@@ -114,7 +114,8 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
     if (value === undefined) throw incomplete()
     return value
   }
-  if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof) throw notCanonical()
+  if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof)
+    throw notCanonical()
   return needed.map((pruned) => provenLeaves(visibleLeaves(pruned), readValue))
 }
 
