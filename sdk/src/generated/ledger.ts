@@ -1562,7 +1562,7 @@ export interface components {
              */
             completionOffset: number;
         };
-        /** @description The submission was taken. */
+        /** @description The submission was accepted. */
         SubmitResponse: Record<string, never>;
         /** @description The clock of a synchronizer. */
         SynchronizerTime: {

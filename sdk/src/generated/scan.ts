@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * The process does its work; otherwise 503 with the reason.
-         * @description The header `x-clock-offset-ms` is how far its clock is ahead of its peers, if enough answer. `x-detail` is what an operator must know even so.
+         * @description The header `x-clock-offset-ms` is how far its clock is ahead of its peers, if enough answer. `x-detail` names a problem that does not make the process unready.
          */
         get: operations["readyz"];
         put?: never;
@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Answers another ordering member what its engine needs to start from a sync anchor.
-         * @description Both sides sign, by engines whose ids are known. It reads the blocks that the engine stores, and their signed headers. With the ordering driver `redis` it is 404.
+         * @description Request and answer are signed with the keys of the two engines. The route reads the blocks that the engine stores, and their signed headers. With the ordering driver `redis` it is 404.
          */
         post: operations["readEngine"];
         delete?: never;
@@ -832,9 +832,9 @@ export interface components {
                 blockContractsMax: number;
                 /** @description How long evidence is valid; absent: 2 days and 100 000 blocks. */
                 evidenceAge?: {
-                    /** @description At least this time, in microseconds. */
+                    /** @description The minimum time, in microseconds. */
                     micros: number;
-                    /** @description And at least this number of blocks. */
+                    /** @description The minimum number of blocks. */
                     blocks: number;
                 };
             };

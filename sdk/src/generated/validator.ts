@@ -1240,9 +1240,9 @@ export interface components {
                 blockContractsMax: number;
                 /** @description How long evidence is valid; absent: 2 days and 100 000 blocks. */
                 evidenceAge?: {
-                    /** @description At least this time, in microseconds. */
+                    /** @description The minimum time, in microseconds. */
                     micros: number;
-                    /** @description And at least this number of blocks. */
+                    /** @description The minimum number of blocks. */
                     blocks: number;
                 };
             };
