@@ -1,5 +1,6 @@
 /** Code of developers for the other entry points: receipts, a store in a file, tests, React. */
-import { createScan } from '@quorumscan/sdk'
+import { createScan, type Metadata } from '@quorumscan/sdk'
+import { createResolver, displayParty, httpResolver, scanNames } from '@quorumscan/sdk/naming'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
 import { type NameEntry, verifyReceipt } from '@quorumscan/sdk/receipts'
