@@ -44,7 +44,7 @@ export type ProcessSpec = {
 const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 /** The size at which a log file is moved to `.1`, so that a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
-/** A process whose variables of this form changed is not taken over. Faults have others: they change while it runs. */
+/** A process whose settings changed is not taken over. The variable of the faults is excluded: it changes while a process runs. */
 const SETTING = /^QS_(?!FAULTS$)/
 /** The interval at which the supervisor checks whether a process that is not its child still runs. */
 const ADOPTED_CHECK_MS = 50
