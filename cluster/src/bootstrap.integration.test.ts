@@ -133,7 +133,7 @@ it('reports in one sentence which Redis it needs', async () => {
 })
 
 const CHROMIUM = '#!/bin/sh\necho "Chromium 150.0.1 built on Debian"\n'
-const SKIPPED = /the browser tests are SKIPPED/
+const SKIPPED = /browser tests are SKIPPED/
 
 it('finds the Chromium of the browser tests: $CHROMIUM, else the first on the PATH that runs', async () => {
   await using clone = await createClone()

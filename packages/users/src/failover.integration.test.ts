@@ -16,7 +16,10 @@ it('has all that was acknowledged, and acknowledges nothing that one alone has',
   await using store = await openValidatorStore({ redis: redis.address, genesisHash })
   expect(await store.users.insert(record('alice'))).toBe(true)
   await redis.cutReplica()
-  const alone = { code: 'DEPENDENCY_UNAVAILABLE', message: expect.stringContaining('no replica') }
+  const alone = {
+    code: 'DEPENDENCY_UNAVAILABLE',
+    message: expect.stringContaining('No Redis replica'),
+  }
   await expect(store.users.insert(record('bob'))).rejects.toMatchObject(alone)
   await expect(store.users.delete('alice')).rejects.toMatchObject(alone)
   await expect(store.identity.save('a key')).rejects.toMatchObject(alone)
