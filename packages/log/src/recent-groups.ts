@@ -100,7 +100,7 @@ async function reading<T>(
   address: RedisAddress,
   read: (redis: ReturnType<typeof openRedis>) => Promise<T>,
 ): Promise<T> {
-  const redis = openRedis(address, 'recentGroups')
+  const redis = openRedis(address, 'recentGroupsOnce')
   try {
     await redis.connect()
     return await read(redis)

@@ -68,7 +68,7 @@ const PROFILES = {
   /** Keeps the newest groups of the log next to a replica, and reads them: waits no longer than the replica's reads. */
   recentGroups: RECENT_GROUPS,
   /** Reads them once, for a repair. */
-  recentGroups: { ...RECENT_GROUPS, reconnect: null },
+  recentGroupsOnce: { ...RECENT_GROUPS, reconnect: null },
   /** The writer of a replica: a command has no time limit while the connection receives data. */
   replicaWrite: REPLICA,
   /** A read takes well under a millisecond. A Redis that needs a second hangs. */
