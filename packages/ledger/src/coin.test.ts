@@ -137,7 +137,7 @@ it('outputs whose sum lies beyond the range of Decimal are refused, not wrapped'
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
-it('a lock of the holder's own prevents that coin is spent until it ends', () => {
+it('a lock that the holder made keeps coin from being spent until it ends', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
   const expiresAt = story.ledger.head().recordTime + TICK_MICROS

@@ -100,7 +100,7 @@ it('no server: the outcome is unknown', async () => {
   })
 })
 
-it('rejects an aborted wait with the reason of the caller's signal', async () => {
+it('rejects an aborted wait with the reason of the signal', async () => {
   await using client = createLogClient({ url: 'http://127.0.0.1:1' })
   const aborted = AbortSignal.abort(new Error('shutting down'))
   await expect(client.submit(Uint8Array.of(1), aborted)).rejects.toThrow('shutting down')
