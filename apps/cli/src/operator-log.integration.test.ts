@@ -1,14 +1,5 @@
 /** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and what super-validators sent. */
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { writeWholeLog } from '@quorumscan/log'
@@ -19,15 +10,15 @@ import { createGenesis, hashGenesis, logGenesisOf, makeMember } from '@quorumsca
 import { openOperatorLog, readLogConfig } from '@quorumscan/operator/log'
 import { each, signedGroups } from '@quorumscan/operator/testing'
 import { required, startRedis } from '@quorumscan/testkit'
+import { captureOutput, directoryOfFile } from '@quorumscan/testkit/fixtures'
 import type { Genesis } from '@quorumscan/verifier'
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { setHintOption } from './options.ts'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
 const END = 40
-const root = mkdtempSync(join(tmpdir(), 'qs-log-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = directoryOfFile()
 const machine = {
   env: process.env,
   clock: createSystemClock(),
@@ -110,18 +101,10 @@ beforeEach(async () => {
 afterEach(() => setHintOption('--config', null))
 
 async function type(...args: readonly string[]) {
-  let text = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk)
-    return true
-  })
-  try {
-    const environment = testEnvironment({ redisServer: required('redis') })
-    const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
-    return { code, text: text.replace(/\s+/g, ' ') }
-  } finally {
-    write.mockRestore()
-  }
+  using output = captureOutput()
+  const environment = testEnvironment({ redisServer: required('redis') })
+  const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
+  return { code, text: output.stdout.replace(/\s+/g, ' ') }
 }
 
 /** A byte of the entry at this offset is another one. */

@@ -1,8 +1,6 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect as connectTo, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { connect as connectTo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -20,8 +18,10 @@ import {
 import { createLogClient, createOrderingClient, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import {
+  createDirectory,
   createTestNetwork,
   send,
+  serve,
   startRedis,
   testKeyPair,
   until,
@@ -66,7 +66,7 @@ function sign(
 /** What the nodes report to the synchronizer: their clocks, and their heads. */
 async function startNodes() {
   const reported = { head: 0, nowMicros: clock.nowMicros }
-  const server = createServer((_request, response) => {
+  const server = await serve((_request, response) => {
     const headers = {
       'x-clock': String(reported.nowMicros()),
       'x-ledger-head': String(reported.head),
@@ -74,23 +74,15 @@ async function startNodes() {
     }
     response.writeHead(200, headers).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    reported,
-    nodes: network.genesis.nodes.map(({ name }) => ({ name, url })),
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  const { url } = server
+  return { reported, nodes: network.genesis.nodes.map(({ name }) => ({ name, url })), server }
 }
 
 async function setUp(
   options: { fsync?: string; rates?: Partial<Rates>; diskFreeMibMin?: number } = {},
 ) {
-  const { nodes, reported, close } = await startNodes()
-  const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
+  const { nodes, reported, server } = await startNodes()
+  const { path: directory, ...temporary } = createDirectory()
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
     return join(directory, name)
@@ -171,8 +163,8 @@ async function setUp(
       startSynchronizer({ ...config, nodes: others }, { logger }),
     [Symbol.asyncDispose]: async () => {
       await redis[Symbol.asyncDispose]()
-      close()
-      await rm(directory, { recursive: true, force: true })
+      await server[Symbol.asyncDispose]()
+      temporary[Symbol.dispose]()
     },
   }
 }

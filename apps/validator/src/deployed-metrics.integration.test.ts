@@ -1,7 +1,6 @@
 /** What the alert rules and the dashboard in `deploy/` name, against what real processes export from their start on. */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
@@ -9,6 +8,7 @@ import { createLogger } from '@quorumscan/runtime'
 import { startSynchronizer } from '@quorumscan/synchronizer'
 import {
   createAuthority,
+  createDirectory,
   createTestNetwork,
   freePort,
   provided,
@@ -51,8 +51,7 @@ async function startLoneSynchronizer(): Promise<string> {
   const authority = keep(await createAuthority())
   const operator = { host: '127.0.0.1', port: await freePort() }
   const { genesis, synchronizer } = createTestNetwork()
-  const directory = await mkdtemp(join(tmpdir(), 'qs-metrics-'))
-  keep({ [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) })
+  const { path: directory } = keep(createDirectory())
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
     return join(directory, name)

@@ -1,8 +1,6 @@
 /** A validator whose replica cannot continue. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { toHex } from '@quorumscan/base'
-import { createTestNetwork, send, untilTrue } from '@quorumscan/testkit'
+import { createTestNetwork, send, serve, untilTrue } from '@quorumscan/testkit'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { encodeCertificate } from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -57,19 +55,13 @@ it('is not ready once f + 1 members signed another history than its replica has'
     ...{ ...point, genesisHash },
     signatures: [['sv-1', toHex(signature ?? new Uint8Array())]],
   })
-  const member = createServer((request, response) => {
+  await using member = await serve((request, response) => {
     if (request.url === '/v0/state-statements?after=0')
       response.end(`{"statements":[${statement}]}`)
   })
-  await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(member.address() as AddressInfo).port}`
-  {
-    await using validator = await start({ nodes: [{ name: 'sv-1', url }] })
-    await untilTrue('the validator to report the fork', async () => {
-      const { status, body } = await readiness(validator.url)
-      return status !== 200 && body.code === 'LOG_FORK'
-    })
-  }
-  member.closeAllConnections()
-  await new Promise((resolve) => member.close(resolve))
+  await using validator = await start({ nodes: [{ name: 'sv-1', url: member.url }] })
+  await untilTrue('the validator to report the fork', async () => {
+    const { status, body } = await readiness(validator.url)
+    return status !== 200 && body.code === 'LOG_FORK'
+  })
 })

@@ -6,6 +6,7 @@ import { setHintOption } from '@quorumscan/cli'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf } from '@quorumscan/supervisor'
+import { captureOutput } from '@quorumscan/testkit/fixtures'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { ControlContext } from '../control/calls.ts'
 import { startControlServer } from '../control/server.ts'
@@ -25,17 +26,11 @@ afterEach(() => {
 
 async function type(...args: readonly string[]) {
   const listeners = process.stdout.listeners('error')
-  const printed = { stdout: '', stderr: '' }
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((chunk) => {
-      printed[stream] += String(chunk)
-      return true
-    }),
-  )
+  using output = captureOutput()
   try {
-    return { code: await main(args), ...printed }
+    const code = await main(args)
+    return { code, stdout: output.stdout, stderr: output.stderr }
   } finally {
-    for (const spy of spies) spy.mockRestore()
     for (const listener of process.stdout.listeners('error'))
       if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
   }

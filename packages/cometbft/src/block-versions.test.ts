@@ -1,11 +1,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
-import { untilTrue } from '@quorumscan/testkit'
+import { serve, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { followBlockVersions } from './block-versions.ts'
 
@@ -24,23 +22,14 @@ afterAll(() => rm(directory, { recursive: true }))
 async function startNode() {
   const told: { offset: number; rules: Partial<DsoRulesPayload> | null } = { offset: 0, rules: {} }
   let count = 0
-  const server = createServer((_request, response) => {
+  const server = await serve((_request, response) => {
     count++
     const payload = { dso: DSO, protocolVersion: 3, nextVersion: null, svs: [], ...told.rules }
     const contract = { payload: dsoRules.type.encode(payload) }
     response.setHeader('x-ledger-offset', told.offset)
     response.end(told.rules === null ? '{' : JSON.stringify({ dso_rules: { contract } }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    told,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    count: () => count,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return { ...server, told, count: () => count }
 }
 
 it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async () => {

@@ -1,12 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { concatBytes, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
-import { createTestNetwork } from '@quorumscan/testkit'
+import { createTestNetwork, serve } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
@@ -77,12 +75,12 @@ async function storeOf(
 }
 
 /** What a node answers, unless something else is put in its place. */
-async function serve(
+async function serveStore(
   store: SnapshotStore,
   index: number,
   put: (body: Uint8Array, path: string) => Uint8Array = (body) => body,
 ): Promise<Peer> {
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const path = request.url ?? ''
     const [, offset, piece] =
       /^\/v0\/snapshots\/(\d+)\/(?:manifest|pieces\/(\d+))$/.exec(path) ?? []
@@ -96,18 +94,8 @@ async function serve(
     if (body == null) response.writeHead(404).end()
     else response.end(put(body, path))
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  opened.push({
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  })
-  const { port } = server.address() as AddressInfo
-  return { name: `sv-${index + 1}`, url: `http://127.0.0.1:${port}` }
+  opened.push(server)
+  return { name: `sv-${index + 1}`, url: server.url }
 }
 
 async function read(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -126,7 +114,7 @@ async function members(count: number, content = CONTENT): Promise<SnapshotStore[
 describe('a snapshot of others', () => {
   it('is taken once f + 1 members signed the same, and not before', async () => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
-    const peers = [await serve(one, 0), await serve(two, 1)]
+    const peers = [await serveStore(one, 0), await serveStore(two, 1)]
     const alone = await storeOf(null, { peers: peers.slice(0, 1) })
     expect(await alone.find(0, never)).toBeNull()
     const both = await storeOf(null, { peers })
@@ -141,7 +129,7 @@ describe('a snapshot of others', () => {
     const two = await storeOf(1)
     await one.take?.(point(1024), inPieces(CONTENT))
     await two.take?.(point(1024), inPieces(CONTENT.subarray(1)))
-    const peers = [await serve(one, 0), await serve(two, 1)]
+    const peers = [await serveStore(one, 0), await serveStore(two, 1)]
     expect(await (await storeOf(null, { peers })).find(0, never)).toBeNull()
   })
 
@@ -150,7 +138,7 @@ describe('a snapshot of others', () => {
     const listed = [...one.held(), ...two.held()].map(toWireOffer)
     const [first, second] = listed as [(typeof listed)[number], (typeof listed)[number]]
     const offer = { ...first, signatures: [...first.signatures, ...second.signatures] }
-    const relay = await serve(one, 2, (body, path) =>
+    const relay = await serveStore(one, 2, (body, path) =>
       path === '/v0/snapshots' ? Buffer.from(JSON.stringify({ snapshots: [offer] })) : body,
     )
     const found = await (await storeOf(null, { peers: [relay] })).find(0, never)
@@ -160,7 +148,10 @@ describe('a snapshot of others', () => {
   it('is read completely from the members that have it, whatever one of them changes, omits or adds', async () => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
     let put = (body: Uint8Array, _path: string) => body
-    const peers = [await serve(one, 0, (body, path) => put(body, path)), await serve(two, 1)]
+    const peers = [
+      await serveStore(one, 0, (body, path) => put(body, path)),
+      await serveStore(two, 1),
+    ]
     const store = await storeOf(null, { peers })
     await fc.assert(
       fc.asyncProperty(
@@ -192,7 +183,7 @@ describe('a snapshot of others', () => {
     const stores = await members(2)
     const change = (body: Uint8Array, path: string) =>
       path.endsWith('/pieces/2') ? body.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) : body
-    const peers = await Promise.all(stores.map((store, index) => serve(store, index, change)))
+    const peers = await Promise.all(stores.map((store, index) => serveStore(store, index, change)))
     const found = await (await storeOf(null, { peers })).find(0, never)
     await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow(
       'no member returned a valid pieces/2',
