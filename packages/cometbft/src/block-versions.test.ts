@@ -1,22 +1,16 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { serve, untilTrue } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { followBlockVersions } from './block-versions.ts'
 
 const DSO = `dso::1220${'00'.repeat(32)}`
 /** At which version 4 governs entries; blocks ten minutes later. */
 const SINCE = 1_700_000_000_000_000
 const LATER = SINCE + 600_000_000
-
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qs-versions-'))
-})
-afterAll(() => rm(directory, { recursive: true }))
 
 /** A scan node that says which rules stand at which offset; null: nothing of use. */
 async function startNode() {
@@ -32,7 +26,9 @@ async function startNode() {
   return { ...server, told, count: () => count }
 }
 
-it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async () => {
+it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async ({
+  directory,
+}) => {
   await using node = await startNode()
   const system = createSystemClock()
   /** Rounds follow one another at once; an answer may take as long as ever. */
@@ -72,7 +68,9 @@ it('blocks are checked as the scan node of the operator reports, and as it repor
   expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
 })
 
-it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async () => {
+it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async ({
+  directory,
+}) => {
   const file = join(directory, 'unreadable.json')
   await mkdir(file)
   const options = {
