@@ -10,11 +10,11 @@ import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
-  encodeEntry,
   type LogEntry,
   type LogSource,
   transferCommand,
 } from '@quorumscan/ledger'
+import { createEntrySigner } from '@quorumscan/ledger/testing'
 import { createLogClient, createOrderingClient, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import {
@@ -33,35 +33,17 @@ import { startSynchronizer } from './server.ts'
 const network = createTestNetwork()
 const clock = createSystemClock()
 const never = new AbortController().signal
-let count = 0
 
 const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
-function sign(
-  changes: Partial<Parameters<typeof encodeEntry>[0]> = {},
-  keyPair = testKeyPair('alice'),
-): Uint8Array {
-  return encodeEntry(
-    {
-      genesis: network.genesisHash,
-      participant: keyPair.publicKey,
-      id: String(++count).padStart(32, '0'),
-      notAfter: clock.nowMicros() + 60_000_000,
-      userId: 'alice',
-      actAs: [],
-      readAs: [],
-      commandId: 'allocate',
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
-      commands: [allocatePartyCommand({ hint: 'alice' })],
-      disclosed: [],
-      ...changes,
-    },
-    keyPair,
-  )
-}
+const sign = createEntrySigner(() => ({
+  genesis: network.genesisHash,
+  notAfter: clock.nowMicros() + 60_000_000,
+  userId: 'alice',
+  commandId: 'allocate',
+  commands: [allocatePartyCommand({ hint: 'alice' })],
+}))
 
 /** What the nodes report to the synchronizer: their clocks, and their heads. */
 async function startNodes() {
@@ -298,7 +280,8 @@ describe('the synchronizer', () => {
         outputs: [],
       })
     const named = { commands: [naming(95)], actAs: [`alice::1220${'00'.repeat(32)}`] }
-    const freshKey = () => testKeyPair(`fresh ${++count}`)
+    let keys = 0
+    const freshKey = () => testKeyPair(`fresh ${++keys}`)
     const operatorKey = () => network.operators[0]
     // 7 units of bytes and 6 of contracts.
     for (const [rates, keyOf, statuses] of [

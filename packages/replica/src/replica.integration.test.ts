@@ -13,8 +13,7 @@ import {
   openMiningRound,
   requestEntryCommand,
 } from '@quorumscan/ledger'
-import { outcomeOf, Scenario } from '@quorumscan/ledger/testing'
-import type { Submission } from '@quorumscan/model'
+import { outcomeOf, Scenario, submissionOf } from '@quorumscan/ledger/testing'
 import {
   createManualClock,
   type ManualClock,
@@ -530,29 +529,26 @@ describe('reads of the newest state', () => {
     await using run = await start({ of: story })
     await run.reach(story.ledger.head().offset)
     const dump = await inRedis(dumpReplica)
-    const submission = (name: string): Submission => ({
-      genesis: story.network.genesisHash,
-      participant: alice.keyPair.publicKey,
-      id: toHex(sha256(Buffer.from(name))).slice(0, 32),
-      notAfter: story.ledger.head().recordTime + 60_000_000,
-      userId: 'alice',
-      actAs: [alice.party],
-      readAs: [],
-      commandId: name,
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
-      disclosed: story.ledger.byKey('singleton:AnsRules').map(disclose),
-      commands: [
-        requestEntryCommand({
-          ansRules: story.the(ansRules),
-          user: alice.party,
-          name,
-          url: '',
-          description: '',
-        }),
-      ],
-    })
+    const submission = (name: string) =>
+      submissionOf({
+        genesis: story.network.genesisHash,
+        participant: alice.keyPair.publicKey,
+        id: toHex(sha256(Buffer.from(name))).slice(0, 32),
+        notAfter: story.ledger.head().recordTime + 60_000_000,
+        userId: 'alice',
+        actAs: [alice.party],
+        commandId: name,
+        disclosed: story.ledger.byKey('singleton:AnsRules').map(disclose),
+        commands: [
+          requestEntryCommand({
+            ansRules: story.the(ansRules),
+            user: alice.party,
+            name,
+            url: '',
+            description: '',
+          }),
+        ],
+      })
     expect(outcomeOf(await run.replica.dryRun(submission('free.unverified.ns')))).toBe('accepted')
     expect(outcomeOf(await run.replica.dryRun(submission('taken.unverified.ns')))).toBe(
       'NAME_TAKEN',

@@ -1,5 +1,5 @@
 import { advanceRoundsCommand, disclose, tapCommand, WorkingState } from '@quorumscan/ledger'
-import { Scenario } from '@quorumscan/ledger/testing'
+import { Scenario, submissionOf } from '@quorumscan/ledger/testing'
 import { itWithRedis } from '@quorumscan/testkit/fixtures'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
@@ -68,21 +68,14 @@ it.for([1, 2])(
     })
     const result = await dryRun(
       { redis: racing, layout },
-      {
+      submissionOf({
         genesis: scenario.network.genesisHash,
         participant: alice.keyPair.publicKey,
-        id: '00'.repeat(16),
         notAfter: headState.head.recordTime + 60_000_000,
-        userId: 'tester',
         actAs: [alice.party],
-        readAs: [],
-        commandId: 'command',
-        submissionId: '',
-        workflowId: '',
-        deduplication: { kind: 'duration', micros: 0 },
         commands: [tapCommand({ coinRules, receiver: alice.party, amount: 1n })],
         disclosed: scenario.ledger.byKey('singleton:CoinRules').map(disclose),
-      },
+      }),
       { ...scenario.network, now: 0 },
     )
     expect(interruptions).toBe(1)
