@@ -1,7 +1,12 @@
 import { fromHex, fromUtf8, sha256, toHex } from '@quorumscan/base'
 import type { LogEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
-import { createManualClock, type ManualClock, untilTrue } from '@quorumscan/testkit'
+import {
+  createManualClock,
+  createSeededIntegers,
+  type ManualClock,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { type FixturesOf, itWithRedis } from '@quorumscan/testkit/fixtures'
 import type { StatePoint } from '@quorumscan/verifier'
 import { joinProofs, verifyRanges } from '@quorumscan/verifier/certified'
@@ -13,7 +18,7 @@ import { KEYS } from '../storage/keys.ts'
 import { decodeVersions, encodeVersions } from '../storage/versions.ts'
 import { createMemoryOrdering, type MemoryOrdering } from '../testing/memory-ordering.ts'
 import { type NaiveState, naiveStates } from '../testing/naive-state.ts'
-import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
+import { growRandomLog } from '../testing/random-log.ts'
 import { pruneRange } from './prove-range.ts'
 import { createStateHistory, RECENT_MICROS } from './state-history.ts'
 
