@@ -1,4 +1,4 @@
-import { EQUIVOCATED, newestSigned, type NodeSignedState } from '@quorumscan/operator'
+import { EQUIVOCATED, type NodeSignedState, newestSigned } from '@quorumscan/operator'
 import { expect, it } from 'vitest'
 import { judgeStates } from './check.ts'
 

@@ -1,4 +1,5 @@
 /** Transfers and the history of the wallet; what is bad moves no coin. */
+import { randomUUID } from 'node:crypto'
 import type { HttpClient } from '@quorumscan/testkit'
 import { describe, expect } from 'vitest'
 import { balanceOf, failure, type Person } from './testing/world.ts'
@@ -15,7 +16,7 @@ const it = itInWorld
       amount,
       description: 'für 🍰',
       expires_at: world.network.clock.nowMicros() + 10 * MINUTE_MICROS,
-      tracking_id: `tracking ${count++}`,
+      tracking_id: `tracking ${randomUUID()}`,
       ...more,
     }
   })
@@ -29,8 +30,6 @@ const it = itInWorld
         return output.transfer_instruction_cid
       },
   )
-
-let count = 0
 
 const end = (client: HttpClient, id: string, action: string) =>
   client.post(`${PATH}/${id}/${action}`)

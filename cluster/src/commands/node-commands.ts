@@ -22,7 +22,10 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     const [description, done] = SIGNALS[name]
     command(name, description)
-      .argument('<target...>', 'sv-1 …, validator or synchronizer; after each, one of its processes')
+      .argument(
+        '<target...>',
+        'sv-1 …, validator or synchronizer; after each, one of its processes',
+      )
       .addHelpText('after', `\nProcesses of a node: ${PARTS.join(', ')}.`)
       .action(async (words: string[], options: Common) => {
         for (const target of targetsOf(words, await statusOf(options))) {
