@@ -1,12 +1,11 @@
-// `npm run test:nodes`: the SDK's tests, and that the same log gives the same state, under other versions of Node
-// than that which runs this, each installed from the registry into a temporary directory. `npm run test:long` runs
-// it too.
+// `npm run test:nodes` runs the SDK's tests, and the test that the same log yields the same state, with other versions
+// of Node. It installs each version from the registry into a temporary directory. `npm run test:long` runs it as well.
 //
-//   npm run test:nodes              its tests, the consumer project, Rule 1 and vectors, under Node 22 and 24;
-//                                   with LONG=1 real processes of that Node, and the browser, too
+//   npm run test:nodes              SDK, consumer project, Rule 1 and vectors with Node 22 and 24;
+//                                   with LONG=1 also real processes of that Node, and the browser
 //   npm run test:nodes -- 24 sdk    only this version and this kind of tests (sdk, consumer, e2e, …)
 //
-// It needs a build, as `npm test` makes it.
+// It needs a build, like that of `npm test`.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,13 +16,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const VERSIONS = ['22', '24']
 const KINDS = ['sdk', 'consumer', 'integration', 'vectors']
 const LONG_KINDS = [...KINDS, 'parity', 'e2e', 'browser']
-/** Of the end-to-end tests those that are the SDK's; of the integration tests what every Node must compute alike. */
+/** End-to-end tests of the SDK, and the integration test that every Node computes the same state. */
 const FILES = {
   e2e: ['test/e2e/sdk.test.ts'],
   integration: ['packages/replica/src/rule-1.integration.test.ts'],
 }
 
-/** Runs them and returns how many kinds under how many versions passed and failed. */
+/** Runs all kinds with all versions, and returns how many passed and failed. */
 export function runNodes(args = []) {
   const versions = args.filter((arg) => /^[0-9]+$/.test(arg))
   const named = args.filter((arg) => !/^[0-9]+$/.test(arg))
@@ -42,7 +41,7 @@ export function runNodes(args = []) {
   return counts
 }
 
-/** With that Node first in the path, so that what the tests start runs under it too; null if it is not to be had. */
+/** An environment with that Node first on the PATH, also for processes of tests. Null if it cannot be installed. */
 function environmentOf(version, directory) {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const install = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', directory]
@@ -52,7 +51,7 @@ function environmentOf(version, directory) {
   const env = {
     ...process.env,
     PATH: `${bin}${delimiter}${process.env.PATH}`,
-    // What one Node computes has to be what the other does.
+    // Both versions of Node must compute the same state.
     OTHER_NODE: process.execPath,
   }
   const { stdout } = spawnSync('node', ['--version'], { env, encoding: 'utf8' })

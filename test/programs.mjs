@@ -1,12 +1,12 @@
-// What tests need of a machine in addition to the product's needs: Chromium, and in CI other programs. Tests themselves look
-// for them in packages/testkit/src/requirements.ts. Its syntax must parse on old Nodes.
+// Programs that tests need in addition to those of the product: Chromium, and in CI others. Tests look for them in
+// packages/testkit/src/requirements.ts. The syntax of this file must parse on old versions of Node.
 
 import { spawnSync } from 'node:child_process'
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 /**
- * Programs of tests (packages/testkit/src/requirements.ts), each with Debian's package that has it. They are installed in
- * CI alone: a contributor may do without.
+ * Programs of tests (packages/testkit/src/requirements.ts), with their Debian packages. Only CI installs them;
+ * contributors do not need them.
  */
 const TEST_PROGRAMS = [
   ['promtool', 'prometheus'],
@@ -20,8 +20,8 @@ const TEST_PROGRAMS = [
 const BROWSER_KINDS = ['browser', 'e2e']
 
 /**
- * Provides what tests of these kinds need; none: all. The programs are looked for and installed by functions of
- * `cluster/bootstrap.mjs`, which imports this file.
+ * Provides the programs of these kinds of tests. Default: all kinds. Functions of `cluster/bootstrap.mjs`, which
+ * imports this file, look for programs and install them.
  */
 export function providePrograms(kinds, { fail, install, mayInstall, onPath, say }) {
   if (opensBrowser(kinds)) provideChromium()
@@ -40,15 +40,15 @@ export function providePrograms(kinds, { fail, install, mayInstall, onPath, say 
     }
   }
 
-  /** Whether the kinds of tests that were asked for (none: all) need Chromium. */
+  /** Whether the requested kinds of tests need Chromium. Without arguments all kinds are requested. */
   function opensBrowser(testArgs) {
     const kinds = testArgs.filter((arg) => !arg.startsWith('--'))
     return kinds.length === 0 || kinds.some((kind) => BROWSER_KINDS.includes(kind))
   }
 
   /**
-   * Sets $CHROMIUM for the tests. Where Chromium is missing and cannot be installed, they are skipped with a message.
-   * Where $CI is set, it is an error.
+   * Sets $CHROMIUM for the tests. If Chromium is missing and cannot be installed, browser tests are skipped with a
+   * message. If $CI is set, the command fails.
    */
   function provideChromium() {
     const found = findChromium() ?? installChromium()
@@ -56,11 +56,11 @@ export function providePrograms(kinds, { fail, install, mayInstall, onPath, say 
     else if (process.env.CI) fail('Chromium is needed for the browser tests: set $CHROMIUM.')
     else
       say(
-        'No Chromium here, and none could be installed: the browser tests are SKIPPED. Install one, or set $CHROMIUM.',
+        'Chromium is missing and could not be installed: browser tests are SKIPPED. Install it or set $CHROMIUM.',
       )
   }
 
-  /** $CHROMIUM or the first on the PATH that runs (Ubuntu's is a stub where there is no snap). */
+  /** $CHROMIUM, or the first one on the PATH that runs (without snap, Ubuntu's is a stub). */
   function findChromium() {
     const wanted = process.env.CHROMIUM
     if (wanted) {

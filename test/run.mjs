@@ -1,10 +1,10 @@
-// `npm test`: everything that CI runs, kind by kind, with the time of each at the end. A kind that fails
-// does not stop the others. Which kinds of tests there are, vitest.config.ts says.
+// `npm test` runs everything that CI runs, kind by kind, and prints the time of each. A kind that fails does not stop
+// the others. vitest.config.ts lists the kinds of tests.
 //
 //   npm test                    all
 //   npm test -- unit e2e        only these
-//   npm run test:long           all, and tests that draw their steps at random take many more (LONG=1);
-//                               those of the SDK under other versions of Node, too
+//   npm run test:long           all, with many more steps of random tests (LONG=1), and
+//                               the SDK's tests with other versions of Node
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { runNodes } from './nodes.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 
-/** What is checked without running the product. */
+/** Checks that do not run the product. */
 const CHECKS = [
   { name: 'format and lint', command: ['biome', 'check', '.'] },
   { name: 'boundaries between packages', command: ['turbo', 'boundaries'] },
@@ -33,25 +33,25 @@ const CHECKS = [
   { name: 'documentation site', command: ['node', 'docs/site/build.mjs'] },
 ]
 
-/** Quick kinds first: who waits sees a plain mistake early. Others follow in the order of the config. */
+/** Quick kinds run first, so that simple mistakes show early. Others follow in the order of the configuration. */
 const QUICK = ['tidy', 'unit', 'integration', 'sdk', 'parity', 'vectors', 'sim']
 /** Some of these start CometBFT. */
 const ORDERING = ['integration', 'e2e']
-/** Run side by side; vitest.config.ts says why. */
+/** Kinds that run in parallel; vitest.config.ts has the reason. */
 const WAITING = ['e2e', 'conformance', 'browser', 'consumer']
 
-/** Runs the kinds that are named, or all, and returns the exit code. */
+/** Runs the named kinds, or all, and returns the exit code. */
 export async function main(args) {
   if (args.includes('--long')) process.env.LONG = '1'
   const names = args.filter((arg) => arg !== '--long')
   const kinds = ['check', ...(await listProjects())]
   const unknown = names.find((name) => !kinds.includes(name))
   if (unknown !== undefined) {
-    console.error(`There is no kind of test named ${unknown}; there are: ${kinds.join(', ')}.`)
+    console.error(`unknown kind of tests ${unknown}; kinds are ${kinds.join(', ')}`)
     return 2
   }
-  const isOrderingAsked = names.length === 0 || names.some(isOrdering)
-  const leftOut = isOrderingAsked ? (await import('quorumscan/testing/engine')).whyNoEngine : null
+  const needsEngine = names.length === 0 || names.some(isOrdering)
+  const leftOut = needsEngine ? (await import('quorumscan/testing/engine')).whyNoEngine : null
   const results = []
   const startedAt = performance.now()
   for (const group of groupsOf(names.length > 0 ? names : kinds)) {
@@ -66,7 +66,7 @@ function isOrdering(kind) {
   return ORDERING.includes(kind)
 }
 
-/** Kinds that run at the same time, in the order of the first of each. */
+/** Groups of kinds that run at the same time, in the order of their first kinds. */
 function groupsOf(kinds) {
   const groups = new Map()
   for (const kind of kinds) {
@@ -117,7 +117,7 @@ function runOtherNodes() {
   }
 }
 
-/** Runs projects of vitest side by side, and counts each on its own. */
+/** Runs projects of vitest in parallel, and counts the results of each. */
 function runProjects(projects) {
   const directory = mkdtempSync(join(tmpdir(), 'qs-test-'))
   const outputFile = join(directory, 'results.json')
@@ -135,7 +135,7 @@ function runProjects(projects) {
     )
     const files = readFiles(outputFile)
     const results = projects.map((kind) => resultOf(kind, files))
-    // Outside of any test: a file that does not load, an unhandled rejection, a crash.
+    // An error outside of any test: a file that does not load, an unhandled rejection, or a crash.
     if (result.status !== 0 && results.every(({ failed }) => failed === 0)) {
       results[0].failed = 1
       results[0].failures.push('an error outside of any test: see above')
@@ -150,12 +150,12 @@ function readFiles(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).testResults
   } catch {
-    // vitest did not get as far as writing its results; its exit code makes that a failure.
+    // vitest has written no results. Its exit code makes this a failure.
     return []
   }
 }
 
-/** Tests across workspaces lie in a folder that is named as their kind, those of the SDK in its own. */
+/** The kind of a test file. Tests of several workspaces are in a folder with the name of their kind. */
 function kindOf({ name }) {
   const [top, next] = relative(root, name).split(sep)
   if (top === 'test') return next
@@ -173,7 +173,7 @@ function resultOf(kind, files) {
     kind,
     seconds: own.length === 0 ? 0 : (end - start) / 1000,
     passed: count('passed'),
-    // A file of which nothing ran, because it could not be loaded, is one, too.
+    // A file that could not be loaded also counts as a failure.
     failed:
       count('failed') +
       own.filter((f) => f.status === 'failed' && f.assertionResults.length === 0).length,
@@ -182,7 +182,7 @@ function resultOf(kind, files) {
   }
 }
 
-/** A line for each test of a file that failed, with the first line of why. */
+/** A line for each failed test of a file, with the first line of its message. */
 function failuresOf({ name, status, message, assertionResults }) {
   const file = relative(root, name)
   const failed = assertionResults.filter((test) => test.status === 'failed')
@@ -202,7 +202,7 @@ function report({ results, leftOut, seconds }) {
     console.log(
       `${result.kind.padEnd(12)} ${result.seconds.toFixed(1).padStart(9)} ${cell(result.passed)} ${cell(result.failed)} ${cell(result.skipped)}`,
     )
-  // At the very end: a reader of the last lines of a long output sees what failed.
+  // Failures are at the very end, where they are visible after a long output.
   for (const { kind, failures } of results)
     for (const failure of failures) console.log(`\nFAILED  ${kind}  ${failure}`)
   if (leftOut !== null)

@@ -1,4 +1,4 @@
-/** All attacks, in the order in which they are run. */
+/** All attacks, in the order in which they run. */
 import type { Attack } from './attack.ts'
 import { clockForward } from './clock-forward.ts'
 import { clockOff } from './clock-off.ts'

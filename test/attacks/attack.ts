@@ -1,34 +1,33 @@
 /**
- * An attack: a program that does to a running cluster what an attacker could do, and
- * a verdict whether its claim held. `attacks.test.ts` runs all of them on one cluster; one of them alone
- * is run by `node test/dist/attacks/main.js NAME`.
+ * An attack is a program that attacks a running cluster, and returns a verdict: whether its claim holds.
+ * `attacks.test.ts` runs all attacks on one cluster. `node test/dist/attacks/main.js NAME` runs one.
  */
 import type { RunningCluster } from 'quorumscan/testing'
 
 export type Attack = {
-  /** As a person types it, e.g. `one-byte-chunks`. */
+  /** Name on the command line, for example `one-byte-chunks`. */
   readonly name: string
   /**
-   * Whether the verdict compares times that other work on the machine changes. Such an attack has one limit and does
-   * not run in CI: it runs by hand and in `npm run test:long`, on a quiet machine.
+   * Whether the verdict compares times that other work on the machine affects. Such an attack does not run in CI. It
+   * runs by hand and in `npm run test:long`, on a quiet machine, with the same limit.
    */
   readonly needsQuietMachine?: boolean
-  /** The attacker, the attack, and what must hold: a sentence each. */
+  /** One sentence each for the attacker, the attack, and what must hold. */
   readonly claim: string
-  /** Of the cluster that it attacks. Default `redis`: one synchronizer. */
+  /** Ordering of the attacked cluster. Default: `redis`, with one synchronizer. */
   readonly ordering?: 'cometbft'
-  /** Leaves the cluster as it found it: what it broke it heals, also when it throws. */
+  /** Restores the cluster at its end, also if it throws. */
   run(target: Target): Promise<Verdict>
 }
 
 export type Target = {
   readonly cluster: RunningCluster
-  /** In full (`npm run test:long`) rather than bounded, as in CI. */
+  /** Whether to run in full (`npm run test:long`) or shortened, as in CI. */
   readonly isLong: boolean
 }
 
 export type Verdict = {
   readonly holds: boolean
-  /** What was measured, for a person: figures with their limits. */
+  /** The measured figures with their limits, to be printed. */
   readonly figures: Readonly<Record<string, number | string>>
 }

@@ -1,6 +1,6 @@
 /**
- * Attacks on one cluster of real processes for each way to order, one after the other. Those that need a quiet machine
- * run with LONG=1 only; the limits are the same.
+ * Attacks, one after the other, on one cluster of real processes for each kind of ordering. Those that need a quiet
+ * machine run only with LONG=1. The limits are the same.
  */
 import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
@@ -11,7 +11,7 @@ import { NETWORK_RULES } from './network.ts'
 
 const isLong = process.env['LONG'] === '1'
 
-it('have names of their own', () => {
+it('attacks have unique names', () => {
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length)
 })
 

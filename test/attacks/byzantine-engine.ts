@@ -1,6 +1,6 @@
 /**
- * The engine of one super-validator under the control of an attacker, who has that operator's keys and machine: its
- * mempool accepts every transaction and passes it to all other engines.
+ * The engine of one super-validator, controlled by an attacker with that operator's keys and machine. Its mempool
+ * accepts every transaction and sends it to all other engines.
  */
 import { once } from 'node:events'
 import { readFile, rename } from 'node:fs/promises'
@@ -13,28 +13,28 @@ import { untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 
 const clock = createSystemClock()
-/** A transaction stays in the attacker's mempool for so long: until each peer has it. */
-const KEPT_MS = 2_000
-/** Requests to the engine at a time. */
+/** Time that a transaction stays in the attacker's mempool, until each peer has received it. */
+const STAY_MS = 2_000
+/** Concurrent requests to the engine. */
 const WORKERS = 8
-/** After a request that failed. */
-const AGAIN_MS = 200
+/** Pause after a failed request. */
+const RETRY_MS = 200
 
-// The first byte of a request of the engine (its field in ABCI's `Request`), and whole answers behind their length.
+// The first byte of a request of the engine (its field in ABCI's `Request`), and answers with their length prefix.
 const FLUSH = 0x12
 const CHECK_TX = 0x42
 const FLUSHED = Buffer.of(2, 0x1a, 0)
 const ACCEPTED = Buffer.of(2, 0x4a, 0)
 const REFUSED = Buffer.of(4, 0x4a, 2, 8, 1)
-/** How a request ends that checks a transaction again after a block. */
+/** The last bytes of a request that checks a transaction again after a block. */
 const IS_RECHECK = Buffer.of(0x10, 1)
 
 export type ByzantineEngine = AsyncDisposable & {
-  /** Passes the transactions to the other engines in turn, again and again, until the signal; how many. */
+  /** Sends the transactions to the other engines repeatedly until the signal aborts. Returns how many it has sent. */
   flood(transactions: readonly Uint8Array[], signal: AbortSignal): Promise<number>
 }
 
-/** Takes the place of the application of this engine, and restarts the engine. Disposing gives it back. */
+/** Intercepts the connection of this engine to its application, and restarts the engine. Disposal restores both. */
 export async function takeOverEngine(
   cluster: RunningCluster,
   node: string,
@@ -60,9 +60,9 @@ export async function takeOverEngine(
           while (!signal.aborted) {
             const tx = transactions[count++ % transactions.length] ?? new Uint8Array()
             const params = { tx: Buffer.from(tx).toString('base64') }
-            // Its synchronizer restarts the engine where it does not get on.
+            // The synchronizer may be restarting the engine.
             await call({ socketPath: rpc, agent }, 'broadcast_tx_async', params).catch(() =>
-              clock.delay(AGAIN_MS),
+              clock.delay(RETRY_MS),
             )
           }
         }),
@@ -92,14 +92,14 @@ async function call(
   method: string,
   params: Readonly<Record<string, string>>,
 ): Promise<unknown> {
-  const asked = request({ ...at, method: 'POST' })
-  asked.on('error', () => {}) // The reader of the answer gets the error as well.
-  asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  const [response] = await once(asked, 'response')
+  const outgoing = request({ ...at, method: 'POST' })
+  outgoing.on('error', () => {}) // The reader of the answer also gets the error.
+  outgoing.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  const [response] = await once(outgoing, 'response')
   return JSON.parse(await text(response))
 }
 
-/** What checks transactions is answered here; all else is the application's. */
+/** Answers requests that check transactions, and forwards all others to the application. */
 function intercept(engine: Socket, application: Socket): void {
   const sinceMs = new Map<string, number>()
   let isMempool = false
@@ -109,7 +109,7 @@ function intercept(engine: Socket, application: Socket): void {
     if (message[0] === FLUSH) return FLUSHED
     const key = message.subarray(10, 300).toString('latin1')
     const firstMs = sinceMs.get(key) ?? clock.monotonicMs()
-    const isOver = clock.monotonicMs() - firstMs > KEPT_MS
+    const isOver = clock.monotonicMs() - firstMs > STAY_MS
     if (isOver) sinceMs.delete(key)
     else sinceMs.set(key, firstMs)
     return isOver && message.subarray(-2).equals(IS_RECHECK) ? REFUSED : ACCEPTED
@@ -134,7 +134,7 @@ function intercept(engine: Socket, application: Socket): void {
     [engine, application],
     [application, engine],
   ] as const) {
-    one.on('error', () => {}) // The close that follows counts.
+    one.on('error', () => {}) // 'close' follows.
     one.on('close', () => other.destroy())
   }
 }

@@ -1,4 +1,4 @@
-/** A scan node and the validator whose clocks are ten minutes slow, then fast; and a little off. */
+/** A scan node and the validator have clocks that are ten minutes slow, then fast. The node's is also 5 s off. */
 import { until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { clock, createUser, lookup, untilFound } from '../e2e/client.ts'
@@ -6,41 +6,41 @@ import { runCommand } from '../e2e/command.ts'
 import type { Attack } from './attack.ts'
 import { setClock } from './wrong-clock.ts'
 
-/** More than the 2 s of agreement, less than the 10 s for which replicas wait. */
+/** More than the 2 s within which clocks agree, less than the 10 s for which replicas wait. */
 const LITTLE_MS = 5_000
 const SHIFTS_MS = [-600_000, 600_000]
-/** A refusal needs no wait for anything: far below the 15 s after which a write would be given up. */
+/** A refusal needs no wait. The limit is far below the 15 s after which a write times out. */
 const REFUSAL_MS_MAX = 5_000
 
 export const clockOff: Attack = {
   name: 'clock-off',
   claim:
     'The clocks of one scan node and of the validator are set ten minutes back, then ten minutes ahead. ' +
-    'A process that pauses is not counted as up; its clock is named by /readyz, /status, a metric, one line of its log ' +
-    'and the status of the cluster; lookups and registrations continue without the node, ' +
-    'and the validator refuses each write at once with the reason. A clock that is 5 s off is shown, too.',
+    'A paused process does not count as up; /readyz, /status, a metric, one line of its log ' +
+    'and the status of the cluster name its clock; lookups and registrations continue without the node, ' +
+    'and the validator refuses each write at once with the reason. A clock that is 5 s off is also reported.',
   async run({ cluster }) {
     const label = `clock-off-${Math.floor(clock.nowMicros())}`
     const user = await createUser(cluster, label)
     const figures: Record<string, number | string> = {}
     let holds = true
-    const demand = (isTrue: boolean, what: string) => {
+    const check = (isTrue: boolean, what: string) => {
       if (isTrue) return
       holds = false
       figures[`broken: ${what}`] = 'yes'
     }
     const set = async (name: string, offsetMs: number) => {
-      const untold = await setClock(cluster, name, offsetMs)
-      demand(untold.length === 0, `${offsetMs} ms, untold by ${untold.join(', ')}`)
+      const missing = await setClock(cluster, name, offsetMs)
+      check(missing.length === 0, `${offsetMs} ms, not reported by ${missing.join(', ')}`)
     }
     try {
       await set('sv-4', LITTLE_MS)
-      const shown = await until('the status to name the clock', async () => {
+      const statusText = await until('the status to name the clock', async () => {
         const { text } = await runCommand(cluster, 'status')
         return /^sv-4: its clock is .*$/m.exec(text) === null ? undefined : text
       })
-      demand(/sv-4: its clock is 5 s ahead of/.test(shown), 'by how much')
-      demand(/lookups .*4 of 4 nodes up/.test(shown), 'it is counted all the same')
+      check(/sv-4: its clock is 5 s ahead of/.test(statusText), 'status names the difference')
+      check(/lookups .*4 of 4 nodes up/.test(statusText), 'the node counts as up')
 
       for (const shiftMs of SHIFTS_MS) {
         await set('sv-4', shiftMs)
@@ -48,7 +48,7 @@ export const clockOff: Attack = {
         const name = `${label}-${shiftMs < 0 ? 'slow' : 'fast'}.unverified.ns`
         await user.pay(name)
         await untilFound(cluster, name)
-        demand((await lookup(cluster, name)).status === 200, 'lookups continue')
+        check((await lookup(cluster, name)).status === 200, 'lookups continue')
         await cluster.heal('sv-4')
 
         await set('validator', shiftMs)
@@ -61,8 +61,8 @@ export const clockOff: Attack = {
         const code = (error as { code?: string } | undefined)?.code
         figures[`a write at ${shiftMs} ms`] =
           `${response.status} ${code} in ${Math.round(tookMs)} ms`
-        demand(response.status === 503 && code === 'CLOCK_OFF', 'the refusal names the clock')
-        demand(tookMs <= REFUSAL_MS_MAX, 'it is refused at once')
+        check(response.status === 503 && code === 'CLOCK_OFF', 'the refusal names the clock')
+        check(tookMs <= REFUSAL_MS_MAX, 'it is refused at once')
         await cluster.heal('validator')
         await untilUp(cluster, 'sv-4', 'validator')
       }
@@ -71,12 +71,12 @@ export const clockOff: Attack = {
       await untilUp(cluster, 'sv-4', 'validator')
     }
     const after = await user.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
-    demand(after.response.status === 200, 'writes continue without a restart')
+    check(after.response.status === 200, 'writes continue without a restart')
     return { holds, figures }
   },
 }
 
-/** Until it is not counted as up, for the reason of its clock; what is said of it. */
+/** Waits until the process does not count as up because of its clock. Returns its state and detail. */
 function untilStopped(cluster: RunningCluster, name: string): Promise<string> {
   return until(`the clock of ${name} to be named`, async () => {
     const { state, detail } = await statusOf(cluster, name)

@@ -4,24 +4,24 @@ import type { Attack } from './attack.ts'
 import { first, open, upgrade } from './wire.ts'
 
 const clock = createSystemClock()
-/** As the limits of the server have them. */
+/** The limits of the server. */
 const SHARE = 512
 const CONNECTIONS_MAX = 8192
 const STREAM_SHARE = 64
 const STREAMS_MAX = 1024
-/** The limit of 10 s, of which the server looks every second, on a machine that may be busy. */
+/** The limit of 10 s, which the server checks every second, plus 2 s for a busy machine. */
 const LATE_MS = 13_000
 
 const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
 const stream = upgrade('/v0/scan-proxy/activities')
 
-/** Clients that connect first cannot keep all others out, even where an open connection costs them nothing. */
+/** Clients that connect first cannot keep others out, although an open connection costs them nothing. */
 export const connectionExhaustion: Attack = {
   name: 'connection-exhaustion',
   claim:
-    'From some addresses a client opens all connections and public streams that a process takes, sends half a ' +
-    'request line or nothing any more, and never closes its side. No address holds more than a sixteenth, a newcomer is ' +
-    'answered at once, probes too, and a header that has not come in 10 s ends its connection.',
+    'From some addresses a client opens all connections and public streams that a process accepts, sends half a ' +
+    'request line or nothing more, and never closes its side. No address holds more than a sixteenth, newcomers and probes ' +
+    'are answered at once, and a connection without a complete header after 10 s is closed.',
   async run({ cluster, isLong }) {
     const url = cluster.urls.validator
     const addresses = Array.from(
@@ -37,13 +37,13 @@ export const connectionExhaustion: Attack = {
       for (const address of addresses) {
         const connections = await holdConnections(url, sockets, address, SHARE + 88)
         const accepted = await answering(connections, 'TP/1.1\r\nhost: a\r\n\r\n')
-        // A connection that was closed for a later one does not answer again.
+        // A connection that the server closed in favour of a later one does not answer again.
         const held = await answering(accepted, 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n')
         heldByMost = Math.max(heldByMost, held.length)
       }
       figures['connections of an address, at most'] = `${heldByMost} (${SHARE})`
       const startedMs = clock.monotonicMs()
-      // Some of them behind the same address.
+      // Five of them use an address of the attacker.
       const newcomers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           isAnswered(url, sockets, probe, '200', index < 5 ? addresses[0] : undefined),
@@ -81,7 +81,7 @@ export const connectionExhaustion: Attack = {
   },
 }
 
-/** Connections that have sent half a request line, which only the server's close ends. */
+/** Opens connections that send half a request line and end only when the server closes them. */
 async function holdConnections(url: string, sockets: Socket[], address: string, count: number) {
   return await Promise.all(
     Array.from({ length: count }, async () => {
@@ -95,7 +95,7 @@ async function holdConnections(url: string, sockets: Socket[], address: string, 
   )
 }
 
-/** Those of the connections that answer this; they stay, with nothing more to do. */
+/** Sends a request on each connection, and returns those that answer it. They stay open. */
 async function answering(connections: readonly Socket[], request: string): Promise<Socket[]> {
   const answers = connections.map((socket) => first(socket, 'data'))
   for (const socket of connections) socket.write(request)
@@ -103,7 +103,7 @@ async function answering(connections: readonly Socket[], request: string): Promi
   return connections.filter((_, index) => texts[index]?.startsWith('HTTP/1.1 200'))
 }
 
-/** Whether the first answer on a connection of its own, which is kept, has this status. */
+/** Whether the first answer on a new connection has this status. The connection stays open. */
 async function isAnswered(
   url: string,
   sockets: Socket[],

@@ -14,8 +14,8 @@ const LIAR = 'sv-4'
 const SLOWER_MAX = 2
 const ROUNDS = 3
 const LOAD_MS = 5_000
-/** Of the proxy's processor time for what it answers. */
-const DEARER_MAX = 5
+/** Limit of the ratio of the proxy's processor time per answer. */
+const CPU_RATIO_MAX = 5
 const MEMORY_MB_MAX = 100
 const SAMPLE_MS = 100
 const clock = createSystemClock()
@@ -26,8 +26,8 @@ export const costlyAnswers: Attack = {
   claim:
     'One scan node answers every request with bodies that are expensive to read: ' +
     `${Object.values(COSTLY_LIES).join(', ')}. All the time a client reads pages through the proxy. ` +
-    'Lookups at the proxy are all answered, with a p99 of at most twice the healthy one, and take it at most five times ' +
-    'the processor time and 100 MB more.',
+    'All lookups at the proxy are answered, with a p99 of at most twice the healthy one, at most five times ' +
+    'the processor time and 100 MB more memory.',
   async run(target) {
     const lies = Object.keys(COSTLY_LIES) as CostlyLie[]
     const rounds: Round[] = []
@@ -37,9 +37,9 @@ export const costlyAnswers: Attack = {
 }
 
 type Measured = {
-  /** Of lookups, and of pages. */
+  /** The loads of lookups and of pages. */
   readonly loads: readonly Load[]
-  /** For each lookup and page that was answered. */
+  /** Processor time per answered lookup or page. */
   readonly cpuMs: number
   readonly memoryMb: number
 }
@@ -48,7 +48,7 @@ type Round = {
   readonly lied: Readonly<Record<CostlyLie, Measured>>
 }
 
-/** Healthy first, so that whatever else the machine does in a round slows both sides of a ratio. */
+/** Measures healthy nodes in the same round, so that other work on the machine slows both sides of a ratio. */
 async function measureRound(target: Target, lies: readonly CostlyLie[]): Promise<Round> {
   const { cluster } = target
   const healthy = await measure(target)
@@ -72,7 +72,7 @@ function verdictOf(lies: readonly CostlyLie[], rounds: readonly Round[]): Verdic
   let holds = true
   for (const lie of lies) {
     const slower = median(rounds.map(({ healthy, lied }) => p99Of(lied[lie]) / p99Of(healthy)))
-    const dearer = median(rounds.map(({ healthy, lied }) => lied[lie].cpuMs / healthy.cpuMs))
+    const cpuRatio = median(rounds.map(({ healthy, lied }) => lied[lie].cpuMs / healthy.cpuMs))
     const memoryMb = Math.max(
       ...rounds.map(({ healthy, lied }) => lied[lie].memoryMb - healthy.memoryMb),
     )
@@ -83,10 +83,10 @@ function verdictOf(lies: readonly CostlyLie[], rounds: readonly Round[]): Verdic
         failureCount += load.failureCount
       }
     holds &&= failureCount === 0 && answeredCount > 0 && slower <= SLOWER_MAX
-    holds &&= dearer <= DEARER_MAX && memoryMb <= MEMORY_MB_MAX
+    holds &&= cpuRatio <= CPU_RATIO_MAX && memoryMb <= MEMORY_MB_MAX
     figures[`${lie}: lookups and pages that failed`] = failureCount
     figures[`${lie}: p99 ÷ healthy (at most ${SLOWER_MAX})`] = slower.toFixed(2)
-    figures[`${lie}: processor time ÷ healthy (at most ${DEARER_MAX})`] = dearer.toFixed(2)
+    figures[`${lie}: processor time ÷ healthy (at most ${CPU_RATIO_MAX})`] = cpuRatio.toFixed(2)
     figures[`${lie}: more memory, MB (at most ${MEMORY_MB_MAX})`] = Math.round(memoryMb)
   }
   return { holds, figures }
@@ -94,7 +94,7 @@ function verdictOf(lies: readonly CostlyLie[], rounds: readonly Round[]): Verdic
 
 const p99Of = ({ loads: [lookups] }: Measured) => lookups?.p99Ms ?? Number.NaN
 
-/** Lookups at the proxy while pages are read, and the most memory that it had meanwhile. */
+/** Measures lookups at the proxy while it also serves pages, and its maximum memory meanwhile. */
 async function measure({ cluster }: Target): Promise<Measured> {
   const load = (path: string, more: Pick<LoadArgument, 'connections' | 'perSecond'>) =>
     runChild<Load>(LOAD, {
@@ -129,7 +129,7 @@ async function watchMemory(pid: number, signal: AbortSignal): Promise<number> {
   while (!signal.aborted) {
     const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
     most = Math.max(most, Number(kilobytes) / 1000)
-    await clock.delay(SAMPLE_MS, signal).catch(() => {}) // Over: the loop ends.
+    await clock.delay(SAMPLE_MS, signal).catch(() => {}) // Aborted: the loop ends.
   }
   return most
 }

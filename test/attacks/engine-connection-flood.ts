@@ -1,4 +1,4 @@
-/** Connections to the ports of the engines that say nothing. */
+/** Idle connections to the ports of the engines. */
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
@@ -7,16 +7,16 @@ import { createEntries, openSynchronizers } from '../support/synchronizers.ts'
 import type { Attack } from './attack.ts'
 import { open } from './wire.ts'
 
-/** An address of which no member is. */
+/** An address that no member has. */
 const ATTACKER = '127.0.0.66'
-/** To each engine. */
+/** Connections to each engine. */
 const CONNECTIONS = 400
 const RESTARTED = ['sv-1', 'sv-2', 'sv-3']
-/** It takes 5 to 7 s, with the pauses between dials. An engine that the flood keeps away has no member until the flood ends. */
+/** Engines reconnect in 5 to 7 s, with the pauses between dials. One that the flood keeps out never reconnects. */
 const BACK_MS_MAX = 120_000
-/** From the end of a connection to the next one. */
-const AGAIN_MS = 20
-const LOOK_MS = 500
+/** Pause between the end of a connection and the next one. */
+const REOPEN_MS = 20
+const POLL_MS = 500
 
 const clock = createSystemClock()
 
@@ -31,14 +31,14 @@ export const engineConnectionFlood: Attack = {
     const addresses = await engineAddresses(cluster.dataDir, members)
     const stopping = new AbortController()
     const sockets = new Set<Socket>()
-    /** As soon as one is closed it opens the next. */
+    /** Opens a connection, and a new one whenever it is closed. */
     const hold = (url: string) => {
       if (stopping.signal.aborted) return
       const socket = open(url, ATTACKER).resume()
       sockets.add(socket)
       socket.once('close', () => {
         sockets.delete(socket)
-        void clock.delay(AGAIN_MS).then(() => hold(url))
+        void clock.delay(REOPEN_MS).then(() => hold(url))
       })
     }
     for (const url of addresses) for (let count = 0; count < CONNECTIONS; count++) hold(url)
@@ -54,7 +54,7 @@ export const engineConnectionFlood: Attack = {
         await cluster.heal(node)
       }
       const startedMs = clock.monotonicMs()
-      const isBack = await untilOrTooLate(async () =>
+      const isBack = await holdsInTime(async () =>
         (await membersOf()).every(({ connected }) => connected === members.length - 1),
       )
       const backMs = clock.monotonicMs() - startedMs
@@ -81,17 +81,17 @@ export const engineConnectionFlood: Attack = {
   },
 }
 
-/** Whether it is so before it is too late. */
-async function untilOrTooLate(isSo: () => Promise<boolean>): Promise<boolean> {
+/** Whether the condition holds within BACK_MS_MAX. */
+async function holdsInTime(condition: () => Promise<boolean>): Promise<boolean> {
   const endMs = clock.monotonicMs() + BACK_MS_MAX
   while (clock.monotonicMs() < endMs) {
-    if (await isSo()) return true
-    await clock.delay(LOOK_MS)
+    if (await condition()) return true
+    await clock.delay(POLL_MS)
   }
   return false
 }
 
-/** As `ports.ts` of the cluster lays them out. */
+/** First engine port relative to the base port, as in the cluster's `ports.ts`. */
 const FIRST_ENGINE_PORT = 37
 
 async function engineAddresses(

@@ -3,22 +3,22 @@ import { spentOn } from './process.ts'
 import { exchange, post } from './wire.ts'
 
 /**
- * Times the CPU of a body of a megabyte that is read and refused, 3 to 5 ms. No request costs twice that. A batch
- * of a million items whose number nothing bounds costs 40 to 80 times that.
+ * Limit of the CPU time relative to a refused body of a megabyte, which costs 3 to 5 ms. Today no request costs twice
+ * that. A batch of a million items without a limit on their number would cost 40 to 80 times that.
  */
 const COST_MAX = 20
 const YARDSTICK = 'a name of a megabyte'
 const YARDSTICK_ROUNDS = 20
 const MIB = 1024 * 1024
-/** Of the requests that were sent: a server that closes connections unanswered does not pass. */
+/** Share of the requests that must be answered, so that a server that closes connections unanswered does not pass. */
 const ANSWERED_SHARE_MIN = 0.9
 
 type Request = {
   readonly url: string
   readonly parts: readonly string[]
-  /** How many requests the parts are; one unless given. */
+  /** Number of requests in the parts. Default: one. */
   readonly count?: number
-  /** What they must be answered with, where it is more than no 5xx. */
+  /** Required status. Default: any below 500. */
   readonly status?: number
 }
 
@@ -33,8 +33,8 @@ const get = (url: string, pathAndHeaders: string): Request => ({
 const filled = (bytes: number, text: string) =>
   text.repeat(Math.floor(bytes / text.length)).slice(0, -1)
 
-/** Names that V8 puts into one bucket each time: they differ in no bit that its hash of integers looks at. */
-const alike = (count: number) =>
+/** Names that collide in V8's hash of integers, because they do not differ in the bits that it uses. */
+const collidingNames = (count: number) =>
   Array.from({ length: count }, (_, index) => `"${index * 65_536}":0`).join()
 
 function requests({ cluster }: Target): Readonly<Record<string, Request>> {
@@ -57,7 +57,7 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
     'a batch 500 000 levels deep': json(node, batch, '['.repeat(500_000)),
     'a megabyte of empty lists': json(node, batch, `[${filled(MIB - 8, '[],')}]`),
     'a megabyte of backslashes': json(node, batch, `"${'\\\\'.repeat(MIB / 2 - 2)}"`),
-    'members with alike names': json(node, batch, `{${alike(60_000)}}`),
+    'members with colliding names': json(node, batch, `{${collidingNames(60_000)}}`),
     'a member doubled': { ...json(node, batch, '{"lookups":[],"lookups":[]}'), status: 400 },
     'a lookup by name and party': {
       ...json(node, batch, '{"lookups":[{"name":"dso.ns","party":"dso"}]}'),
@@ -65,7 +65,7 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
     },
     'a member named a megabyte': json(node, batch, `{"${'k'.repeat(MIB - 16)}":0}`),
     'a name of a megabyte': json(node, batch, `{"lookups":[{"name":"${'a'.repeat(MIB - 64)}"}]}`),
-    // Refused before it is read.
+    // The server refuses these before it reads the body.
     '8 MB of empty lists, without a token': {
       ...json(validator, ledger, `{"commands":[${filled(8 * MIB - 32, '[],')}]}`),
       status: 401,
@@ -101,12 +101,12 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
   }
 }
 
-/** What costs its sender one request, and its reader as much as a schema, a parser or a table lets it. */
+/** Requests that are cheap for the sender, and as expensive for the server as schemas and parsers allow. */
 export const expensiveRequests: Attack = {
   name: 'expensive-requests',
   claim:
-    'Any client may send whatever fits into a request: wide and deep JSON, names that collide, floods of ' +
-    'parameters, headers and requests, forged page tokens, bodies that say they are compressed, megabytes ' +
+    'Any client may send whatever fits into a request: wide and deep JSON, colliding names, floods of ' +
+    'parameters, headers and requests, forged page tokens, bodies labelled as compressed, megabytes ' +
     'without a token. Each costs at most 20 times the CPU of a plain megabyte, and none gets a 5xx.',
   async run(target) {
     const rounds = target.isLong ? 50 : 5
@@ -126,7 +126,7 @@ export const expensiveRequests: Attack = {
           if (status !== null) answeredCount++
         }
       }
-      await send(2) // Code is compiled once.
+      await send(2) // Warm-up: code is compiled.
       const { cpuMs } = await spentOn(url, () => send(rounds))
       const each = Math.round((10 * cpuMs) / (rounds * count)) / 10
       const isAnsweredWell = [...statuses].every((status) =>
@@ -144,7 +144,7 @@ export const expensiveRequests: Attack = {
 
 /** The CPU that one such request costs, ms. */
 async function costOf(request: Request | undefined): Promise<number> {
-  if (request === undefined) throw new Error(`there is no request named ${YARDSTICK}`)
+  if (request === undefined) throw new Error(`no request is named ${YARDSTICK}`)
   const { url, parts } = request
   const send = async (times: number) => {
     for (let round = 0; round < times; round++) await exchange(url, ...parts)

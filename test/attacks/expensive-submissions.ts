@@ -1,25 +1,25 @@
-/** Entries that cost each replica as much as one entry can, from keys that cost nothing. */
+/** Entries with the maximum cost for each replica, signed by free keys. */
 import { createKeyPair, createSystemClock, type KeyPair } from '@quorumscan/base'
 import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
 import { type Command, partyIdOf } from '@quorumscan/model'
 import { untilTrue } from '@quorumscan/testkit'
 import type { Attack } from './attack.ts'
-import { createRegistrar, createSigner, offer, ruleIds, watchLookups } from './network.ts'
+import { createRegistrar, createSigner, ruleIds, submit, watchLookups } from './network.ts'
 
 const KEYS = 50
 const SLOWER_MAX = 3
-/** What an honest caller waits after a 429; one who does not wait meets the limit of requests. */
+/** Pause of a caller after a 429. Without it the caller would reach the rate limit of requests. */
 const REFUSED_WAIT_MS = 1_000
 
 const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
-/** By kind: the commands of one entry of a party. */
+/** For each kind of entry, the commands of a party. */
 const KINDS: readonly ((party: string, index: number, coinRules: string) => readonly Command[])[] =
   [
-    // As deep as JSON may be, and as wide as an entry: it is parsed, walked and written again, then refused.
+    // JSON of maximum depth and width. The ledger parses, walks and encodes it before it refuses it.
     (_party, _index, coinRules) => [oddTransfer(coinRules, { x: Array(4_400).fill(nested(25)) })],
     (_party, _index, coinRules) => [oddTransfer(coinRules, { x: Array(75_000).fill([]) })],
-    // As many contracts as an entry may name, none of which is there.
+    // The maximum number of contracts of an entry, none of which exists.
     (party, index, coinRules) =>
       [0, 1].map((half) =>
         transferCommand({
@@ -78,20 +78,20 @@ export const expensiveSubmissions: Attack = {
     const attacker = async (first: number) => {
       for (let at = first; !stopping.signal.aborted && at < entries.length; ) {
         const bytes = entries[at] as Uint8Array
-        const status = await offer(cluster, bytes)
+        const status = await submit(cluster, bytes)
         if (status === 200) {
           tally.admitted++
           tally.bytes += bytes.byteLength
           at += WORKERS
         } else {
           tally.refused++
-          await clock.delay(REFUSED_WAIT_MS, stopping.signal).catch(() => {}) // Stopped.
+          await clock.delay(REFUSED_WAIT_MS, stopping.signal).catch(() => {}) // Aborted.
         }
       }
     }
     const stopLookups = watchLookups(cluster, registrar.name())
     const attacking = Promise.all(Array.from({ length: WORKERS }, (_, index) => attacker(index)))
-    // Another attack may have used up the budget of strangers: this one has begun once an entry is taken.
+    // The attack starts when an entry is admitted, because another attack may have used up the anonymous budget.
     await untilTrue('an entry to be admitted', () => tally.admitted > 0)
     const attackedMs = await registrar.median(rounds)
     stopping.abort()
@@ -99,7 +99,7 @@ export const expensiveSubmissions: Attack = {
     const { lookups, unverified } = await stopLookups()
     const slower = attackedMs / usualMs
     return {
-      // Refused, too: else nothing but the number of entries bounded what they cost.
+      // Some entries must be refused: otherwise only their number would limit the cost.
       holds:
         slower <= SLOWER_MAX &&
         unverified === 0 &&
@@ -120,5 +120,5 @@ export const expensiveSubmissions: Attack = {
   },
 }
 
-/** Requests that wait for an answer at a time. */
+/** Concurrent requests. */
 const WORKERS = 10

@@ -1,4 +1,4 @@
-/** A Byzantine super-validator whose engine passes on entries that are signed and expired, as fast as it can. */
+/** A Byzantine super-validator's engine sends signed, expired entries as fast as it can. */
 import {
   concatBytes,
   createKeyPair,
@@ -15,15 +15,15 @@ import { createSigner, ownKey } from './network.ts'
 
 const NODE = 'sv-4'
 const SLOWER_MAX = 3
-/** More distinct entries than a synchronizer keeps verdicts of. */
+/** More distinct entries than a synchronizer caches verdicts for. */
 const BUNDLES = 200
 const ENTRIES_PER_BUNDLE = 64
 const EXPIRED_MICROS = 60_000_000
-/** Of the seal, which lies. */
+/** Lifetime in the seal of a bundle, which is false. */
 const LIFETIME_MICROS = 300_000_000
-/** A submission that was not ordered by then counts as one that took so long. */
-const GIVEN_UP_MS = 10_000
-/** Until queues are full. */
+/** A submission that is not ordered within this time counts as having taken it. */
+const ORDER_TIMEOUT_MS = 10_000
+/** Time until queues are full. */
 const WARM_UP_MS = 5_000
 
 const clock = createSystemClock()
@@ -31,8 +31,8 @@ const clock = createSystemClock()
 export const expiredBundleFlood: Attack = {
   name: 'expired-bundle-flood',
   ordering: 'cometbft',
-  // The attacker's engine runs on the same processors as the members that it slows down. The tests of bundle checks and
-  // of the ABCI server in packages/cometbft count the work of a member for such a bundle, on any machine.
+  // The attacker's engine runs on the same processors as the members that it slows down. Tests in packages/cometbft (of
+  // bundle checks and of the ABCI server) count the work of a member for such a bundle on any machine.
   needsQuietMachine: true,
   claim:
     'One super-validator of four can make its engine pass bundles of 64 signed, expired entries to the others without ' +
@@ -46,8 +46,8 @@ export const expiredBundleFlood: Attack = {
       const times: number[] = []
       for (let round = 0; round < rounds; round++) {
         const startedMs = clock.monotonicMs()
-        const givingUp = clock.delay(GIVEN_UP_MS)
-        await Promise.race([honest[round % honest.length]?.order(nextEntry()), givingUp])
+        const timeout = clock.delay(ORDER_TIMEOUT_MS)
+        await Promise.race([honest[round % honest.length]?.order(nextEntry()), timeout])
         times.push(clock.monotonicMs() - startedMs)
       }
       return times.sort((one, other) => one - other)[rounds >> 1] ?? Number.NaN
@@ -97,7 +97,7 @@ export const expiredBundleFlood: Attack = {
   },
 }
 
-/** As the member's own synchronizer would sign it, but for the time: it says that its entries are not expired. */
+/** Seals a bundle like the member's own synchronizer, but with a time that has not expired. */
 function signedBundle(content: Uint8Array, genesisHash: string, key: KeyPair): Uint8Array {
   const notAfter = new DataView(new ArrayBuffer(8))
   notAfter.setBigUint64(0, BigInt(clock.nowMicros() + LIFETIME_MICROS))
@@ -108,7 +108,7 @@ function signedBundle(content: Uint8Array, genesisHash: string, key: KeyPair): U
   return concatBytes([...head, content])
 }
 
-/** Each entry behind its length. */
+/** Each entry with a length prefix. */
 function bundleOf(entries: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(entries.flatMap((entry) => [varint(entry.byteLength), entry]))
 }

@@ -10,7 +10,7 @@ const WARM_UP_REQUESTS = 2_000
 /** Just below the limit of URL and headers. */
 const HEADER_BYTES = 15_000
 const MEMORY_BYTES_MAX = 64 * MIB
-/** Of the form, but issued for no list. */
+/** A well-formed token that no list has issued. */
 const FOREIGN_TOKEN = 'A'.repeat(40)
 
 const request = [
@@ -21,12 +21,12 @@ const request = [
   '\r\n',
 ].join('\r\n')
 
-/** A request that is over must leave nothing behind, however its handler failed. */
+/** A failed handler must not leak memory. */
 export const failingHandlers: Attack = {
   name: 'failing-handlers',
   claim:
-    `An anonymous client sends ${REQUESTS} requests with ${HEADER_BYTES} bytes of headers, whose handler fails before it ` +
-    `waits for anything. A node answers each with 400 and keeps at most ${inMib(MEMORY_BYTES_MAX)} MiB more.`,
+    `An anonymous client sends ${REQUESTS} requests with ${HEADER_BYTES} bytes of headers, whose handler fails ` +
+    `synchronously. A node answers each with 400 and uses at most ${inMib(MEMORY_BYTES_MAX)} MiB more memory.`,
   async run({ cluster }) {
     const url = cluster.urls.nodes['sv-1'] ?? ''
     let refusedCount = 0
@@ -50,7 +50,7 @@ export const failingHandlers: Attack = {
   },
 }
 
-/** Sends the request so many times on one connection, one after the other; how many were answered with 400. */
+/** Sends the request `count` times on one connection, one after the other. Returns how many answers were 400. */
 function refusals(url: string, count: number): Promise<number> {
   return new Promise((resolve) => {
     const socket = open(url)

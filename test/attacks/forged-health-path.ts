@@ -10,25 +10,25 @@ const NODE = 'sv-4'
 const CONNECTIONS = 64
 const MS = 2_000
 const UNITS_PER_SECOND = 200
-/** What a bucket holds, and what comes into it. Twice as much leaves room for a machine that is slow to stop. */
+/** Twice the units of a full bucket and of its refill, because a busy machine may stop the test late. */
 const ANSWERS_MAX = 2 * UNITS_PER_SECOND * (1 + MS / 1000)
 const LOOKUP = '/v0/ans-entries/by-name/dso.ns'
 const clock = createSystemClock()
 
-/** Only a probe of health is answered whatever its client did before. */
+/** Only health probes are exempt from rate limits. */
 export const forgedHealthPath: Attack = {
   name: 'forged-health-path',
   claim:
-    `Behind a trusted proxy, a client asks a node for names on ${CONNECTIONS} connections, by URLs that end in /livez, ` +
-    `whatever comes back. It gets at most ${ANSWERS_MAX} answers in ${MS} ms, as by any other URL; all others are refused, and how ` +
-    'many of those a client may cause is limited by the proxy.',
+    `Behind a trusted proxy, a client looks names up at a node on ${CONNECTIONS} connections by URLs that end in /livez, ` +
+    `without pause. It gets at most ${ANSWERS_MAX} answers in ${MS} ms, like with any other URL. The others are refused; ` +
+    'the proxy limits how many requests a client may send.',
   async run({ cluster }) {
     const url = cluster.urls.nodes[NODE] ?? ''
     await using _node = await startBehindProxy(cluster, url)
     const plain = await answersTo(url, LOOKUP, '203.0.113.1')
     const forged = await answersTo(url, `${LOOKUP}?/livez`, '203.0.113.2')
     return {
-      // A server that answers nothing holds no limit.
+      // A server that answers nothing does not pass.
       holds: Math.min(plain, forged) > 0 && Math.max(plain, forged) <= ANSWERS_MAX,
       figures: {
         [`answers (at most ${ANSWERS_MAX})`]: plain,
@@ -38,7 +38,7 @@ export const forgedHealthPath: Attack = {
   },
 }
 
-/** Replaces the cluster's process of the node by one with the same settings, but behind a proxy. */
+/** Replaces the cluster's process of the node by one that trusts a proxy, with otherwise the same settings. */
 async function startBehindProxy(cluster: Target['cluster'], url: string): Promise<AsyncDisposable> {
   const { nodes } = await cluster.status()
   const pid = nodes.find(({ name }) => name === NODE)?.pid
@@ -76,7 +76,7 @@ async function startBehindProxy(cluster: Target['cluster'], url: string): Promis
   return { [Symbol.asyncDispose]: end }
 }
 
-/** How many requests of this client of the proxy are answered, not refused, in the time. */
+/** Number of answers other than 429 that this client of the proxy gets within MS. */
 async function answersTo(url: string, path: string, client: string): Promise<number> {
   const request = `GET ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${client}\r\n\r\n`
   let count = 0

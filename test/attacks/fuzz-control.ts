@@ -1,4 +1,4 @@
-/** What may be sent to the control plane that breaks nothing when it is taken. */
+/** Messages to the control plane that do no harm if they are accepted. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ import { type Schema, valuesAndNearly, valuesOf } from './fuzz-values.ts'
 import { ownSecret } from './network.ts'
 import { frame, TEXT_FRAME, upgrade } from './wire.ts'
 
-/** They act on any target: only inputs that they refuse are sent. All others get targets that do not exist. */
+/** Procedures without a target: only inputs that they refuse are sent. All others get targets that do not exist. */
 const CONSEQUENTIAL = [
   'cluster.down',
   'names.setConfig',
@@ -18,7 +18,7 @@ const CONSEQUENTIAL = [
   'registrations.start',
 ]
 
-/** Where the control plane is, and what it wants to hear first. */
+/** URL and token of the control plane. */
 export async function controlOf({ dataDir }: RunningCluster) {
   const file = JSON.parse(await readFile(join(dataDir, 'control.json'), 'utf8')) as {
     readonly content: { readonly url: string }
@@ -84,13 +84,13 @@ function inputsOf({ path, input, accepts }: ControlProcedure): fc.Arbitrary<unkn
 }
 
 function subscribing(url: string, token: string, params: unknown): Parts {
-  const said = [
+  const messages = [
     { method: 'connectionParams', data: { token } },
     { id: 1, jsonrpc: '2.0', method: 'subscription', params },
   ]
   return [
     upgrade('/trpc?connectionParams=1').replace('host: a', `host: ${new URL(url).host}`),
-    ...said.map((one) => frame(TEXT_FRAME, textOf(one))),
+    ...messages.map((one) => frame(TEXT_FRAME, textOf(one))),
   ]
 }
 

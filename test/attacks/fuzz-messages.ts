@@ -1,11 +1,11 @@
-/** Requests and frames as their schemas allow them, nearly allow them, and with bytes changed. */
+/** Requests and frames that their schemas allow or nearly allow, and some with changed bytes. */
 import { errorCodesOf, type RouteDef } from '@quorumscan/api'
 import { catalogue } from '@quorumscan/errors'
 import fc from 'fast-check'
 import { type Schema, valuesAndNearly, valuesOf, WRONGNESS } from './fuzz-values.ts'
 import { frame, TEXT_FRAME, upgrade } from './wire.ts'
 
-/** As much of a route as its two kinds have in common. */
+/** The members that both kinds of routes have. */
 export type Route = Pick<RouteDef, 'operationId' | 'path' | 'auth'> & {
   readonly method: string
   readonly params?: unknown
@@ -14,34 +14,34 @@ export type Route = Pick<RouteDef, 'operationId' | 'path' | 'auth'> & {
   readonly body?: unknown
 }
 
-/** What is sent, in the pieces in which it is sent. */
+/** The pieces in which a message is sent. */
 export type Parts = readonly (string | Uint8Array)[]
 
 export type Message = {
-  /** Whose it is, for a person. */
+  /** Name of the operation, for reports. */
   readonly name: string
   readonly parts: Parts
-  /** Our side is closed after the last part: a request that is not whole is waited for otherwise. */
+  /** Whether the client closes its side after the last part. Otherwise the server waits for an incomplete request. */
   readonly isEnded: boolean
-  /** The deadline of the client. */
+  /** Time that the client waits for an answer. */
   readonly waitMs: number
-  /** Codes of the catalogue that may answer it with a 5xx. */
+  /** Error codes that a 5xx may have. */
   readonly codes: readonly string[]
 }
 
 const EVERY_CODE = Object.keys(catalogue)
 /** Some operations wait for the ledger. The fuzzer does not. */
 const ANSWER_MS = 2_000
-/** A stream that is refused is so at once; others wait for what comes. */
+/** A stream is refused immediately; otherwise it waits for events. */
 const STREAM_MS = 250
 
 type Expected = Pick<Message, 'codes'> & {
   readonly isStream?: boolean
-  /** Whether requests with bytes changed are sent, too. */
+  /** Whether requests with changed bytes are sent as well. */
   readonly isChanged?: boolean
 }
 
-/** The requests as they are, and as many with bytes changed. */
+/** The requests unchanged and, as often, with changed bytes. */
 export function requestsAndChanged(
   name: string,
   requests: fc.Arbitrary<Parts>,
@@ -52,7 +52,7 @@ export function requestsAndChanged(
   return isChanged ? fc.oneof(whole, changed(name, requests, waitMs)) : whole
 }
 
-/** Requests of a route: the first half of them right in all, or most, of their parts, then with bytes changed. */
+/** Requests of a route: half of them valid or nearly valid, half of them with changed bytes. */
 export function messagesOf(route: Route, token: string): fc.Arbitrary<Message> {
   const codes = 'errors' in route ? errorCodesOf(route as RouteDef) : ['SERVICE_NOT_RUNNING']
   const partsBy = (wrongness: number | null) => {
@@ -90,7 +90,7 @@ export function messagesOf(route: Route, token: string): fc.Arbitrary<Message> {
   return requestsAndChanged(route.operationId, requests, { codes })
 }
 
-/** The values as JSON. Every fourth is other text, or damaged JSON. `content-length` is correct. */
+/** The values as JSON. Every fourth is another text or damaged JSON. */
 function textsOf(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const texts = values.map((value) => JSON.stringify(value) ?? '')
   const cutOff = fc.tuple(texts, fc.nat()).map(([text, at]) => text.slice(0, at % text.length))
@@ -111,7 +111,7 @@ export function framesOf(path: string, schema: unknown, token: string): fc.Arbit
   return requestsAndChanged(path, requests, { codes: EVERY_CODE, isStream: true })
 }
 
-/** The same, with bytes taken out and put in. */
+/** The requests with some bytes removed and inserted. */
 function changed(
   name: string,
   requests: fc.Arbitrary<Parts>,

@@ -6,11 +6,11 @@ export type Schema = {
   readonly [keyword: string]: unknown
 }
 
-/** Of a value that is nearly right, every eighth part is wrong. */
+/** In a nearly valid value, one of 8 parts is invalid. */
 export const WRONGNESS = 8
 
-/** What parsers and tables have fallen over before. */
-const nasty: fc.Arbitrary<unknown> = fc.oneof(
+/** Values that often break parsers and tables. */
+const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...['', '\u0000', '__proto__', 'constructor', '-1', '1e400', '💥', '\ud800', 'a'.repeat(5_000)],
     ...[0, -1, 1.5, 2 ** 53, 1e300, true, null],
@@ -18,19 +18,19 @@ const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-/** Values of the schema; with `wrongness`, one part in so many is something else. Null never goes wrong. */
+/** Values of the schema. With `wrongness`, one of so many parts is invalid; with null, none. */
 export function valuesOf(schema: Schema, wrongness: number | null): fc.Arbitrary<unknown> {
-  const right = rightValues(schema, wrongness)
+  const valid = validValues(schema, wrongness)
   return wrongness === null
-    ? right
-    : fc.oneof({ weight: wrongness, arbitrary: right }, { weight: 1, arbitrary: nasty })
+    ? valid
+    : fc.oneof({ weight: wrongness, arbitrary: valid }, { weight: 1, arbitrary: hostileValues })
 }
 
-/** Values of the schema, and as many that nearly are. */
+/** Valid and, as often, nearly valid values. */
 export const valuesAndNearly = (schema: Schema): fc.Arbitrary<unknown> =>
   fc.oneof(valuesOf(schema, null), valuesOf(schema, WRONGNESS))
 
-function rightValues(schema: Schema, wrongness: number | null): fc.Arbitrary<unknown> {
+function validValues(schema: Schema, wrongness: number | null): fc.Arbitrary<unknown> {
   const within = (inner: unknown) => valuesOf(inner as Schema, wrongness)
   if ('const' in schema) return fc.constant(schema['const'])
   if (Array.isArray(schema['enum'])) return fc.constantFrom(...schema['enum'])

@@ -7,8 +7,8 @@ import {
 } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
 import fc from 'fast-check'
-import { ask as sendCase } from '../conformance/routes/ask.ts'
 import { isReachable } from '../conformance/routes/case.ts'
+import { sendCase } from '../conformance/routes/send-case.ts'
 import { createWorld } from '../conformance/routes/world.ts'
 import { routeCases } from '../conformance/routes.ts'
 import type { Attack, Target } from './attack.ts'
@@ -21,11 +21,11 @@ const clock = createSystemClock()
 const STALL_MS_MAX = 200
 const MEMORY_BYTES_MAX = 100 * MIB
 const AT_ONCE = 8
-/** Of the messages whose bytes were not changed. */
+/** Share of the unchanged messages that must be answered. */
 const ANSWERED_SHARE_MIN = 0.9
 
-/** What came back within a time. */
-async function ask(url: string, { parts, isEnded, waitMs }: Message): Promise<string> {
+/** Sends a message, and returns what the server sends within its time. */
+async function sendMessage(url: string, { parts, isEnded, waitMs }: Message): Promise<string> {
   const socket = open(url)
   const answered = new AbortController()
   let text = ''
@@ -35,31 +35,31 @@ async function ask(url: string, { parts, isEnded, waitMs }: Message): Promise<st
   void first(socket, 'close').then(() => answered.abort())
   for (const part of parts) socket.write(part)
   if (isEnded) socket.end()
-  await clock.delay(waitMs, answered.signal).catch(() => {}) // Aborted: it was answered.
+  await clock.delay(waitMs, answered.signal).catch(() => {}) // Aborted: the answer is complete.
   socket.destroy()
   return text
 }
 
-/** Null where the answer is one that may be. */
+/** Returns null if the answer is allowed. */
 function faultOf(answer: string, codes: readonly string[]): string | null {
   const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(answer)?.[1] ?? 0)
-  // An error of ours, in a frame or a batch too: in the words of any interface.
-  const isOurs =
+  // An internal error in the form of any interface, also within a frame or a batch.
+  const isInternalError =
     /"code":"INTERNAL(_SERVER_ERROR)?"|"grpcCodeValue":13|LEDGER_API_INTERNAL_ERROR/.test(answer)
   const code = /"code":"([A-Z_]+)"/.exec(answer)?.[1]
   const isDocumented =
     status < 500 || (status === 503 && code === undefined) || codes.includes(code ?? '')
-  return isOurs || !isDocumented ? `${status} ${code ?? ''}` : null
+  return isInternalError || !isDocumented ? `${status} ${code ?? ''}` : null
 }
 
 type Service = {
   readonly url: string
   readonly kinds: readonly fc.Arbitrary<Message>[]
-  /** Without it the process does not say what it spends. */
+  /** The token for the process's metrics, if it needs one. */
   readonly token?: string
 }
 
-/** Each with what may be asked of it. */
+/** The processes, each with its kinds of messages. */
 async function services({ cluster }: Target): Promise<Readonly<Record<string, Service>>> {
   const { validator, synchronizer, nodes } = cluster.urls
   const token = await cluster.token()
@@ -81,14 +81,14 @@ export const fuzz: Attack = {
   name: 'fuzz',
   claim:
     'A client with or without a token may send to every route, every WebSocket and every procedure of the control plane ' +
-    'what its schema allows, nearly allows, and any bytes. Nothing gets a 5xx that its route does not declare, no ' +
-    'process ends, memory does not grow, and no request waits 200 ms for a turn.',
+    'what its schema allows, nearly allows, and any bytes. No answer is a 5xx that the route does not declare, no ' +
+    'process exits, memory does not grow, and no event loop stalls for 200 ms.',
   async run(target) {
     const count = target.isLong ? 500 : 12
     const seed = Number(process.env['FUZZ_SEED'] ?? clock.nowMicros() % 2 ** 31)
     const figures: Record<string, number | string> = { FUZZ_SEED: seed }
     let holds = true
-    const untouched: string[] = []
+    const withoutSuccess: string[] = []
     for (const [service, { url, kinds, token }] of Object.entries(await services(target))) {
       const statuses: Record<string, number> = {}
       const reached = new Map<string, boolean>()
@@ -97,7 +97,7 @@ export const fuzz: Attack = {
         const waiting = messages.values()
         const sendNext = async () => {
           for (const message of waiting) {
-            const answer = await ask(url, message)
+            const answer = await sendMessage(url, message)
             const status = answer.slice(9, 12) || 'none'
             statuses[status] = (statuses[status] ?? 0) + 1
             if (!message.isEnded) {
@@ -117,7 +117,7 @@ export const fuzz: Attack = {
       }
       const sample = (numRuns: number, ofSeed: number) =>
         kinds.flatMap((kind) => fc.sample(kind, { seed: ofSeed, numRuns }))
-      await send(sample(2, seed + 1)) // Code is compiled, and memory taken, once.
+      await send(sample(2, seed + 1)) // Warm-up: code is compiled, and memory allocated.
       const messages = sample(count, seed)
       const { stallMs, residentBytes } = await spentOn(url, () => send(messages), token)
       figures[service] =
@@ -126,18 +126,18 @@ export const fuzz: Attack = {
       const unreached = [...reached].flatMap(([name, isReached]) => (isReached ? [] : [name]))
       figures[`${service}, share answered (at least ${ANSWERED_SHARE_MIN})`] =
         answeredShare.toFixed(3)
-      untouched.push(...unreached.map((name) => `${service} ${name}`))
+      withoutSuccess.push(...unreached.map((name) => `${service} ${name}`))
       holds &&= answeredShare >= ANSWERED_SHARE_MIN
       holds &&= stallMs <= STALL_MS_MAX && residentBytes <= MEMORY_BYTES_MAX
     }
-    const failed = await notAnswered(target, untouched)
-    figures['never a success by chance'] = untouched.join(' ')
+    const failed = await failingCases(target, withoutSuccess)
+    figures['never a success by chance'] = withoutSuccess.join(' ')
     figures['no success by their case either'] = failed.join('; ')
     return { holds: holds && failed.length === 0, figures }
   },
 }
 
-/** Service and surface: that of the validator has two tables. */
+/** The process of each surface. The validator has two surfaces. */
 const SERVICES = {
   scan: 'node',
   synchronizer: 'synchronizer',
@@ -145,8 +145,8 @@ const SERVICES = {
   ledger: 'validator',
 } as const
 
-/** Which of these operations do not succeed on the fuzzed network even when they are asked as they want to be. */
-async function notAnswered(target: Target, names: readonly string[]): Promise<readonly string[]> {
+/** The operations that do not succeed on the fuzzed network even with the valid request of their case. */
+async function failingCases(target: Target, names: readonly string[]): Promise<readonly string[]> {
   const world = await createWorld(target.cluster)
   const failed: string[] = []
   for (const { surface, route, of } of routeCases) {

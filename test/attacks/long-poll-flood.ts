@@ -4,9 +4,9 @@ import type { Attack } from './attack.ts'
 import { first, open } from './wire.ts'
 
 const ADDRESSES = 8
-/** As many connections as the server takes of one. */
+/** The server's limit of connections of an address. */
 const CONNECTIONS = 512
-/** Of the public address of a node, at once, as the server bounds them. */
+/** The server's limit of concurrent polls of an address. */
 const POLLS_OF_ADDRESS_MAX = 64
 const LOOKUPS = 200
 const clock = createSystemClock()
@@ -14,12 +14,12 @@ const clock = createSystemClock()
 const poll = `GET /v0/state-statements?after=${Number.MAX_SAFE_INTEGER} HTTP/1.1\r\nhost: a\r\n\r\n`
 const lookup = 'GET /v0/ans-entries/by-name/dso.ns HTTP/1.1\r\nhost: a\r\n\r\n'
 
-/** Requests that wait take nothing from those that are to be answered. */
+/** Waiting polls do not slow other requests. */
 export const longPollFlood: Attack = {
   name: 'long-poll-flood',
   claim:
-    `From ${ADDRESSES} addresses, a client that shows nothing polls an idle node for statements that never come, on all ` +
-    `connections that these addresses may have. Of each at most ${POLLS_OF_ADDRESS_MAX} polls wait, and ${LOOKUPS} lookups ` +
+    `From ${ADDRESSES} addresses, an anonymous client polls an idle node for statements that never arrive, on all ` +
+    `connections that these addresses may have. Each has at most ${POLLS_OF_ADDRESS_MAX} waiting polls, and ${LOOKUPS} lookups ` +
     'from another address, one after the other, are all answered with 200.',
   async run({ cluster }) {
     const url = cluster.urls.nodes['sv-1'] ?? ''
@@ -38,10 +38,10 @@ export const longPollFlood: Attack = {
       }
       await Promise.all(connected)
       for (const socket of sockets) socket.write(poll)
-      // In the order in which they came: the answer says that all polls before it were begun.
+      // Requests are handled in the order of arrival, so this answer shows that all polls have started.
       await probe(url, sockets)
       const startedMs = clock.monotonicMs()
-      const { served, refusal } = await askInARow(url, sockets)
+      const { served, refusal } = await lookUpInSequence(url, sockets)
       const ms = clock.monotonicMs() - startedMs
       const ended = Math.min(
         ...Array.from(
@@ -72,7 +72,7 @@ async function probe(url: string, sockets: Socket[]): Promise<void> {
 }
 
 /** Lookups on one connection, until one is not answered with 200. */
-async function askInARow(
+async function lookUpInSequence(
   url: string,
   sockets: Socket[],
 ): Promise<{ readonly served: number; readonly refusal: string }> {
@@ -80,13 +80,13 @@ async function askInARow(
   sockets.push(socket)
   return new Promise((resolve) => {
     let served = 0
-    const over = (refusal: string) => resolve({ served, refusal })
-    socket.on('close', () => over('the connection was closed'))
+    const end = (refusal: string) => resolve({ served, refusal })
+    socket.on('close', () => end('the connection was closed'))
     socket.on('data', (bytes) => {
       const [status = ''] = bytes.toString('latin1').split('\r\n', 1)
-      if (!status.startsWith('HTTP/1.1 200 ')) return over(status)
+      if (!status.startsWith('HTTP/1.1 200 ')) return end(status)
       served++
-      if (served === LOOKUPS) over('none')
+      if (served === LOOKUPS) end('none')
       else socket.write(lookup)
     })
     socket.write(lookup)

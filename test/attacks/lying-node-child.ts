@@ -1,4 +1,4 @@
-/** A byzantine node at its own address: to every request it sends bytes that cost the reader, not the sender. */
+/** A Byzantine node: it answers every request with bytes that are expensive for the reader only. */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
@@ -7,11 +7,11 @@ import { answer, childArgument } from '../bench/child.ts'
 import type { CostlyLie, LyingNodeArgument } from './lying-node.ts'
 
 const MEGABYTE = 1_000_000
-/** What fits into a page of 1000 entries. */
+/** Size limit of a page of 1000 entries. */
 const BYTES = 2 * MEGABYTE
 
-/** What follows the head of the answer. All of it is made before the first request. */
-const said: Readonly<Record<CostlyLie, () => { readonly framing: string; readonly body: Buffer }>> =
+/** Framing and body of the answer to each lie, made before the first request. */
+const lies: Readonly<Record<CostlyLie, () => { readonly framing: string; readonly body: Buffer }>> =
   {
     brackets: () => whole(`{"entries":[${'[],'.repeat((BYTES - 20) / 3)}[]]}`),
     moreBrackets: () => whole(`{"entries":[${'[],'.repeat((8 * MEGABYTE) / 3)}[]]}`),
@@ -28,13 +28,13 @@ function whole(content: string) {
 
 const clock = createSystemClock()
 const { port, lie } = childArgument<LyingNodeArgument>()
-const { framing, body } = said[lie]()
+const { framing, body } = lies[lie]()
 const server = createServer(async (request, response) => {
-  const asked = JSON.parse((await text(request)) || '{}')
-  const offset = asked.at_offset ?? request.headers['x-read-at-offset'] ?? 1
+  const query = JSON.parse((await text(request)) || '{}')
+  const offset = query.at_offset ?? request.headers['x-read-at-offset'] ?? 1
   const { socket } = request
   response.on('close', () => socket.destroy())
-  // Past the server, which would put it into whole chunks.
+  // Written to the socket, because the HTTP server would make its own chunks.
   socket.write(
     [
       'HTTP/1.1 200 OK',

@@ -1,8 +1,8 @@
-/** What a byzantine node can say that costs its reader more than it costs the node. */
+/** Answers of a Byzantine node that cost the reader more than the node. */
 export const COSTLY_LIES = {
-  brackets: 'as many brackets as a page may be long',
+  brackets: 'a page of maximum length full of brackets',
   moreBrackets: '8 MB of brackets',
-  depth: 'a million arrays in each other',
+  depth: 'a million nested arrays',
   chunks: '8 MB in chunks of one byte',
 } as const
 

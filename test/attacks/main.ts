@@ -1,7 +1,7 @@
 /**
- * Runs attacks by hand on a cluster of their own and says what they found; ends with 1 if one got through.
+ * Runs attacks on a new cluster and prints their figures. Exits with status 1 if a claim does not hold.
  *
- *   node test/dist/attacks/main.js           all of them, in full
+ *   node test/dist/attacks/main.js           all attacks, in full
  *   node test/dist/attacks/main.js NAME …    only these
  */
 
@@ -13,7 +13,7 @@ const names = process.argv.slice(2)
 const unknown = names.find((name) => !ATTACKS.some((attack) => attack.name === name))
 if (unknown !== undefined)
   throw new Error(
-    `There is no attack named ${unknown}; there are: ${ATTACKS.map(({ name }) => name).join(', ')}.`,
+    `unknown attack ${unknown}; attacks are ${ATTACKS.map(({ name }) => name).join(', ')}`,
   )
 
 for (const ordering of ['redis', 'cometbft'] as const) {

@@ -1,4 +1,4 @@
-/** What attackers know and have: the public documents of the network, cheap keys, a way to submit. */
+/** Means of attackers: the public documents of the network, free keys, and submission. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -18,12 +18,12 @@ import { createUser, lookup } from '../e2e/client.ts'
 const LIFE_MICROS = 300_000_000
 const HOUR_MICROS = 3_600_000_000
 
-/** A name can be renewed as soon as it exists, so that every operation can succeed. */
+/** Names can be renewed immediately, so that every operation can succeed. */
 export const NETWORK_RULES = {
   names: { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS },
 }
 
-/** Signs what is given as an entry that is valid for five minutes. */
+/** Signs submissions as entries that are valid for five minutes. */
 export async function createSigner(cluster: RunningCluster) {
   const clock = createSystemClock()
   const genesis = parseGenesis(
@@ -54,7 +54,7 @@ export async function createSigner(cluster: RunningCluster) {
   return { genesis, genesisHash, sign }
 }
 
-/** A key or a token of the data directory, which the operator of a node has. */
+/** A key or a token from the data directory, as an operator has. */
 export async function ownSecret(
   cluster: Pick<RunningCluster, 'dataDir'>,
   path: string,
@@ -66,8 +66,8 @@ export async function ownKey(cluster: RunningCluster, name: string): Promise<Key
   return keyPairFromSeed(await ownSecret(cluster, `keys/${name}`))
 }
 
-/** Offers an entry to the synchronizer as an anonymous caller, or with a token. Returns the status. */
-export async function offer(
+/** Submits an entry to the synchronizer, with a peer token or anonymously. Returns the status. */
+export async function submit(
   cluster: RunningCluster,
   bytes: Uint8Array,
   token: string | null = null,
@@ -83,7 +83,7 @@ export async function offer(
   return status
 }
 
-/** Contracts that a command has to name, by the public read of them. */
+/** Reads the public contracts that commands must name. */
 export async function ruleIds(cluster: RunningCluster) {
   const { body } = await send(`${cluster.urls.validator}/v0/scan-proxy/dso`)
   const { dso_rules, coin_rules } = body as Record<
@@ -93,13 +93,13 @@ export async function ruleIds(cluster: RunningCluster) {
   return { dsoRules: dso_rules.contract, coinRules: coin_rules.contract }
 }
 
-/** Registers names one after the other as a user of the validator; how long each took, in ms. */
+/** Registers names one after the other as a user of the validator, and measures the time of each in ms. */
 export async function createRegistrar(cluster: RunningCluster) {
   const label = randomHex(systemRandom, 4)
   const user = await createUser(cluster, `registrar-${label}`, '1000.0')
   let count = 0
   return {
-    /** The newest name that was registered. */
+    /** The last registered name. */
     name: () => `n-${label}-${count}.unverified.ns`,
     async register(): Promise<number> {
       const startedMs = performance.now()
@@ -111,7 +111,7 @@ export async function createRegistrar(cluster: RunningCluster) {
       })
       return performance.now() - startedMs
     },
-    /** The median of so many registrations. */
+    /** The median time of `rounds` registrations, ms. */
     async median(rounds: number): Promise<number> {
       const times: number[] = []
       for (let round = 0; round < rounds; round++) times.push(await this.register())
@@ -120,7 +120,7 @@ export async function createRegistrar(cluster: RunningCluster) {
   }
 }
 
-/** Looks a name up all the time; how often that was, and how often the answer was not verified. */
+/** Looks a name up continuously, and counts the lookups and those that were not verified. */
 export function watchLookups(cluster: RunningCluster, name: string) {
   const stopping = new AbortController()
   const seen = { lookups: 0, unverified: 0 }
@@ -130,7 +130,7 @@ export function watchLookups(cluster: RunningCluster, name: string) {
       const { headers } = await lookup(cluster, name)
       seen.lookups++
       if (headers.get('x-quorum-outcome') !== 'verified') seen.unverified++
-      await clock.delay(LOOKUP_EVERY_MS, stopping.signal).catch(() => {}) // Stopped.
+      await clock.delay(LOOKUP_EVERY_MS, stopping.signal).catch(() => {}) // Aborted: the loop ends.
     }
   })()
   return async () => {

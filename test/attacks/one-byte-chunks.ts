@@ -4,17 +4,17 @@ import { inMib, MIB, spentOn } from './process.ts'
 import { chunked, exchange, post } from './wire.ts'
 
 const BYTES = 950_000
-/** It costs 2 to 34 ms more than one in one piece; where pieces are collected, 560 to 1800 ms. */
+/** Chunks cost 2 to 34 ms more than one piece. A server that stores each chunk needs 560 to 1800 ms more. */
 const CPU_MS_MAX = 350
 const MEMORY_BYTES_MAX = 100 * MIB
 const AT_ONCE = 4
 
-/** A megabyte that costs its sender six bytes a byte, and cost its reader 5 s and 375 MB. */
+/** A body in one-byte chunks is six times as long. A reader that stores each chunk needs 5 s and 375 MB. */
 export const oneByteChunks: Attack = {
   name: 'one-byte-chunks',
   claim:
     'Any client may send a body in HTTP chunks of one byte, four at once. Each costs any process at most 350 ms ' +
-    'more than the same body in one piece, all of them no memory, and each gets an answer that can be read.',
+    'more than the same body in one piece, memory does not grow, and each gets a readable answer.',
   async run(target) {
     const rounds = target.isLong ? 10 : 2
     const figures: Record<string, number | string> = {}
@@ -36,7 +36,7 @@ export const oneByteChunks: Attack = {
           }
         }
       }
-      // Code is compiled, and memory taken, once.
+      // Warm-up: code is compiled, and memory allocated.
       await send(whole)
       await send(pieces)
       const usual = await spentOn(url, () => send(whole))

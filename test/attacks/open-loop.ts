@@ -2,33 +2,33 @@
 export type OpenLoopArgument = {
   readonly url: string
   readonly path: string
-  /** Of this machine: connections come from them in turn. */
+  /** Local addresses, which connections use in turn. */
   readonly addresses: readonly string[]
   readonly connections: number
-  /** So many requests are due a second, whatever comes back; null for the next as soon as the last was answered. */
+  /** Requests per second, regardless of the answers. With null each connection sends the next one after an answer. */
   readonly perSecond: number | null
   readonly ms: number
-  /** A later answer does not count. */
+  /** Maximum time of an answer that counts as good. */
   readonly patienceMs: number
-  /** The process that is asked. */
+  /** Pid of the server. */
   readonly pid: number
 }
 
 export type OpenLoop = {
-  /** Answers of 200 within the patience of a caller. */
+  /** Answers of 200 within `patienceMs`. */
   readonly goodPerSecond: number
-  /** Of them, by second of processor time of the server, because clients use processors as well. */
+  /** Good answers per second of the server's processor time, because clients share the processors. */
   readonly goodPerCpuSecond: number
-  /** 429 and 503 that say when to come again. */
+  /** Answers of 429 and 503 with retry-after. */
   readonly refusedPerSecond: number
-  /** As it turned out. */
+  /** Requests that were actually due. */
   readonly duePerSecond: number
-  /** Due, and not sent: no connection would take one more. */
+  /** Requests that were due but not sent, because all connections were busy. */
   readonly unsentPerSecond: number
   readonly lateCount: number
-  /** Answers that are neither, and connections that ended without an answer. */
+  /** Other answers, and connections that ended without an answer. */
   readonly badCount: number
-  /** One of them, or an empty text. */
+  /** Head of one bad answer, or an empty text. */
   readonly bad: string
   /** Median number of answers to others while a newcomer waited for one. */
   readonly beforeNewcomer: number

@@ -7,42 +7,41 @@ import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 const OPEN_LOOP = new URL('./open-loop-child.js', import.meta.url)
 const TIMES = 10
 /**
- * By the clock or by processor time: the crowd runs on the same processors, and to ask ten times as much takes most of
- * them.
+ * Minimum goodput relative to the peak, by the clock or by processor time. The crowd uses most of the same processors.
  */
 const GOODPUT_MIN = 0.7
-/** Neither of the two may be below it. */
+/** Minimum of both of them. */
 const LEAST_MIN = 0.4
 const MEASURED_MS = 3_000
-/** As long as a proxy waits for a node. */
+/** The time that a proxy waits for a node. */
 const PATIENCE_MS = 2_000
 const ROUNDS = 3
-/** With them a process is kept busy and answers most. */
+/** Connections with which a process reaches its peak. */
 const PEAK_CONNECTIONS = 256
 const PROBE_EVERY_MS = 100
 /**
- * Answers to a large crowd, divided by its size, while a newcomer waits. Without the admission queue it is two and more
- * (7 and 16 were counted), with it 0.04 to 0.1, because the client reads many answers at once. A probe waits as long.
- * It is not a limit of time, which would depend on the machine.
+ * Limit of the answers to a large crowd while a newcomer waits, divided by the size of the crowd. It is 7 to 16 without
+ * the admission queue, and 0.04 to 0.1 with it, because the client reads many answers at once. A limit of time would
+ * depend on the machine.
  */
 const BEFORE_NEWCOMER_MAX = 1.5
 const clock = createSystemClock()
 
-/** The connections of the crowd, by its addresses: all that one of them has, or some of each. */
+/** Crowds on the maximum connections of one address, or on some of each of many addresses. */
 const crowds = [
   { who: 'one address', addresses: 1, connections: 512 },
   { who: '64 addresses', addresses: 64, connections: 4096 },
 ] as const
 
-/** A crowd that asks for far more than the process can serve gets what it can, and no probe takes it for dead. */
+/** A process under far more load than it can serve keeps its goodput, and answers health probes. */
 export const overload: Attack = {
   name: 'overload',
   needsQuietMachine: true,
   claim:
-    `A crowd, from one address or many, asks a node and the proxy for ${TIMES} times what they can answer, whatever comes ` +
-    `back. At least ${GOODPUT_MIN} of the most that they answer, by the clock or by their processor time, is still ` +
-    'answered in time, every other reply is 429 or 503 with retry-after, and health endpoints answer, ' +
-    'to newcomers before most of the crowd are answered a second time.',
+    `A crowd, from one address or many, sends a node and the proxy ${TIMES} times the requests that they can answer, ` +
+    `without pause. At least ${GOODPUT_MIN} of their peak, by the clock or by their processor time, is still ` +
+    'answered in time, every other reply is 429 or 503 with retry-after, and health endpoints answer newcomers ' +
+    'before most of the crowd are answered a second time.',
   async run(target) {
     const { urls } = target.cluster
     const figures: Record<string, number | string> = {}
@@ -68,14 +67,14 @@ type Flooded = {
   readonly pid: number
 }
 
-/** Whether it holds; what was measured goes to the figures. */
+/** Whether the claim holds. Adds its measurements to the figures. */
 async function flood(
   { what, url, path, pid }: Flooded,
   figures: Record<string, number | string>,
 ): Promise<boolean> {
   let slowestMs = 0
-  // Newcomers and probes come at the peak, too: their cost is the same in both.
-  const ask = async (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) => {
+  // Newcomers and probes also run at the peak, so that both sides of the ratio include their cost.
+  const run = async (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) => {
     const over = new AbortController()
     const probing = probe(url, over.signal)
     const load = await runChild<OpenLoop>(OPEN_LOOP, {
@@ -86,27 +85,27 @@ async function flood(
     return load
   }
   const own = { addresses: ['127.0.0.1'], connections: PEAK_CONNECTIONS, perSecond: null }
-  const askAtPeak = async () => {
-    const peak = await ask(own)
+  const measurePeak = async () => {
+    const peak = await run(own)
     if (peak.goodPerSecond === 0)
       throw new Error(`the ${what} answered nothing at its peak: the machine is not quiet`)
     return peak
   }
-  await ask(own) // Its code is compiled.
+  await run(own) // Warm-up: code is compiled.
   let holds = true
   for (const { who, addresses, connections: crowd } of crowds) {
-    // Before, between and after the crowds, so that whatever else the machine does slows both sides of the ratio.
-    const peaks = [await askAtPeak()]
+    // Measured before, between and after the crowds, so that other work on the machine slows both sides of the ratio.
+    const peaks = [await measurePeak()]
     const loads: OpenLoop[] = []
     slowestMs = 0
     while (loads.length < ROUNDS) {
-      const load = await ask({
+      const load = await run({
         addresses: Array.from({ length: addresses }, (_, index) => `127.0.1.${index + 1}`),
         connections: crowd,
         perSecond: TIMES * Math.max(...peaks.map(({ goodPerSecond }) => goodPerSecond)),
       })
       loads.push(load)
-      peaks.push(await askAtPeak())
+      peaks.push(await measurePeak())
     }
     const ratio = (of: (figures: OpenLoop) => number) =>
       median(loads.map(of)) / median(peaks.map(of))
@@ -118,7 +117,7 @@ async function flood(
       Math.max(share, wallShare) >= GOODPUT_MIN &&
       Math.min(share, wallShare) >= LEAST_MIN &&
       bad === undefined &&
-      // A small crowd stands in line as a whole, of a large one only a part does.
+      // All of a small crowd fits into the admission queue, but only a part of a large one.
       (addresses === 1 || before <= BEFORE_NEWCOMER_MAX * crowd) &&
       Number.isFinite(slowestMs)
     figures[`${what}, ${who}: answers/s at the peak`] = Math.round(
@@ -138,7 +137,7 @@ async function flood(
   return holds
 }
 
-/** The longest that a probe took, each on a connection of its own; for ever, if it was no 200. */
+/** The longest time of a probe on a new connection; infinite if an answer is not 200. */
 async function probe(url: string, signal: AbortSignal): Promise<number> {
   let slowestMs = 0
   while (!signal.aborted) {
@@ -148,7 +147,7 @@ async function probe(url: string, signal: AbortSignal): Promise<number> {
       const tookMs = status === 200 ? clock.monotonicMs() - startedMs : Number.POSITIVE_INFINITY
       slowestMs = Math.max(slowestMs, tookMs)
     }
-    await clock.delay(PROBE_EVERY_MS, signal).catch(() => {}) // Over: the loop ends.
+    await clock.delay(PROBE_EVERY_MS, signal).catch(() => {}) // Aborted: the loop ends.
   }
   return slowestMs
 }

@@ -1,4 +1,4 @@
-/** Routes that take a body from any client: one of each process, and one of each interface. */
+/** Routes that accept a body from any client: one of each process and interface. */
 import type { Target } from './attack.ts'
 
 export type PostRoute = {

@@ -1,4 +1,4 @@
-/** What a process of the cluster spends, as it says itself. */
+/** Resources that a process of the cluster uses, from its metrics. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createSystemClock } from '@quorumscan/base'
 import { send } from '@quorumscan/testkit'
@@ -11,17 +11,17 @@ export type Spent = {
   readonly ms: number
   readonly cpuMs: number
   readonly residentBytes: number
-  /** The longest turn of its event loop since it was last asked. */
+  /** The longest stall of its event loop since the previous read. */
   readonly stallMs: number
 }
 
-/** Of the process at this address, since it began. */
+/** Usage of the process at this address since its start. */
 async function spentBy(url: string, token: string): Promise<Spent & { readonly began: number }> {
   const headers = { authorization: `Bearer ${token}` }
   const text = (await send(`${url}/metrics`, { headers })).text
   const figure = (name: string) => {
     const value = new RegExp(`^${name} ([0-9.e+-]+)$`, 'm').exec(text)?.[1]
-    if (value === undefined) throw new Error(`${url} measures no ${name}`)
+    if (value === undefined) throw new Error(`${url} has no metric ${name}`)
     return Number(value)
   }
   return {
@@ -33,11 +33,11 @@ async function spentBy(url: string, token: string): Promise<Spent & { readonly b
   }
 }
 
-/** While it serves no request. */
+/** Usage of each process while it serves no request. */
 const idleByUrl = new Map<string, Spent>()
 
 /**
- * What the process spends on this work, in addition to what it does anyway in the time.
+ * The usage of the process during this work, without its idle usage.
  *
  * @throws {Error} If the process ended meanwhile.
  */
@@ -53,7 +53,7 @@ export async function spentOn(
     ms: spent.ms,
     cpuMs: Math.max(0, spent.cpuMs - (idle.cpuMs * spent.ms) / idle.ms),
     residentBytes: spent.residentBytes,
-    // A machine that others use, or that pauses for a moment, stalls all processes, this one as well.
+    // A busy machine stalls all processes, including this one.
     stallMs: Math.max(0, spent.stallMs - Math.max(idle.stallMs, spent.ownStallMs)),
   }
 }

@@ -1,21 +1,21 @@
-/** A super-validator that changes its address all the time and submits as much as it may. */
+/** A super-validator changes its address continuously, with as many submissions as it may make. */
 
 import { createSystemClock, toHex } from '@quorumscan/base'
 import { setScanUrlCommand, svPartyOf } from '@quorumscan/ledger'
 import { send } from '@quorumscan/testkit'
 import { encodeAddressStatement } from '@quorumscan/verifier'
 import type { Attack } from './attack.ts'
-import { createRegistrar, createSigner, offer, ownKey, ownSecret, ruleIds } from './network.ts'
+import { createRegistrar, createSigner, ownKey, ownSecret, ruleIds, submit } from './network.ts'
 
 const NODE = 'sv-1'
 const SLOWER_MAX = 1.5
-/** Of fewer, one slow registration moves the median. */
+/** With fewer rounds, one slow registration would move the median. */
 const ROUNDS = 25
 const REFUSED_WAIT_MS = 100
-/** Of record time. */
+/** Minimum record time between two changes. */
 const CHANGE_SECONDS_MIN = 10
-const LOOK_EVERY_MS = 100
-/** Requests that wait for an answer at a time. */
+const POLL_MS = 100
+/** Concurrent requests. */
 const WORKERS = 4
 
 export const restlessSuperValidator: Attack = {
@@ -23,7 +23,7 @@ export const restlessSuperValidator: Attack = {
   needsQuietMachine: true,
   claim:
     'One super-validator can publish new addresses of its node in a loop, with its own keys and token. ' +
-    'Registrations take at most one and a half times as long as before, and the ledger takes one change in ten seconds.',
+    'Registrations take at most one and a half times as long as before, and the ledger accepts one change in ten seconds.',
   async run({ cluster }) {
     const clock = createSystemClock()
     const registrar = await createRegistrar(cluster)
@@ -46,7 +46,7 @@ export const restlessSuperValidator: Attack = {
     const tally = { admitted: 0, refused: 0 }
     const attacker = async () => {
       while (!stopping.signal.aborted) {
-        // The address stays right, so that the cluster is left as it was.
+        // The URL stays correct, so that the cluster is not changed.
         const address = { genesisHash, name: NODE, url: first.publicUrl, sequence: ++sequence }
         const signature = toHex(scan.sign(encodeAddressStatement(address)))
         const { url } = address
@@ -57,7 +57,7 @@ export const restlessSuperValidator: Attack = {
           sequence: address.sequence,
           signature,
         })
-        const status = await offer(
+        const status = await submit(
           cluster,
           sign(operator, { actAs: [sv], commands: [command] }),
           token,
@@ -65,25 +65,25 @@ export const restlessSuperValidator: Attack = {
         if (status === 200) tally.admitted++
         else {
           tally.refused++
-          await clock.delay(REFUSED_WAIT_MS, stopping.signal).catch(() => {}) // Stopped.
+          await clock.delay(REFUSED_WAIT_MS, stopping.signal).catch(() => {}) // Aborted.
         }
       }
     }
     const startedMs = clock.monotonicMs()
     const sequences = new Set<number>()
-    const look = async () => {
+    const poll = async () => {
       while (!stopping.signal.aborted) {
         sequences.add((await addressOf(cluster.urls.nodes['sv-2'] ?? '')).sequence)
-        await clock.delay(LOOK_EVERY_MS, stopping.signal).catch(() => {}) // Stopped.
+        await clock.delay(POLL_MS, stopping.signal).catch(() => {}) // Aborted.
       }
     }
-    const looking = look()
+    const polling = poll()
     const attacking = Promise.all(Array.from({ length: WORKERS }, attacker))
     const attackedMs = await registrar.median(ROUNDS)
     stopping.abort()
-    await Promise.all([attacking, looking])
+    await Promise.all([attacking, polling])
     const seconds = (clock.monotonicMs() - startedMs) / 1000
-    // The first of them was there before; one change may be due at once.
+    // The first sequence existed before, and one change may be allowed immediately.
     const changes = sequences.size - 1
     const changesMax = 1 + Math.ceil(seconds / CHANGE_SECONDS_MIN)
     const slower = attackedMs / usualMs

@@ -5,18 +5,18 @@ import type { Genesis } from '@quorumscan/verifier'
 import { median } from '../bench/report.ts'
 import type { Attack, Target } from './attack.ts'
 
-/** A lookup takes 20 ms more than this, seldom 460 ms. A reader that ends late requests and asks again takes 8 s. */
+/** A lookup takes 20 ms more, rarely 460 ms. A reader that aborts and repeats late requests would take 8 s. */
 const LATENCY_MS = 1500
 const LOOKUPS = 3
 const LOOKUPS_LONG = 20
 const AWAY_MS = 3000
-const ASK_MS = 100
+const LOOKUP_EVERY_MS = 100
 /**
- * A reader is back within so long of its nodes: it takes 5 to 106 ms, up to 1.0 s where connections were cut, and 5 s
- * at most (D-38). One that waits for a minute after each failure takes 57 s. …
+ * Limit of the time until a reader works again after its nodes. It takes 5 to 106 ms, up to 1.0 s if connections were
+ * cut, and 5 s at most (D-38). A reader that waits for a minute after each failure would take 57 s.
  */
 const BACK_MS_MAX = 12_000
-/** … and what so many readers need that begin then, one after the other: a tenth of it, unless the machine is slow. */
+/** On a slow machine, the limit also allows the time of this many new readers. */
 const NEW_READERS = 10
 const NAME = 'dso.ns'
 const clock = createSystemClock()
@@ -24,33 +24,33 @@ const clock = createSystemClock()
 export const slowNodes: Attack = {
   name: 'slow-nodes',
   claim:
-    'A party on the way to the scan nodes delays each answer of all of them by 1.5 s, as a bad link does. ' +
-    'Every lookup of an SDK that just started finds the name within its 10 s, and most wait for one answer and no second one.',
+    'An attacker on the network path delays each answer of all scan nodes by 1.5 s, like a bad link. ' +
+    'Every lookup of a new SDK client finds the name within its 10 s, and most wait for only one answer.',
   async run({ cluster, isLong }) {
     const names = Object.keys(cluster.urls.nodes)
     const genesis = await genesisOf(cluster)
     const count = isLong ? LOOKUPS_LONG : LOOKUPS
     let foundCount = 0
-    const besideMs: number[] = []
+    const extraMs: number[] = []
     try {
       await Promise.all(names.map((name) => cluster.slow(name, { latencyMs: LATENCY_MS })))
-      for (let asked = 0; asked < count; asked++) {
+      for (let done = 0; done < count; done++) {
         await using scan = connect(cluster, genesis)
         const startedAtMs = clock.monotonicMs()
         if (await isFound(scan)) foundCount++
-        besideMs.push(Math.round(clock.monotonicMs() - startedAtMs - LATENCY_MS))
+        extraMs.push(Math.round(clock.monotonicMs() - startedAtMs - LATENCY_MS))
       }
     } finally {
       await cluster.heal()
     }
-    const usualMs = median(besideMs)
+    const usualMs = median(extraMs)
     return {
       holds: foundCount === count && usualMs < LATENCY_MS,
       figures: {
         lookups: count,
         found: foundCount,
         [`median in addition to one answer, ms (below ${LATENCY_MS})`]: usualMs,
-        'slowest in addition to one answer, ms': Math.max(...besideMs),
+        'slowest in addition to one answer, ms': Math.max(...extraMs),
       },
     }
   },
@@ -59,42 +59,42 @@ export const slowNodes: Attack = {
 export const awayNodes: Attack = {
   name: 'nodes-away-under-load',
   claim:
-    'A party stops all scan nodes, or cuts all connections to them, for three seconds, while readers continue to ask. ' +
-    'It stops those readers for no longer: SDK and proxy find names, and the proxy pages, again within 12 s of the nodes.',
+    'An attacker stops all scan nodes, or cuts all connections to them, for three seconds, while readers continue. ' +
+    'Readers recover: SDK and proxy find names, and the proxy pages, within 12 s after the nodes are back.',
   async run({ cluster }) {
     const names = Object.keys(cluster.urls.nodes)
     const genesis = await genesisOf(cluster)
     await using scan = connect(cluster, genesis)
-    const asks = {
+    const reads = {
       proxy: async () => (await fetch(`${proxyUrl(cluster)}/by-name/${NAME}`)).ok,
       'pages of the proxy': async () => (await fetch(`${proxyUrl(cluster)}?page_size=10`)).ok,
       SDK: () => isFound(scan),
     }
     const figures: Record<string, number> = {}
     let holds = true
-    const awayFor = async (
+    const measureOutage = async (
       how: string,
-      leave: (name: string) => Promise<unknown>,
+      fail: (name: string) => Promise<unknown>,
       back: () => Promise<unknown>,
     ) => {
       const over = new AbortController()
-      const asking = Promise.all(Object.values(asks).map((ask) => keepAsking(ask, over.signal)))
+      const asking = Promise.all(Object.values(reads).map((read) => keepReading(read, over.signal)))
       try {
-        await Promise.all(names.map(leave))
+        await Promise.all(names.map(fail))
         await clock.delay(AWAY_MS)
       } finally {
         await back()
       }
       const startedAtMs = clock.monotonicMs()
-      const beginning = (async () => {
+      const firstRead = (async () => {
         await using reader = connect(cluster, genesis)
         await untilTrue('a new reader to find it', () => isFound(reader))
         return Math.round(clock.monotonicMs() - startedAtMs)
       })()
-      const found = Object.entries(asks).map(
-        async ([who, ask]) => [who, await backMs(ask)] as const,
+      const found = Object.entries(reads).map(
+        async ([who, read]) => [who, await backMs(read)] as const,
       )
-      const limitMs = BACK_MS_MAX + NEW_READERS * (await beginning)
+      const limitMs = BACK_MS_MAX + NEW_READERS * (await firstRead)
       for (const [who, ms] of await Promise.all(found)) {
         figures[`${how}: ${who} back after, ms (at most ${limitMs})`] = ms
         holds &&= ms <= limitMs
@@ -102,13 +102,13 @@ export const awayNodes: Attack = {
       over.abort()
       await asking
     }
-    for (const [who, ask] of Object.entries(asks)) await untilTrue(`the ${who} to find it`, ask)
-    await awayFor(
+    for (const [who, read] of Object.entries(reads)) await untilTrue(`the ${who} to find it`, read)
+    await measureOutage(
       'stopped',
       (name) => cluster.pause(name),
       () => Promise.all(names.map((name) => cluster.resume(name))),
     )
-    await awayFor(
+    await measureOutage(
       'cut off',
       (name) => cluster.reset(name),
       () => cluster.heal(),
@@ -121,7 +121,7 @@ async function genesisOf({ urls }: Target['cluster']): Promise<Genesis> {
   return (await send(`${urls.validator}/v0/scan-proxy/genesis`)).body
 }
 
-/** Nothing is sent yet. */
+/** Creates a client, which sends nothing yet. */
 function connect({ urls }: Target['cluster'], genesis: Genesis) {
   return createScan({ seeds: Object.values(urls.nodes), genesis })
 }
@@ -139,21 +139,21 @@ async function isFound(scan: ReturnType<typeof connect>): Promise<boolean> {
   }
 }
 
-/** Without waiting for answers, which a reader could be waiting for. */
-async function keepAsking(ask: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-  const asked: Promise<unknown>[] = []
+/** Starts a read at each interval without waiting for the previous one, because a read may hang. */
+async function keepReading(read: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  const pending: Promise<unknown>[] = []
   while (!signal.aborted) {
-    asked.push(ask().catch(() => {}))
-    await clock.delay(ASK_MS, signal).catch(() => {}) // Over: the loop ends.
+    pending.push(read().catch(() => {}))
+    await clock.delay(LOOKUP_EVERY_MS, signal).catch(() => {}) // Aborted: the loop ends.
   }
-  await Promise.all(asked)
+  await Promise.all(pending)
 }
 
-/** How long it takes until a question finds what it asks for, ms; for ever, if it does not. */
-async function backMs(ask: () => Promise<boolean>): Promise<number> {
+/** Time until a read succeeds, ms; infinite if it does not. */
+async function backMs(read: () => Promise<boolean>): Promise<number> {
   const startedAtMs = clock.monotonicMs()
   try {
-    await untilTrue('the answer', ask)
+    await untilTrue('the answer', read)
   } catch {
     return Number.POSITIVE_INFINITY
   }

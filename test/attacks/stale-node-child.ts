@@ -1,4 +1,4 @@
-/** A Byzantine member at its own address: it answers each poll of its statements at once, with nothing newer. */
+/** A Byzantine member that answers each poll of its statements immediately, without newer statements. */
 import { createServer } from 'node:http'
 import { again, childArgument } from '../bench/child.ts'
 import type { StaleNodeArgument, StaleNodeCount } from './stale-statements.ts'

@@ -10,7 +10,7 @@ import {
 } from './stale-statements.ts'
 
 const LIAR = 'sv-4'
-/** Four times what a member causes that has a new statement five times a second. */
+/** Four times the polls that a member with five new statements a second causes. */
 const POLLS_PER_SECOND_MAX = 20
 const MEASURE_MS = 1500
 const clock = createSystemClock()
@@ -18,7 +18,7 @@ const clock = createSystemClock()
 export const staleStatementLoop: Attack = {
   name: 'stale-statement-loop',
   claim:
-    'One member answers each poll of its signed statements at once, with nothing newer: ' +
+    'One member answers each poll of its signed statements at once, without newer ones: ' +
     `${Object.values(STALE_ANSWERS).join(', or ')}. ` +
     `Each other member and the validator polls it at most ${POLLS_PER_SECOND_MAX} times in a second.`,
   async run({ cluster }) {
@@ -26,7 +26,7 @@ export const staleStatementLoop: Attack = {
     let holds = true
     const url = cluster.urls.nodes[LIAR] ?? ''
     const body = await (await fetch(`${url}/v0/state-statements?after=0`)).text()
-    await spentOn(cluster.urls.validator, async () => {}) // What it spends when idle is measured at the first call.
+    await spentOn(cluster.urls.validator, async () => {}) // The first call measures idle usage.
     await cluster.kill(LIAR)
     try {
       for (const answer of Object.keys(STALE_ANSWERS) as StaleAnswer[]) {

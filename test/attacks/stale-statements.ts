@@ -1,11 +1,11 @@
-/** How a member answers polls of its statements without a newer one. */
+/** Answers of a member to polls of its statements, without newer ones. */
 export const STALE_ANSWERS = {
   empty: 'no statement, at once',
-  repeated: 'what it signed before, at once',
+  repeated: 'its earlier statements, at once',
 } as const
 
 export type StaleAnswer = keyof typeof STALE_ANSWERS
-/** `body`: what the killed node last answered, from its first statement on. */
+/** `body`: the last answer of the killed node with all its statements. */
 export type StaleNodeArgument = {
   readonly port: number
   readonly answer: StaleAnswer

@@ -4,17 +4,17 @@ import { chunked, exchange, post } from './wire.ts'
 
 const MIB = 1024 * 1024
 
-/** A client with a mistake rather than an attack: the refusal must reach it. */
+/** A client that sends too large a body by mistake must receive the refusal. */
 export const tooLargeBodies: Attack = {
   name: 'too-large-bodies',
   claim:
-    'A client that sends a body above the limit, announced or in chunks, from one byte too much to many times as ' +
-    'much, and reads only when all is sent, reads a 413. No connection is reset while sending.',
+    'A client that sends a body above the limit, with content-length or in chunks, by one byte or many times too large, ' +
+    'and reads only after it has sent all, reads a 413. No connection is reset while sending.',
   async run(target) {
     const rounds = target.isLong ? 20 : 3
     const figures: Record<string, number | string> = {}
     let failures = 0
-    // Without one, the ledger interface reads nothing of this size.
+    // Without a token, the ledger interface does not read a body of this size.
     const authorization = `authorization: Bearer ${await target.cluster.token()}`
     for (const { name, url, path, bodyBytesMax } of postRoutes(target)) {
       for (const bytes of [bodyBytesMax + 1, bodyBytesMax + MIB, 20 * MIB]) {
@@ -27,7 +27,7 @@ export const tooLargeBodies: Attack = {
           ],
         }
         for (const [how, request] of Object.entries(requests)) {
-          // The last piece of a body in chunks is cut to a whole number of them.
+          // `chunked` drops an incomplete last chunk, so that this body would not exceed the limit.
           if (how === 'in chunks' && bytes === bodyBytesMax + 1) continue
           for (let round = 0; round < rounds; round++) {
             const { status, error } = await exchange(url, ...request)

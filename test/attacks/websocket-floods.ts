@@ -5,13 +5,13 @@ import { inMib, MIB, spentOn } from './process.ts'
 import { exchange, first, frame, open, TEXT_FRAME, upgrade } from './wire.ts'
 
 const clock = createSystemClock()
-/** It costs 2 to 26 ms. Without a bound of frames or of fragments it costs 440 or 970 ms. */
+/** A flood costs 2 to 26 ms. Without a limit of frames or fragments it would cost 440 or 970 ms. */
 const CPU_MS_MAX = 250
-/** Few, so that one that is not cut off has much of a processor. */
+/** Few, so that a flood that is not cut off uses much of a processor. */
 const AT_ONCE = 2
 const STALL_MS_MAX = 200
 const MEMORY_BYTES_MAX = 100 * MIB
-/** How long a flood lasts that is not cut off. */
+/** Duration of a flood that is not cut off. */
 const FLOOD_MS = 5_000
 const PATH = '/v0/scan-proxy/activities'
 
@@ -21,7 +21,7 @@ const [CONTINUATION, PING] = [0x0, 0x9]
 type Flood = {
   /** Sent once. */
   readonly first?: Buffer
-  /** Sent without end. */
+  /** Sent repeatedly. */
   readonly rest: Buffer
 }
 
@@ -37,14 +37,14 @@ const floods: Readonly<Record<string, Flood>> = {
     rest: many(frame(CONTINUATION, ' ', false), 10_000),
   },
   'frames that are too long': { rest: frame(TEXT_FRAME, 'x'.repeat(20_000)) },
-  'bytes that are no frames': { rest: Buffer.alloc(60_000, 0xff) },
+  'bytes that are not frames': { rest: Buffer.alloc(60_000, 0xff) },
 }
 
 export const websocketFloods: Attack = {
   name: 'websocket-floods',
   claim:
-    'Any client may open a public stream and send frames without end: pings, empty ones, ones in tiny or empty ' +
-    'fragments, ones that are too long, and bytes that are not frames. The connection is cut off, each costs at most ' +
+    'Any client may open a public stream and send an endless sequence of pings, empty frames, frames in tiny or empty ' +
+    'fragments, too long frames, or bytes that are not frames. The connection is cut off, each costs at most ' +
     '250 ms of CPU, no other client waits 200 ms, and the next client is served.',
   async run({ cluster, isLong }) {
     const url = cluster.urls.validator
@@ -76,7 +76,7 @@ export const websocketFloods: Attack = {
   },
 }
 
-/** Whether the server ended the connection while this was sent. */
+/** Whether the server ends the connection during the flood. */
 async function sendUntilCutOff(url: string, sent: Flood): Promise<boolean> {
   const socket = open(url)
   try {
@@ -86,16 +86,16 @@ async function sendUntilCutOff(url: string, sent: Flood): Promise<boolean> {
     socket.pause()
     if (sent.first !== undefined) socket.write(sent.first)
     const endMs = clock.monotonicMs() + FLOOD_MS
-    while (clock.monotonicMs() < endMs && !socket.destroyed) await written(socket, sent.rest)
+    while (clock.monotonicMs() < endMs && !socket.destroyed) await writeBytes(socket, sent.rest)
     return socket.destroyed
   } finally {
     socket.destroy()
   }
 }
 
-/** Resolves when the system has taken the bytes, the connection is closed, or the peer does not read. */
-async function written(socket: Socket, bytes: Buffer): Promise<void> {
-  const taken = new AbortController()
-  socket.write(bytes, () => taken.abort())
-  await clock.delay(1_000, taken.signal).catch(() => {}) // Aborted: the bytes were taken, or the peer is gone.
+/** Resolves when the system has accepted the bytes, the connection is closed, or the peer does not read for 1 s. */
+async function writeBytes(socket: Socket, bytes: Buffer): Promise<void> {
+  const accepted = new AbortController()
+  socket.write(bytes, () => accepted.abort())
+  await clock.delay(1_000, accepted.signal).catch(() => {}) // Aborted: accepted or closed.
 }

@@ -1,15 +1,15 @@
-/** Bytes on a connection, as a client sends them that does not follow HTTP. */
+/** Raw connections, for clients that need not follow HTTP. */
 import { connect, type Socket } from 'node:net'
 
 export type Reply = {
-  /** Null where no answer could be read. */
+  /** Null if no answer could be read. */
   readonly status: number | null
   readonly text: string
-  /** The system's name for what ended the connection, null if the server did by closing it. */
+  /** The system's error code of the connection; null if the server closed it. */
   readonly error: string | null
 }
 
-/** A connection to the process at this address; from one of the addresses of this machine, where one is named. */
+/** Connects to the process at this address, optionally from a local address. */
 export function open(url: string, localAddress?: string): Socket {
   const { hostname, port } = new URL(url)
   const socket = connect({
@@ -17,10 +17,10 @@ export function open(url: string, localAddress?: string): Socket {
     port: Number(port),
     ...(localAddress === undefined ? {} : { localAddress }),
   })
-  return socket.on('error', () => {}) // The close that follows is what counts.
+  return socket.on('error', () => {}) // 'close' follows.
 }
 
-/** Resolves with what the socket says first of these, never rejects. */
+/** Resolves with the first of these events or 'close': for 'data' with its text, else with its name. Never rejects. */
 export function first(socket: Socket, ...events: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     for (const event of [...events, 'close'])
@@ -29,7 +29,7 @@ export function first(socket: Socket, ...events: readonly string[]): Promise<str
   })
 }
 
-/** Sends these bytes whatever comes back, and reads until the server closes. */
+/** Sends these bytes regardless of answers, and reads until the server closes the connection. */
 export function exchange(url: string, ...parts: readonly (string | Uint8Array)[]): Promise<Reply> {
   return new Promise((resolve) => {
     const socket = open(url)
@@ -55,7 +55,7 @@ export const post = (path: string, ...headers: readonly string[]) =>
     .join('')
     .concat('\r\n')
 
-/** In chunks of so many bytes. */
+/** Encodes the body in chunks of `chunkBytes` bytes. Drops an incomplete last chunk. */
 export function chunked(body: string, chunkBytes: number): string {
   const size = chunkBytes.toString(16)
   const chunks: string[] = []
@@ -64,7 +64,7 @@ export function chunked(body: string, chunkBytes: number): string {
   return `${chunks.join('')}0\r\n\r\n`
 }
 
-/** Asks for a WebSocket. */
+/** The request that opens a WebSocket. */
 export const upgrade = (path: string, ...headers: readonly string[]) =>
   [`GET ${path} HTTP/1.1`, 'host: a', 'upgrade: websocket', 'connection: upgrade']
     .concat('sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', headers)
@@ -72,7 +72,7 @@ export const upgrade = (path: string, ...headers: readonly string[]) =>
     .join('')
     .concat('\r\n')
 
-/** A frame of a WebSocket's client, of less than 64 kB, masked with zeros. */
+/** A WebSocket frame of a client, of less than 64 kB, masked with zeros. */
 export function frame(opcode: number, payload: string, isFinal = true): Buffer {
   const length = Buffer.byteLength(payload)
   const first = (isFinal ? 0x80 : 0) | opcode

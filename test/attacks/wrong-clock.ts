@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 
-/** Replicas wait for entries that lie further ahead; the synchronizer waits much sooner. */
+/** Replicas pause above this difference. The synchronizer pauses at a much smaller one. */
 const PAUSE_MS = 10_000
-/** Readings of peers' clocks are half of their answers' time off. */
+/** A measured clock difference has an error of half the round trip. */
 const CLOSE_MS = 1_000
 const LINE = /this clock is [0-9]+ s (behind|ahead of)/
 
-/** Sets the clock of a process; returns where the process does not report it: `/readyz`, `/status`, metric, log. */
+/** Sets the clock of a process. Returns the places (`/readyz`, `/status`, metric, log) that do not report it. */
 export async function setClock(
   cluster: RunningCluster,
   name: string,
@@ -32,7 +32,7 @@ export async function setClock(
   const reports = {
     readyz: isInReadyz,
     status: isClose(status.body.success.extra.clockOffsetMs),
-    // One peer may have a wrong clock itself, or have had one when it was asked last.
+    // The clock of one peer may be wrong, or have been wrong at its last reading.
     metric: measured.filter(([, value]) => isClose(Number(value) * 1000)).length >= 3,
     log: await until(`a line of ${name}'s log`, async () =>
       (await linesOf(cluster, name)) > linesBefore ? true : undefined,

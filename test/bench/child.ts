@@ -1,4 +1,4 @@
-/** Measuring programs run in processes of their own: one Node process can be slow for its whole life. */
+/** Runs measurements in separate processes, because one Node process can be slow for its whole life. */
 import {
   type ChildProcess,
   type ChildProcessByStdio,
@@ -17,13 +17,13 @@ export type Child = AsyncDisposable & {
   again<Result>(change?: object): Promise<Result>
 }
 
-/** Of every such program. */
+/** Standard streams of each child process. */
 export const CHILD_STDIO = ['pipe', 'pipe', 'inherit'] as const satisfies StdioOptions
 const ROOT = new URL('../', import.meta.url).href
 /** Tests run as sources, but their child processes are compiled. */
 const COMPILED_ROOT = import.meta.url.endsWith('.ts') ? `${ROOT}dist/` : ROOT
 
-/** How a program is started: here, unless a measurement has other places. */
+/** Starts a command. Default: on this machine. */
 type Start = (command: string, ...args: readonly string[]) => ChildProcess
 const startHere: Start = (command, ...args) => spawn(command, args, { stdio: CHILD_STDIO })
 
@@ -44,7 +44,7 @@ export function startChild(program: URL, argument: object, start = startHere): C
     while (!text.includes('\n')) {
       const [event] = await Promise.race([once(child.stdout, 'data'), exited])
       if (typeof event !== 'string' && !text.includes('\n'))
-        throw new Error(`${program.pathname} ended with ${event} and said nothing`)
+        throw new Error(`${program.pathname} ended with ${event} without a result`)
     }
     const end = text.indexOf('\n')
     const line = text.slice(0, end)
@@ -64,13 +64,13 @@ export function startChild(program: URL, argument: object, start = startHere): C
   }
 }
 
-/** Runs a program to its end; what it printed. */
+/** Runs a program, and returns its first result. */
 export async function runChild<Result>(program: URL, argument: object): Promise<Result> {
   await using child = startChild(program, argument)
   return await child.result<Result>()
 }
 
-/** The argument, and the way to answer, of a program that was started as a child. */
+/** The argument of a program that was started as a child. `answer` prints its result. */
 export function childArgument<Argument>(): Argument {
   return JSON.parse(process.argv[2] ?? 'null')
 }
@@ -79,7 +79,7 @@ export function answer(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 
-/** Runs once, and again whenever the parent asks, with the members that the parent changes. Ends with the parent. */
+/** Runs a measurement once, and again for each change of its argument from the parent. Ends with the parent. */
 export async function again<Argument extends object>(
   argument: Argument,
   what: (argument: Argument) => Promise<object>,

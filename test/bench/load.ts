@@ -1,30 +1,30 @@
 import { createSystemClock } from '@quorumscan/base'
 
 export type Load = {
-  /** Answers, those of the warm-up included. */
+  /** Number of answers, including those of the warm-up. */
   readonly count: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers that were not the wanted one, and requests that got none. */
+  /** Wrong answers, and requests without an answer. */
   readonly failureCount: number
-  /** What was wrong with the first of them; null without failures. */
+  /** Description of the first failure; null without failures. */
   readonly firstFailure: string | null
 }
 
-/** Before anything is counted, as a part of the time: connections open, code is compiled. */
+/** Warm-up time, relative to the measured time. Connections open and code is compiled. */
 const WARM_UP = 0.25
 
-/** Asks so many times side by side, each again as soon as it was answered. */
+/** Sends requests in `concurrency` loops. Each loop sends the next request after an answer. */
 export async function measureLoad(options: {
   readonly concurrency: number
   readonly ms: number
-  /** So many and no more; without it as many as are answered. */
+  /** Maximum rate. Default: unlimited. */
   readonly perSecond?: number | undefined
-  /** What is wrong with the answer; null: nothing. */
-  ask(index: number): Promise<string | null>
+  /** Sends a request. Resolves to a description of the failure, or to null. */
+  send(index: number): Promise<string | null>
 }): Promise<Load> {
-  const { concurrency, ms, perSecond, ask } = options
+  const { concurrency, ms, perSecond, send } = options
   const clock = createSystemClock()
   const begin = clock.monotonicMs()
   const start = begin + WARM_UP * ms
@@ -33,7 +33,7 @@ export async function measureLoad(options: {
   let [count, failureCount, sentCount] = [0, 0, 0]
   let firstFailure: string | null = null
 
-  /** Until the next one may leave. */
+  /** Waits until the next request is due. */
   const pace = async () => {
     if (perSecond === undefined) return
     const dueMs = begin + (sentCount++ * 1_000) / perSecond
@@ -45,7 +45,7 @@ export async function measureLoad(options: {
       await pace()
       const sentAt = clock.monotonicMs()
       if (sentAt >= end) return
-      const failure = await ask(index)
+      const failure = await send(index)
       count++
       if (sentAt < start) continue
       if (failure === null) times.push(clock.monotonicMs() - sentAt)

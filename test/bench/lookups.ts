@@ -1,4 +1,4 @@
-/** Clusters whose lookups are measured, and the processes that send lookups to them. */
+/** Clusters for measurements of lookups, and the processes that send the lookups. */
 import { createSystemClock, type Resources } from '@quorumscan/base'
 import { type RunningCluster, startCluster } from 'quorumscan/testing'
 import { type Child, startChild } from './child.ts'
@@ -8,17 +8,17 @@ import { nameOf } from './proxy/names.ts'
 import type { ReverseProxyArgument } from './proxy/reverse-proxy-child.ts'
 
 export const CONNECTIONS = 64
-/** As many as fill a page. */
+/** The names of a full page. */
 export const NAME_COUNT = 1_000
 export const PROXY_PATH = '/v0/scan-proxy'
-const NAMES_ASKED = 8
+const NAMES_USED = 8
 const PAGES_PER_SECOND = 100
 const PAGE_CONNECTIONS = 8
 const LOAD = new URL('./proxy/load-child.js', import.meta.url)
 const REVERSE_PROXY = new URL('./proxy/reverse-proxy-child.js', import.meta.url)
 const clock = createSystemClock()
 
-/** A cluster without the rate limits that would be measured instead. */
+/** A cluster with rate limits that measurements do not reach. */
 export function startBenchCluster(nodes: number): Promise<RunningCluster> {
   return startCluster({ nodes, basePort: 0, rateLimit: 10_000_000 })
 }
@@ -27,26 +27,26 @@ export function nodeUrl(cluster: Pick<RunningCluster, 'urls'>, name = 'sv-1'): s
   return cluster.urls.nodes[name] ?? ''
 }
 
-/** Reports its `origin`. */
+/** Starts a reverse proxy, whose result has its `origin`. */
 export function startReverseProxy(target: string): Child {
   const argument: ReverseProxyArgument = { target, connections: CONNECTIONS }
   return startChild(REVERSE_PROXY, argument)
 }
 
-/** Where lookups go. */
+/** The server and paths of lookups. */
 export type Target = Pick<LoadArgument, 'headers' | 'status' | 'ms'> & {
   readonly origin: string
   readonly prefix: string
-  /** How many names are looked up in turn; 8 without it. */
+  /** Number of names that are looked up in turn. Default: 8. */
   readonly nameCount?: number
-  /** Those of the data set without it. */
+  /** Default: the names of the data set. */
   readonly nameAt?: (index: number) => string
 }
 
-/** Measures one slice with a process that already runs. */
+/** Measures one slice with a running process. */
 export type Loader = (change?: Partial<Pick<LoadArgument, 'connections' | 'ms'>>) => Promise<Load>
 
-/** Keeps a measuring process, which has measured one slice to warm up. */
+/** Warms a measuring process up with one slice, and returns its loader. */
 export async function loaderOf(resources: Resources, child: Child): Promise<Loader> {
   checked(await resources.opened(child).result<Load>())
   return async (change = {}) => checked(await child.again<Load>(change))
@@ -54,7 +54,7 @@ export async function loaderOf(resources: Resources, child: Child): Promise<Load
 
 /** Looks names up over `CONNECTIONS` connections. */
 export function lookupsOf(resources: Resources, target: Target): Promise<Loader> {
-  const { prefix, nameCount = NAMES_ASKED, nameAt = nameOf, ...argument } = target
+  const { prefix, nameCount = NAMES_USED, nameAt = nameOf, ...argument } = target
   const paths = Array.from(
     { length: nameCount },
     (_, index) => `${prefix}/ans-entries/by-name/${nameAt(index)}`,
@@ -63,7 +63,7 @@ export function lookupsOf(resources: Resources, target: Target): Promise<Loader>
   return loaderOf(resources, startChild(LOAD, options))
 }
 
-/** Reads 100 pages of all names a second. */
+/** Reads 100 pages of all names per second. */
 function pagesOf(resources: Resources, target: Target): Promise<Loader> {
   const options: LoadArgument = {
     origin: target.origin,
@@ -76,7 +76,7 @@ function pagesOf(resources: Resources, target: Target): Promise<Loader> {
   return loaderOf(resources, startChild(LOAD, options))
 }
 
-/** Lookups alone, and lookups next to pages from the same server. */
+/** Lookups without and with concurrent pages from the same server. */
 export async function nextToPages(resources: Resources, target: Target) {
   const alone = await lookupsOf(resources, target)
   const pages = await pagesOf(resources, target)
@@ -89,7 +89,7 @@ export async function nextToPages(resources: Resources, target: Target) {
   }
 }
 
-/** A refused request is no answer, and would be quick. */
+/** @throws {Error} If an answer failed, because refusals would count as fast answers. */
 export function checked(load: Load): Load {
   const { failureCount, firstFailure } = load
   if (failureCount > 0) throw new Error(`${failureCount} of the answers were bad: ${firstFailure}`)
@@ -99,7 +99,7 @@ export function checked(load: Load): Load {
 /** Processor time of servers, and the load that they served with it. */
 export type Spent = { readonly cpuMs: number; readonly ms: number; readonly load: Load }
 
-/** Adds the processor time of the servers at these URLs; that of the warm-up is included. */
+/** Adds the processor time of the servers at these URLs, including the warm-up. */
 export function spentBy(urls: readonly string[], run: () => Promise<Load>): () => Promise<Spent> {
   return async () => {
     const [seconds, startedMs] = [await cpuSeconds(urls), clock.monotonicMs()]
@@ -109,7 +109,7 @@ export function spentBy(urls: readonly string[], run: () => Promise<Load>): () =
   }
 }
 
-/** Microseconds of the servers' processors for one answer. */
+/** Processor time of the servers per answer, µs. */
 export function cpuMicrosOf({ cpuMs, load }: Spent): number {
   return (cpuMs * 1_000) / load.count
 }

@@ -1,10 +1,10 @@
 /**
- * `npm run bench` measures what test/bench/README.md has budgets for, and prints ratios, whose two sides are always of
- * the same run. A part that fails does not prevent the next one; the exit status is 1 if any failed.
+ * `npm run bench` measures the figures of test/bench/README.md that have budgets, and prints ratios. Both sides of a
+ * ratio are measured in the same run. A part that fails does not prevent the next one; the exit status is 1 if any failed.
  *
  *   npm run bench                    some fifteen minutes
  *   npm run bench -- --full          100 000 names, longer measurements
- *   npm run bench -- --smoke         the smallest sizes: shows that every part runs, its figures mean nothing
+ *   npm run bench -- --smoke         the smallest sizes: shows that every part runs; its figures have no meaning
  *   npm run bench -- names           only these: certified, machines, names, ordering, proxy, snapshots, splice, streams
  *   … ordering --driver cometbft --nodes 7     only this driver and this number of members
  *   … --json FILE                    writes the results, with the commit, the date and the machine
@@ -123,7 +123,7 @@ async function main(args: readonly string[]): Promise<number> {
   })
   const unknown = positionals.find((name) => !Object.hasOwn(PARTS, name))
   if (unknown !== undefined) {
-    print(`There is no benchmark named ${unknown}; there are: ${Object.keys(PARTS).join(', ')}.`)
+    print(`unknown benchmark ${unknown}; benchmarks are ${Object.keys(PARTS).join(', ')}`)
     return 2
   }
   if (values.tables) {
@@ -150,7 +150,7 @@ async function main(args: readonly string[]): Promise<number> {
       await measure(size, chosen)
       results.push(describeResult(name, size))
     } catch (error) {
-      takeRows() // Half of a part is no result.
+      takeRows() // Discards the rows of an incomplete part.
       failed.push(name)
       print(`FAILED   ${name}: ${error instanceof Error ? error.stack : String(error)}`)
     }

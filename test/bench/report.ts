@@ -1,11 +1,11 @@
-/** Rows of the report: what was measured in each turn, and what its median should be (test/bench/README.md). */
+/** Rows of the report: the figures of each turn, and the budget of their median (test/bench/README.md). */
 export type Budget = { readonly kind: 'at least' | 'at most'; readonly value: number }
 export type Row = {
   readonly what: string
   /** One for each turn, in order. */
   readonly values: readonly number[]
   readonly unit?: string
-  /** Null: the row only informs. */
+  /** Null: the row has no budget. */
   readonly budget: Budget | null
 }
 
@@ -50,7 +50,7 @@ export function formatBudget(budget: Budget | null): string {
   return budget === null ? '' : `${budget.kind === 'at least' ? '≥' : '≤'} ${budget.value}`
 }
 
-/** Three significant digits, or none after the point where there are more before it. */
+/** Formats with three significant digits, or as an integer from 100 on. */
 export function round(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toPrecision(3)
 }

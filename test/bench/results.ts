@@ -1,4 +1,4 @@
-/** Results of benchmarks in the repository, and the tables of test/bench/README.md that are made from them. */
+/** Stored results of benchmarks, and the tables of test/bench/README.md that are generated from them. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { formatBudget, formatMedian, formatSpread, isMet, type Row } from './rep
 export type Result = {
   readonly part: string
   readonly size: 'smoke' | 'quick' | 'full'
-  /** Of the code that was measured. */
+  /** Commit of the measured code. */
   readonly commit: string
   /** ISO 8601. */
   readonly date: string
@@ -26,7 +26,7 @@ const ROOT = fileURLToPath(
 const RESULTS = `${ROOT}test/bench/results`
 const README = `${ROOT}test/bench/README.md`
 
-/** Replaces the result of the part. */
+/** Stores the result, in place of an earlier one of the part. */
 export function recordResult(result: Result): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(`${RESULTS}/${result.part}.json`, `${JSON.stringify(result, null, 2)}\n`)
@@ -46,7 +46,7 @@ export function writeTables(): void {
 /**
  * Puts the table of each result between `<!-- results of PART -->` and `<!-- end of results -->`.
  *
- * @throws {Error} A result without such a place.
+ * @throws {Error} If the text has no place for a result.
  */
 export function withTables(
   text: string,
@@ -56,14 +56,14 @@ export function withTables(
   return results.reduce((rest, result) => {
     const [begin, end] = [`<!-- results of ${result.part} -->\n`, '<!-- end of results -->']
     const [before, after] = rest.split(begin)
-    const kept = after?.slice(after.indexOf(end))
-    if (kept === undefined)
+    const remaining = after?.slice(after.indexOf(end))
+    if (remaining === undefined)
       throw new Error(`The README has no place for the results of ${result.part}`)
-    return `${before}${begin}${tableOf(result, isOlderThanCode(result))}${kept}`
+    return `${before}${begin}${tableOf(result, isOlderThanCode(result))}${remaining}`
   }, text)
 }
 
-/** Added to the results of code that has changed since. */
+/** Added to results if the code has changed since. */
 export const OLDER = ' **The code has changed since.**'
 
 function tableOf(result: Result, isOlder: boolean): string {

@@ -3,10 +3,10 @@
  * of a ratio must see the same speed.
  */
 
-/** Turns that do not count: connections open, code is compiled. */
+/** Warm-up turns: connections open, and code is compiled. */
 const WARM_UP_TURNS = 3
 
-/** Slices of each side; those at one place are of one turn. */
+/** Slices of each side, by turn. */
 export type Turns<Side extends string, Slice> = Readonly<Record<Side, readonly Slice[]>>
 
 /** Takes `turnCount` slices of each side, every second time in the opposite order. */
@@ -15,7 +15,7 @@ export async function inTurn<Side extends string, Slice>(
   sides: Readonly<Record<Side, () => Promise<Slice>>>,
   warmUpTurns = WARM_UP_TURNS,
 ): Promise<Turns<Side, Slice>> {
-  const names = Object.keys(sides) as Side[] // Those of the record.
+  const names = Object.keys(sides) as Side[]
   const slices = {} as Record<Side, Slice[]>
   for (const name of names) slices[name] = []
   for (let turn = -warmUpTurns; turn < turnCount; turn++)
@@ -26,11 +26,11 @@ export async function inTurn<Side extends string, Slice>(
   return slices
 }
 
-/** In each turn: what one side gave ÷ what the other gave. */
+/** The ratio of two sides in each turn. */
 export function ratiosOf<Slice>(
   over: readonly Slice[],
   under: readonly Slice[],
   of: (slice: Slice) => number,
 ): number[] {
-  return over.map((slice, turn) => of(slice) / of(under[turn] as Slice)) // As many turns.
+  return over.map((slice, turn) => of(slice) / of(under[turn] as Slice)) // Equal number of turns.
 }

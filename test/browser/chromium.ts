@@ -1,15 +1,15 @@
-/** The Chromium of the browser tests: `npm test` sets $CHROMIUM; without it the first on the PATH is taken. */
+/** The Chromium of browser tests: $CHROMIUM, which `npm test` sets, or the first on the PATH. */
 import { provided } from '@quorumscan/testkit'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Null where Chromium is missing: the tests are skipped, never where CI is set. */
+/** Null if Chromium is missing, so that tests are skipped. With CI set this is an error. */
 export const chromiumPath: string | null = provided('chromium')
 
-/** Close it. */
+/** The caller closes the browser. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath ?? 'chromium',
-    // Root, in a container: there is no other sandbox to be had.
+    // Chromium's sandbox does not work as root in a container.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   })
 }

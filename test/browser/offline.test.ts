@@ -1,18 +1,18 @@
-/** In ten years, in a browser: a stored document and the genesis document are all that is left. */
+/** A browser verifies a stored document ten years later with only the genesis document. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { buildVerifier, readStored, type Verify } from '../vectors/offline-verifier.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 
-declare const verify: Verify // In the page.
+declare const verify: Verify // Defined in the page.
 
 const IN_TEN_YEARS = '2036-11-22T00:00:00Z'
 
 describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () => {
-  it('a stored document is verified ten years later, and a forged one is not', async () => {
+  it('a stored document verifies ten years later, and a forged one does not', async () => {
     const browser = await launchChromium()
-    // Signatures are checked only in pages that came from somewhere safe, such as the same machine.
+    // WebCrypto is only available in a secure context, such as a page of a local server.
     const server = createServer((_, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>archive</title>')
     })
@@ -31,7 +31,7 @@ describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () =
       )
 
       const stored = readStored()
-      const judged = await page.evaluate(async (text) => {
+      const results = await page.evaluate(async (text) => {
         const { genesis, vectors }: ReturnType<typeof readStored> = JSON.parse(text)
         const answers: unknown[] = []
         for (const vector of vectors)
@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () =
           )
         return answers
       }, JSON.stringify(stored))
-      expect(judged).toEqual(
+      expect(results).toEqual(
         stored.vectors.map((vector) =>
           'refuse' in vector ? { refused: true } : { answer: vector.answer },
         ),

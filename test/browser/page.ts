@@ -1,4 +1,4 @@
-/** What the page of the browser test runs: the SDK as a web wallet bundles it. */
+/** The script of the page of the browser tests: the SDK as a web wallet bundles it. */
 import {
   createLocalStorageStore,
   createScan,
@@ -22,7 +22,7 @@ import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
 import { type FixedAnswer, payees, reverses } from './trust-states.ts'
 
 let scan: Scan
-/** Checkpoints are ten seconds apart; what is a little older is too old. */
+/** A little more than the ten seconds between checkpoints. */
 const MAX_AGE_MS = 12_000
 
 function Payee({ name, party }: { readonly name: string; readonly party: string }): ReactElement {
@@ -31,7 +31,7 @@ function Payee({ name, party }: { readonly name: string; readonly party: string 
   return h('p', { id: 'payee' }, `${payee.trust} ${payee.party} ${back.trust} ${back.name}`)
 }
 
-/** Renders, and gives the element that the page shows. */
+/** Renders a node, and returns its element in the page. */
 function render(node: ReactNode, onError: (error: unknown) => void = () => {}): HTMLElement {
   const root = document.createElement('div')
   document.body.append(root)
@@ -56,20 +56,20 @@ function FixedReverse({ fixed }: { readonly fixed: FixedAnswer }): ReactElement 
   return h('p', null, `${trust} ${name}`)
 }
 
-/** The first texts that are shown, in order: so many. */
-function shown(element: HTMLElement, count: number): Promise<readonly string[]> {
+/** The first `count` texts that the element shows, in order. */
+function textsOf(element: HTMLElement, count: number): Promise<readonly string[]> {
   const texts: string[] = []
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const text = element.textContent
       if (text !== '' && text !== texts.at(-1)) texts.push(text)
       if (texts.length < count) return
       observer.disconnect()
       resolve(texts)
     }
-    const observer = new MutationObserver(look)
+    const observer = new MutationObserver(check)
     observer.observe(element, { subtree: true, childList: true, characterData: true })
-    look()
+    check()
   })
 }
 
@@ -85,7 +85,7 @@ export const wallet = {
     if (!('receipt' in outcome)) throw new Error(outcome.kind)
     return (await verifyReceipt(outcome.receipt, { genesis, name })).signers
   },
-  /** Event ids, as they come, until there are so many. */
+  /** The first `count` event ids, in the order of arrival. */
   async follow(count: number): Promise<readonly string[]> {
     const ids: string[] = []
     const seen = document.createElement('ol')
@@ -98,14 +98,14 @@ export const wallet = {
     }
     return ids
   },
-  /** Offsets, as they come over the WebSocket of the browser. */
+  /** The first `count` offsets that arrive over the browser's WebSocket. */
   async updates(
     options: { readonly url: string; readonly token: string; readonly party: string },
     count: number,
   ): Promise<readonly number[]> {
     const offsets: number[] = []
     const { url, token, party } = options
-    const noPages = async () => Promise.reject(new Error('asked for a page'))
+    const noPages = async () => Promise.reject(new Error('unexpected request for a page'))
     const { updates } = createValidator({ url, token, fetch: noPages })
     for await (const { offset } of updates({ parties: [party] })) {
       offsets.push(offset)
@@ -116,7 +116,7 @@ export const wallet = {
   show(name: string, party: string): void {
     render(h(NamesProvider, { names: scan.names }, h(Payee, { name, party })))
   },
-  /** The example of the README, as it stands. */
+  /** Shows the unchanged example of the README. */
   async showExample(name: string): Promise<string | null> {
     const path = '/payee.js' // Bundled next to this page.
     const { App } = (await import(path)) as {
@@ -124,29 +124,29 @@ export const wallet = {
     }
     const root = render(h(App, { scan, name }))
     await new Promise<void>((resolve) => {
-      const look = () =>
-        root.textContent?.includes('::') ? resolve() : requestAnimationFrame(look)
-      look()
+      const check = () =>
+        root.textContent?.includes('::') ? resolve() : requestAnimationFrame(check)
+      check()
     })
     return root.textContent
   },
-  /** The texts shown for each of the fixed answers. `counts`: how many texts to wait for. */
+  /** The texts that are shown for each fixed answer. `counts` is the number of texts to wait for. */
   async showFixed(kind: 'payees' | 'reverses', counts: Record<string, number>) {
     const fixed = Object.entries(kind === 'payees' ? payees : reverses)
     const texts = fixed.map(async ([title, each]) => {
       const element = render(h(kind === 'payees' ? FixedPayee : FixedReverse, { fixed: each }))
-      return [title, await shown(element, counts[title] ?? 1)] as const
+      return [title, await textsOf(element, counts[title] ?? 1)] as const
     })
     return Object.fromEntries(await Promise.all(texts))
   },
-  /** Types these, one soon after the other; the names that were asked for. */
+  /** Types texts 50 ms apart, and returns the names that were looked up. */
   async type(texts: readonly string[]): Promise<readonly string[]> {
-    const asked: string[] = []
+    const lookedUp: string[] = []
     const { names } = payees['enough nodes agree'] as FixedAnswer
     const counting: Names = {
       ...names,
       watch(name, options) {
-        asked.push(name)
+        lookedUp.push(name)
         return names.watch(name, options)
       },
     }
@@ -161,9 +161,9 @@ export const wallet = {
     const element = render(h(Field))
     const last = `${texts.at(-1)} verified`
     while (element.textContent !== last) await new Promise(requestAnimationFrame)
-    return asked
+    return lookedUp
   },
-  /** Types these at one moment; what is shown for the last of them once that is no longer being checked. */
+  /** Types texts without a pause, and returns the result that is shown for the last one. */
   async search(texts: readonly string[]): Promise<string> {
     const Suggestions = () => {
       const [text, setText] = useState(texts[0] as string)
@@ -171,12 +171,12 @@ export const wallet = {
         for (const next of texts) setText(next)
       }, [])
       const { trust, entries, error } = useSearch(text, { names: scan.names, limit: 2 })
-      const shown = entries.map(({ name }) => name).join(' ')
-      return h('p', null, trust === 'checking' ? '' : `${trust} ${error?.code ?? shown}`)
+      const found = entries.map(({ name }) => name).join(' ')
+      return h('p', null, trust === 'checking' ? '' : `${trust} ${error?.code ?? found}`)
     }
-    return (await shown(render(h(Suggestions)), 1))[0] as string
+    return (await textsOf(render(h(Suggestions)), 1))[0] as string
   },
-  /** Shows what the hook says of why a name is not verified, from then on. */
+  /** Shows, from now on, the hook's reason why a name is not verified. */
   watchReason(name: string): void {
     const Reason = () => {
       const { trust, reason } = useName(name, { names: scan.names, maxAgeMs: MAX_AGE_MS })
@@ -184,7 +184,7 @@ export const wallet = {
     }
     render(h(Reason))
   },
-  /** As a lookup does that finds the name for the first time. */
+  /** Stores a name like a lookup that finds it for the first time. */
   async remember(name: string): Promise<void> {
     const shared = createSharedStore(createLocalStorageStore(), systemClock)
     const seen = createSeenNames(shared, async () => 'tabs', {
@@ -194,7 +194,7 @@ export const wallet = {
   },
   remembered: (): readonly string[] =>
     JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),
-  /** One name, asked for in two networks side by side. */
+  /** Shows one name in two networks at the same time. */
   async showTwoNetworks(): Promise<string> {
     const networks = ['enough nodes agree', 'it has no entry'].map(
       (title) => payees[title] as FixedAnswer,
@@ -202,12 +202,12 @@ export const wallet = {
     const [one, other] = networks.map((fixed, index) => h(FixedPayee, { fixed, key: index }))
     const element = render([one, h('p', { key: 'between' }, ' / '), other])
     for (;;) {
-      const [text] = (await shown(element, 1)).slice(-1)
+      const [text] = (await textsOf(element, 1)).slice(-1)
       if (text !== undefined && !text.includes('checking')) return text
       await new Promise(requestAnimationFrame)
     }
   },
-  /** What is thrown where nothing provides names. */
+  /** The error of a component without a NamesProvider. */
   showWithoutNames(): Promise<string> {
     return new Promise((resolve) => {
       render(h(Payee, { name: 'a', party: 'b' }), (error) => resolve((error as Error).message))

@@ -1,6 +1,6 @@
 /**
- * The SDK in a real browser, from a page of another origin with a strict Content Security Policy: it
- * resolves, proves, follows and renders, while nodes are killed, and no lookup needs a preflight.
+ * The SDK in a real browser, in a page of another origin with a strict Content Security Policy. It resolves, proves,
+ * follows and renders while nodes are killed, and no lookup needs a preflight.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from './chromium.ts'
 import type { wallet as PageWallet } from './page.ts'
 
-declare const wallet: typeof PageWallet // In the page.
+declare const wallet: typeof PageWallet // Defined in the page.
 
 const ALICE = 'alice.unverified.ns'
 const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1:* ws://127.0.0.1:*"
@@ -26,7 +26,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   let server: Server
   let party: string
   const preflights: string[] = []
-  const complaints: string[] = []
+  const problems: string[] = []
 
   beforeAll(async () => {
     cluster = await startCluster({ nodes: 4 })
@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       minify: true,
       write: false,
       outdir: '/',
-      // As bundlers of web applications do: what is loaded later is in files of its own.
+      // Like bundlers of web applications, which put dynamic imports into separate files.
       splitting: true,
       format: 'esm',
       define: { 'process.env.NODE_ENV': '"production"' },
@@ -64,10 +64,10 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     browser = await launchChromium()
     context = await browser.newContext()
     page = await context.newPage()
-    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (message) => {
       if (/Content Security Policy|blocked by CORS/.test(message.text()))
-        complaints.push(message.text())
+        problems.push(message.text())
     })
     const devtools = await context.newCDPSession(page)
     await devtools.send('Network.enable')
@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await cluster?.down()
   })
 
-  it('resolves a name and its absence without any preflight', async () => {
+  it('resolves a name and its absence without a preflight', async () => {
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
     expect(await page.evaluate(() => wallet.resolve('missing.unverified.ns'))).toBeNull()
     expect(preflights).toEqual([])
@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect(signers.length).toBeGreaterThanOrEqual(2)
   })
 
-  it('shows a payee that is verified both ways', async () => {
+  it('shows a payee whose name and party are verified', async () => {
     await page.evaluate(([name, owner]) => wallet.show(name, owner), [ALICE, party] as const)
     await page.waitForFunction(
       (text) => document.querySelector('#payee')?.textContent === text,
@@ -107,13 +107,13 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     )
   })
 
-  it('shows the example of the README as it stands', async () => {
+  it('runs the unchanged example of the README', async () => {
     expect(await page.evaluate((name) => wallet.showExample(name), ALICE)).toBe(
       `verified: ${party}`,
     )
   })
 
-  /** The texts shown for each fixed answer, as many as are expected. */
+  /** The texts that are shown for each fixed answer, as many as expected. */
   const showFixed = (kind: 'payees' | 'reverses', expected: Record<string, readonly string[]>) => {
     const counts = Object.entries(expected).map(([title, texts]) => [title, texts.length])
     const entries = Object.fromEntries(counts) as Record<string, number>
@@ -123,7 +123,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     ] as const)
   }
 
-  it('shows a party only where it is verified, and only as long as it is', async () => {
+  it('shows a party only while it is verified', async () => {
     const alice = 'alice::1220'
     const expected = {
       'nothing is typed': ['idle null'],
@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect(await showFixed('payees', expected)).toEqual(expected)
   })
 
-  it('asks for a name once typing pauses, and for no other', async () => {
+  it('looks up only the first text and the one at which typing pauses', async () => {
     const parts = ['a', 'al', 'ali', 'alic', 'alice']
     expect(await page.evaluate((texts) => wallet.type(texts), parts)).toEqual([
       'a.unverified.ns',
@@ -150,7 +150,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     ])
   })
 
-  it('suggests the names that begin with what is typed', async () => {
+  it('suggests names that begin with the typed text', async () => {
     const search = (...texts: string[]) => page.evaluate((typed) => wallet.search(typed), texts)
     expect(await search('a', 'al', 'ali')).toBe(`verified ${ALICE}`)
     expect(await search('missing')).toBe('verified ')
@@ -158,7 +158,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect(await search('')).toBe('idle ')
   })
 
-  it('reports that the device is offline once its answer is too old, and continues when it is online again', async () => {
+  it('reports that the device is offline once its answer is too old, and recovers when it is online', async () => {
     const untilShown = (reason: string) =>
       page.waitForFunction(
         (text) => document.querySelector('#watched')?.textContent === text,
@@ -172,7 +172,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await untilShown('null')
   })
 
-  it('keeps every name that tabs of one store look up at one moment', async () => {
+  it('stores every name that several tabs look up at the same time', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `tab-${index}`)
     const tabs = await Promise.all(names.slice(0, 3).map(() => context.newPage()))
     await Promise.all(tabs.map((tab) => tab.goto(page.url())))
@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
         (tabs[index % tabs.length] as Page).evaluate((text) => wallet.remember(text), name),
       ),
     )
-    // Tabs see each other's writes a moment late, and put back what was written over.
+    // Tabs see each other's writes late, and restore overwritten names.
     await page.waitForFunction(
       (all) => all.every((name) => wallet.remembered().includes(name)),
       names,
@@ -189,13 +189,13 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await Promise.all(tabs.map((tab) => tab.close()))
   })
 
-  it('keeps the answers of two networks in one page apart', async () => {
+  it('separates the answers of two networks in one page', async () => {
     expect(await page.evaluate(() => wallet.showTwoNetworks())).toBe(
       'verified alice::1220 / absent null',
     )
   })
 
-  it('shows a name only where it leads back to the party', async () => {
+  it('shows a name only if it resolves to the party', async () => {
     const expected = {
       'there is no party': ['idle null'],
       'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
@@ -208,8 +208,8 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   })
 
   it('follows a stream while a node is killed, and continues to resolve', async () => {
-    const wanted = 12
-    const following = page.evaluate((count) => wallet.follow(count), wanted)
+    const activityCount = 12
+    const following = page.evaluate((count) => wallet.follow(count), activityCount)
     const aliceSees = { url: cluster.validatorUrl, token: await cluster.token('alice'), party }
     const updating = page.evaluate((options) => wallet.updates(options, 5), aliceSees)
     await page.waitForSelector('#activities[data-count]', { state: 'attached' })
@@ -219,30 +219,30 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const tap = async ({ wallet: own }: Validator, count: number) => {
       for (let taps = 0; taps < count; taps++) await own.tap({ amount: '1.0' })
     }
-    await Promise.all([tap(bob, wanted), tap(cluster.validator('alice'), 5)])
+    await Promise.all([tap(bob, activityCount), tap(cluster.validator('alice'), 5)])
     const offsets = await updating
     expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
     expect(offsets).toHaveLength(5)
     const ids = await following
     expect(ids).toEqual([...new Set(ids)].sort())
-    expect(ids).toHaveLength(wanted)
+    expect(ids).toHaveLength(activityCount)
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
   })
 
-  it('says that nodes are missing, when they are, and never makes an answer up', async () => {
+  it('returns insufficient with three of four nodes down', async () => {
     const lookup = () => page.evaluate(() => wallet.lookup('missing.unverified.ns'))
     await cluster.kill('sv-3')
     await cluster.kill('sv-4')
-    // The last node has what the others signed.
+    // The last two nodes have the signatures of the others.
     expect(await lookup()).toMatchObject({ kind: 'verified-absent' })
     await cluster.kill('sv-1')
     expect(await lookup()).toMatchObject({ kind: 'insufficient' })
   })
 
-  it('remembers the floor in the storage of the page, and broke no rule of its policy', async () => {
+  it('stores the read floor in the storage of the page, and does not violate its policy', async () => {
     expect(await page.evaluate(() => wallet.stored())).toContain(
       `quorumscan:${cluster.genesisHash.slice(0, 16)}:floor`,
     )
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
   })
 })

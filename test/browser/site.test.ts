@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === null)('the documentation site', () => {
         await page.getByRole('heading', { level: 1 }).waitFor()
         for (const colorScheme of THEMES) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          // Of the rules of axe, only that of contrasts depends on the theme.
+          // Of the rules of axe, only color-contrast depends on the theme.
           const rules = colorScheme === 'light' ? null : ['color-contrast']
           for (const problem of await problemsOf(page, { axe, rules }))
             problems.push(`${name}, ${width} px, ${colorScheme}: ${problem}`)
@@ -92,7 +92,7 @@ describe.skipIf(chromiumPath === null)('the documentation site', () => {
     },
   )
 
-  it('finds a page by its words, by keyboard alone', async () => {
+  it('finds a page by search, by keyboard alone', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
     await page.goto(`${origin}/`)
     await page.getByRole('button', { name: 'Search' }).focus()
@@ -116,7 +116,7 @@ function allPages(): string[] {
     .map((file) => file.slice(0, -'.html'.length))
 }
 
-/** Violations of these rules of axe (null: of all), overflow, and pictures without content, in the present theme. */
+/** Violations of these axe rules (null: of all), overflow, and pictures without content, in the current theme. */
 async function problemsOf(
   page: Page,
   { axe, rules }: { readonly axe: string; readonly rules: readonly string[] | null },

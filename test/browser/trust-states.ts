@@ -1,4 +1,4 @@
-/** Names with a fixed answer: one for each state that the hooks can show. */
+/** Names with fixed answers: one for each state of the hooks. */
 
 import type { FoundEntry, LookupOutcome, Names } from '@quorumscan/sdk'
 import { formatInstant } from '@quorumscan/verifier'
@@ -15,7 +15,7 @@ export type FixedAnswer = {
 }
 
 const ALICE = 'alice::1220'
-/** When an entry ends that is to be seen to end. */
+/** Expiry of an entry that expires during the test. */
 const [SOON, SOON_MS] = ['soon', 400]
 const never = () => new Promise<never>(() => {})
 const facts = {
@@ -44,7 +44,7 @@ const change = {
   seenAt: facts.recordTime,
 }
 
-/** Each lookup gets the next answer, the last one for ever. */
+/** Each lookup gets the next answer. After the last one it is repeated. */
 function answering(
   ...answers: readonly (LookupOutcome | FoundEntry | 'never' | 'fails' | null)[]
 ): Names {
@@ -63,10 +63,10 @@ function answering(
     const channel = async () => 'fixed'
     return watchName(name, { ...options, clock: systemClock, channel, lookup })
   }
-  return { reverse: next, watch } as unknown as Names // The hooks use no other.
+  return { reverse: next, watch } as unknown as Names // The hooks use only these methods.
 }
 
-/** So many ms from now. */
+/** The time in `ms` from now. */
 const instant = (ms: number) => formatInstant(systemClock.nowMicros() + ms * 1000)
 
 const found = { kind: 'verified', entry, changed: null, ...facts } as const
@@ -96,7 +96,7 @@ export const payees: Record<string, FixedAnswer> = {
     }),
   },
   'the lookup fails': { names: answering('fails') },
-  // Asked again in half the time; the answer that is shown grows too old meanwhile.
+  // The hook repeats the lookup after half of maxAgeMs, which never ends, so that the answer becomes too old.
   'the answer cannot be renewed': { names: answering(found, 'never'), maxAgeMs: 300 },
   'the next answer fails': { names: answering(found, 'fails'), maxAgeMs: 300 },
 }

@@ -1,4 +1,4 @@
-/** Every operation on one network: its success, and each error that it declares. Each case makes what it needs. */
+/** Every operation on one network: its success, and each error that it declares. Each case creates its own data. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ErrorAnswer, type RouteDef, socketRoutes } from '@quorumscan/api'
@@ -9,8 +9,8 @@ import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { added, addedCodes, addedStatuses } from './routes/added.ts'
-import { type Answer, ask } from './routes/ask.ts'
 import { isReachable, type Unreachable } from './routes/case.ts'
+import { type Answer, sendCase } from './routes/send-case.ts'
 import { firstFrame } from './routes/sockets.ts'
 import { createWorld, type World } from './routes/world.ts'
 import { type RouteCase, routeCases, socketCases } from './routes.ts'
@@ -23,14 +23,14 @@ let cluster: RunningCluster
 let world: World
 
 beforeAll(async () => {
-  // A name can be renewed as soon as there is one.
+  // Names can be renewed immediately.
   const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
   cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
   world = await createWorld(cluster)
 })
 afterAll(() => cluster?.down())
 
-/** Where the body differs from its schema: what is missing or wrong, and members that the schema does not know. */
+/** Differences between a body and its schema: missing, invalid and unknown members. Null if there is no difference. */
 function differences(schema: TSchema, body: unknown): unknown {
   if (!Value.Check(schema, body)) return Value.Errors(schema, body)
   const cleaned = Value.Clean(schema, structuredClone(body))
@@ -46,31 +46,31 @@ function expectBody(expect: ExpectStatic, answer: Answer, response: RouteDef['re
   }
 }
 
-/** Of the form that came: some routes have more than one. */
+/** The schema of the answer's media type: some routes have several. */
 const responseOf = ({ response, otherForms }: RouteDef, { type }: Answer) =>
   otherForms?.[type] ?? response
 
-type Expected = { readonly title: string; readonly way: RouteCase['of']['success'] }
+type Expected = { readonly title: string; readonly cause: RouteCase['of']['success'] }
 
-/** What a case says can not be asked, and where it is shown. */
-async function expectShown(
+/** Expects a reason why a case has no request and, if it names a test, that the test contains the code. */
+async function expectTested(
   expect: ExpectStatic,
   code: string,
-  { unreachable, shownBy }: Unreachable,
+  { unreachable, testedBy }: Unreachable,
 ): Promise<void> {
   expect.soft(unreachable).not.toBe('')
-  if (shownBy !== undefined)
-    expect.soft(await readFile(join(ROOT, shownBy), 'utf8'), shownBy).toContain(code)
+  if (testedBy !== undefined)
+    expect.soft(await readFile(join(ROOT, testedBy), 'utf8'), testedBy).toContain(code)
 }
 
 describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the %s', (surface) => {
   const ofSurface = routeCases.filter((one) => one.surface === surface)
 
   it.concurrent.for(ofSurface.map((one) => [one.route.operationId, one] as const))(
-    '%s succeeds, and refuses as it declares',
+    '%s succeeds, and returns each declared error',
     async ([, { route, of }], { expect }) => {
       if (isReachable(of.success)) {
-        const answer = await ask(world, { ...(await of.success(world)), surface, route })
+        const answer = await sendCase(world, { ...(await of.success(world)), surface, route })
         expect.soft(answer).toAnswer(200)
         expectBody(expect, answer, responseOf(route as RouteDef, answer))
       }
@@ -79,18 +79,18 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
         ? ((route as { errorStatuses?: readonly number[] }).errorStatuses ?? [])
         : (route as RouteDef).errors
       expect.soft(Object.keys(of.errors).sort()).toEqual(declared.map(String).sort())
-      const expected: Expected[] = Object.entries(of.errors).map(([title, way]) => ({ title, way }))
+      const expected: Expected[] = Object.entries(of.errors).map(([title, cause]) => ({ title, cause }))
       for (const title of isLedger ? addedStatuses(route) : addedCodes(route as RouteDef))
-        expected.push({ title, way: of.added?.[title] ?? added(title, { route, of }) })
-      for (const { title, way } of expected) {
-        if (!isReachable(way)) {
-          if (!isLedger) await expectShown(expect, title, way)
+        expected.push({ title, cause: of.added?.[title] ?? added(title, { route, of }) })
+      for (const { title, cause } of expected) {
+        if (!isReachable(cause)) {
+          if (!isLedger) await expectTested(expect, title, cause)
           continue
         }
-        const answer = await ask(world, { ...(await way(world)), surface, route })
+        const answer = await sendCase(world, { ...(await cause(world)), surface, route })
         if (isLedger) expect.soft(answer, title).toAnswer(Number(title))
         else expect.soft(answer, title).toAnswer(catalogue[title as ErrorCode].httpStatus, title)
-        // What does not decode is text (docs/upstream.md §L1.1).
+        // The error of a body that does not decode is text (docs/upstream.md §L1.1).
         if (isLedger && answer.type === 'text/plain') expect.soft(answer).toAnswer(400)
         else expect.soft(differences(isLedger ? LedgerError : ErrorAnswer, answer.body)).toBe(null)
       }
@@ -99,7 +99,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
 })
 
 it.concurrent.for(Object.entries(socketCases))(
-  'the WebSocket %s answers a first frame, and refuses one',
+  'the WebSocket %s answers a valid first frame, and refuses an invalid one',
   async ([id, { success, error }], { expect }) => {
     const socket = socketRoutes[id as keyof typeof socketRoutes]
     const element = await firstFrame(world, socket.path, await success(world))

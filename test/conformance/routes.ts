@@ -1,17 +1,17 @@
 /**
- * A case for each operation of the network, HTTP and WebSocket. A route without a case does not compile, nor does one
- * that declares an error for which its case has no request and no reason why there can be none.
+ * A case for each operation of the network, HTTP and WebSocket. A route without a case does not compile. For each error
+ * that a route declares, its case must have a request, or the reason why no request causes the error.
  */
 import { ledgerRoutes, scanRoutes, synchronizerRoutes, validatorRoutes } from '@quorumscan/api'
-import type { AnyRoute, Surface } from './routes/ask.ts'
 import type { Case } from './routes/case.ts'
 import { ledgerCases } from './routes/ledger.ts'
 import { scanCases } from './routes/scan.ts'
+import type { AnyRoute, Surface } from './routes/send-case.ts'
 import { socketCases } from './routes/sockets.ts'
 import { synchronizerCases } from './routes/synchronizer.ts'
 import { validatorCases } from './routes/wallet.ts'
 
-/** Operations of one process; health has the same on each. */
+/** Operations of each surface. All processes have the health operations. */
 type Operations = {
   readonly scan: keyof typeof scanRoutes
   readonly validator: keyof typeof validatorRoutes
@@ -39,7 +39,7 @@ export type RouteCase = {
   readonly of: Case<string | number>
 }
 
-/** Each with its route. */
+/** All cases with their routes. */
 export const routeCases: readonly RouteCase[] = Object.entries(tables).flatMap(([on, table]) => {
   const surface = on as Surface
   const ofSurface: Readonly<Record<string, Case<never>>> = cases[surface]

@@ -1,6 +1,6 @@
 /**
- * The SDK as it is published: packed, installed into a project outside the workspace, compiled by old and
- * new compilers, run as ES module and by `require`, and judged by the tools that look into packages.
+ * The SDK as published: packed, installed into a project outside of the workspace, compiled by old and new compilers,
+ * run as ES module and with `require`, and checked by tools for packages.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const types = join(import.meta.dirname, '../types')
-/** What the README shows, whole. */
+/** The examples of the README. */
 const examples = join(root, 'sdk/examples')
 
 type Exit = { readonly code: number; readonly text: string }
@@ -44,7 +44,7 @@ const SETTINGS = [
   ['typescript', 'nodenext', 'nodenext'],
   ['typescript', 'esnext', 'bundler'],
 ] as const
-/** Compilers that are written in JavaScript take their time. */
+/** Only for LONG=1, because compilers written in JavaScript are slow. */
 const LONG_SETTINGS = [
   ['typescript-5.4', 'esnext', 'bundler'],
   ['typescript-5.9', 'nodenext', 'nodenext'],
@@ -52,7 +52,7 @@ const LONG_SETTINGS = [
 ] as const
 const isLong = Boolean(process.env['LONG'])
 
-/** What a developer may have pinned: the oldest and newest compilers that we speak of. */
+/** Installs the SDK with the oldest and newest supported compilers. */
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'qs-consumer-'))
   passed(await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root }))
@@ -64,7 +64,7 @@ beforeAll(async () => {
       private: true,
       type: 'module',
       dependencies: {
-        // One install: nothing else of ours is in a registry.
+        // The SDK is the only package of this repository, because no other one is published.
         '@quorumscan/sdk': `file:${tarball}`,
         '@tanstack/react-query': '5.108.0',
         '@types/node': '20.19.43',
@@ -93,19 +93,19 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }))
 
 it.each(isLong ? [...SETTINGS, ...LONG_SETTINGS] : SETTINGS)(
-  '%s compiles what users write: module %s, resolution %s',
+  '%s compiles code of users: module %s, resolution %s',
   async (compiler, module, moduleResolution) => {
     const config = join(project, `tsconfig-${compiler}-${moduleResolution}.json`)
     const compilerOptions = {
       module,
       moduleResolution,
       target: 'es2022',
-      // Without `esnext.disposable`: what a project has that uses no `await using`.
+      // Without `esnext.disposable`, like a project that does not use `await using`.
       lib: ['es2022', 'dom', 'dom.iterable'],
       types: [],
       strict: true,
       noEmit: true,
-      // Every declaration of ours and of what it imports is checked; those of the compiler itself are not.
+      // Checks the declarations of the SDK and its imports, but not those of the compiler.
       skipDefaultLibCheck: true,
     }
     await writeFile(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
@@ -114,7 +114,7 @@ it.each(isLong ? [...SETTINGS, ...LONG_SETTINGS] : SETTINGS)(
   },
 )
 
-it('the README compiles as it is pasted into a project', async () => {
+it('the examples of the README compile in a project', async () => {
   const compilerOptions = {
     ...{ module: 'nodenext', moduleResolution: 'nodenext', target: 'es2022', strict: true },
     ...{ lib: ['es2022', 'dom', 'dom.iterable'], types: ['node'], noEmit: true },
@@ -126,7 +126,7 @@ it('the README compiles as it is pasted into a project', async () => {
 })
 
 describe('at run time', () => {
-  const made = `
+  const program = `
     const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
     if (typeof scan.names.resolve !== 'function' || typeof verifyReceipt !== 'function') throw 0
     if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
@@ -144,9 +144,9 @@ describe('at run time', () => {
     ['createSpliceScan', '/splice'],
   ] as const
 
-  it('an ES module imports every entry point, and the process ends by itself', async () => {
+  it('an ES module imports every entry point, and the process exits', async () => {
     const lines = imports.map(([name, path]) => `import { ${name} } from '@quorumscan/sdk${path}'`)
-    await writeFile(join(project, 'main.mjs'), `${lines.join('\n')}\n${made}`)
+    await writeFile(join(project, 'main.mjs'), `${lines.join('\n')}\n${program}`)
     passed(await run(process.execPath, [join(project, 'main.mjs')]))
   })
 
@@ -154,30 +154,30 @@ describe('at run time', () => {
     const lines = imports.map(
       ([name, path]) => `const { ${name} } = require('@quorumscan/sdk${path}')`,
     )
-    await writeFile(join(project, 'main.cjs'), `${lines.join('\n')}\n${made}`)
+    await writeFile(join(project, 'main.cjs'), `${lines.join('\n')}\n${program}`)
     passed(await run(process.execPath, [join(project, 'main.cjs')]))
   })
 
-  it('nothing is generated from texts: it runs where eval is forbidden', async () => {
+  it('runs where code generation from strings is forbidden', async () => {
     const flags = ['--disallow-code-generation-from-strings']
     passed(await run(process.execPath, [...flags, join(project, 'main.mjs')]))
   })
 })
 
-it('publint finds nothing', async () => {
+it('publint reports no problem', async () => {
   passed(await run(bin('publint'), ['--strict', sdkTarball]))
 })
 
-it('the types are what is shipped, for every way to import them', async () => {
+it('attw reports no problem of the types', async () => {
   passed(await run(bin('attw'), [sdkTarball, '--profile', 'esm-only', '--no-emoji']))
 })
 
-it('stays as small as it says', async () => {
+it('entry points are within their size limits', async () => {
   passed(await run(bin('size-limit'), [], { cwd: join(root, 'sdk') }))
 })
 
 it.runIf(isLong)(
-  'the reference is written, every export has a sentence, and no link leads nowhere',
+  'typedoc writes the reference without a missing description or dead link',
   async () => {
     const docs = join(project, 'docs')
     passed(

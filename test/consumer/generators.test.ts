@@ -1,7 +1,7 @@
 /**
- * Clients that generators make of our documents with their default settings: they compile under `strict`, and a
- * request needs no member that the server does not. They are installed here and not with the repository: one of them
- * alone brings 254 packages, which a user who only starts a cluster must not wait for. `npm run test:long` runs it.
+ * Clients that generators make from our documents with their default settings compile under `strict`, and require only
+ * the members that the server requires. The test installs the generators, because one of them has 254 packages, which a
+ * user who only starts a cluster does not need. `npm run test:long` runs it.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const NAMES = ['scan', 'validator', 'synchronizer', 'ledger']
-/** The newest that run on Node 20, and the axios that orval's output is for. */
+/** The newest versions that run on Node 20, and the version of axios that orval's output needs. */
 const PACKAGES = {
   '@hey-api/openapi-ts': '0.95.0',
   'openapi-typescript': '7.13.0',
@@ -20,7 +20,7 @@ const PACKAGES = {
   axios: '1.12.2',
   typescript: '5.9.3',
 }
-/** Nothing in it that may be left out. */
+/** Requests without optional members. */
 const USE = `
 import { createLedgerUser, getUpdates, submitAsync } from './hey-ledger/index.ts'
 import { getUpdates as getUpdatesOrval, submitAsync as submitOrval } from './orval-ledger.ts'

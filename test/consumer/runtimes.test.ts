@@ -1,7 +1,7 @@
 /**
- * Where the published SDK reads names, with a proof and by votes: the table in its README is of what passes here.
- * Runtimes come from the registry, into a project outside the workspace. One stand-in for a node serves a published
- * vector, at whose time the clock stands; scans of a Splice network are stand-ins too.
+ * Runtimes in which the published SDK reads names with a proof and by votes. The table in its README lists the runtimes
+ * that pass. They are installed from the registry into a project outside of the workspace. A stand-in for a node serves
+ * a published vector, and the clock has its time. Scans of a Splice network are also stand-ins.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -20,7 +20,7 @@ const ALICE = 'alice.unverified.ns'
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-/** What every runtime runs. */
+/** The program of every runtime. */
 const READS = `
 import { createScan } from '@quorumscan/sdk'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
@@ -54,14 +54,14 @@ self.addEventListener('message', async ({ data, source }) => {
 `
 const PAGE = `
 import { read } from './reads.mjs'
-globalThis.readHere = (asked) => read(asked).catch((error) => String(error.stack))
-globalThis.readInWorker = async (asked) => {
+globalThis.readHere = (input) => read(input).catch((error) => String(error.stack))
+globalThis.readInWorker = async (input) => {
   const answer = new Promise((done) => {
     navigator.serviceWorker.onmessage = ({ data }) => done(data)
   })
   await navigator.serviceWorker.register('/worker.js', { type: 'module' })
   const { active } = await navigator.serviceWorker.ready
-  active.postMessage(asked)
+  active.postMessage(input)
   return answer
 }
 `
@@ -84,7 +84,7 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Package of the binary, as it is installed, and how the binary runs a module. */
+/** Path of the binary in its package, and its arguments to run a module. */
 const RUNTIMES = {
   'Node 20': [process.execPath],
   'Node 22': ['node22/bin/node'],
@@ -94,13 +94,13 @@ const RUNTIMES = {
 }
 
 describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.arch === 'x64')(
-  'reads names with a proof, and by votes',
+  'the SDK reads names with a proof and by votes',
   () => {
     let project: string
     let node: Server
     let scans: RunningScans
-    let asked: object
-    /** What both must say, each of its own network. */
+    let input: object
+    /** Expected owners of the name in both networks. */
     let parties: [string, string]
 
     beforeAll(async () => {
@@ -143,7 +143,7 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
         ],
       })
       parties = [vector.answer.user, partyOf('alice')]
-      asked = {
+      input = {
         node: urlOf(node),
         genesis: createHash('sha256').update(genesis).digest('hex'),
         nowMicros: JSON.parse(vector.document).certificate.record_time,
@@ -159,7 +159,7 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
 
     it.each(Object.entries(RUNTIMES))('in %s', async (_, [binary = '', ...args]) => {
       const file = binary.startsWith('/') ? binary : join(project, 'node_modules', binary)
-      const { stdout } = await run(file, [...args, 'main.mjs', JSON.stringify(asked)], {
+      const { stdout } = await run(file, [...args, 'main.mjs', JSON.stringify(input)], {
         cwd: project,
       })
       expect(JSON.parse(stdout)).toEqual(parties)
@@ -193,7 +193,7 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
           const page = await browser.newPage()
           await page.goto(origin)
           await page.waitForFunction(`typeof ${where} === 'function'`)
-          expect(await page.evaluate(`${where}(${JSON.stringify(asked)})`)).toEqual(parties)
+          expect(await page.evaluate(`${where}(${JSON.stringify(input)})`)).toEqual(parties)
         } finally {
           await browser.close()
         }

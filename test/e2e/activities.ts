@@ -1,16 +1,16 @@
-/** The activity history of a cluster, read through the proxy as a stranger would. */
+/** The activity history of a cluster, read through the scan proxy without a token. */
 import { createValidatorClient, type ValidatorClient } from '@quorumscan/sdk/raw'
 import type { RunningCluster } from 'quorumscan/testing'
 import { unwrap } from './client.ts'
 
-/** As the client answers it: members that are always null in rows of a type are left out of the type. */
+/** A row as the client returns it. Its type omits members that are always null. */
 export type Activity = Awaited<ReturnType<typeof readPage>>[number]
 export type ActivityOf<Type extends Activity['activity_type']> = Extract<
   Activity,
   { activity_type: Type }
 >
 
-/** All rows, oldest first, walked in pages: each once, in strictly increasing order. */
+/** Reads all rows in pages, oldest first. @throws {Error} If ids do not strictly increase. */
 export async function readActivities(
   cluster: RunningCluster,
   { pageSize }: { pageSize: number } = { pageSize: 100 },

@@ -1,4 +1,4 @@
-/** Bad input at the public surfaces: always the body of D-6, the right status, and never a 500. */
+/** Bad input at the public surfaces always gets the body of D-6 and the right status, never a 500. */
 import { type HttpAnswer, send } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -56,7 +56,7 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
     expectError(await send(bases[surface] + path), status, code)
   })
 
-  it('a batch is an array of at most 256 names or parties', async () => {
+  it('refuse a batch that is not an array of at most 256 names or parties', async () => {
     const batch = (body: unknown) =>
       send(`${bases[surface]}/batch`, {
         method: 'POST',
@@ -81,7 +81,7 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
     expect(mixed.body.results[2]).toEqual(mixed.body.results[0])
   })
 
-  it('upstream clients send a content type with GET, and POST without one', async () => {
+  it('accept a GET with a content type and a POST without one, as upstream clients send', async () => {
     const list = await send(`${bases[surface]}?page_size=5&name_prefix=tak`, {
       headers: { 'content-type': 'application/json' },
     })
@@ -97,7 +97,7 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
 })
 
 describe('pages', () => {
-  it('walk over every name once, in byte order, at one offset', async () => {
+  it('contain every name once, in byte order, at one offset', async () => {
     const names: string[] = []
     let token = ''
     do {
@@ -138,7 +138,7 @@ describe('reads at an offset', () => {
     },
   )
 
-  it('with f = 0 an answer is trusted, not verified', async () => {
+  it('have the outcome trusted, not verified, with f = 0', async () => {
     const answer = await send(`${bases.proxy}/by-name/taken.unverified.ns`)
     expect(answer.headers.get('x-quorum-outcome')).toBe('trusted')
   })
@@ -170,7 +170,7 @@ describe('registration', () => {
       expect(answer.body.details.rule).toMatch(/^a |^the /)
   })
 
-  it('without enough coin says what is missing', async () => {
+  it('returns the needed and available amounts if coin is insufficient', async () => {
     const poor = await createUser(cluster, 'poor', null)
     const request = await poor.request('poor.unverified.ns')
     const answer = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {
@@ -194,7 +194,7 @@ describe('registration', () => {
     expectError(await send(`${bases.validator}/entry/all`, { headers }), 401, 'UNAUTHENTICATED')
   })
 
-  it("another user's request looks as if it did not exist", async () => {
+  it("returns CONTRACT_NOT_FOUND for another user's request", async () => {
     const request = await user.request('mine.unverified.ns')
     const other = await createUser(cluster, 'mallory')
     const answer = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {
@@ -204,7 +204,7 @@ describe('registration', () => {
     expectError(answer, 404, 'CONTRACT_NOT_FOUND')
   })
 
-  it('a second payment of one request is refused, as the first consumed it', async () => {
+  it('returns CONTRACT_CONSUMED for a second payment of one request', async () => {
     const request = await user.request('once.unverified.ns')
     await user.accept(request)
     const again = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {

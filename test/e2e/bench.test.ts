@@ -1,11 +1,11 @@
-/** That the benchmarks run at all; what they measure is for people to read. */
+/** Benchmarks run without an error. These tests do not judge their results. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { measureStreams } from '../bench/streams/measure.ts'
 
-it('skips by name what needs an engine that is not here', async () => {
+it('benchmarks skip, by name, the parts that need CometBFT if it is missing', async () => {
   const main = join(import.meta.dirname, '../dist/bench/main.js')
   const { CI: _, ...env } = process.env
   const { stdout } = await promisify(execFile)(
@@ -20,6 +20,6 @@ it('skips by name what needs an engine that is not here', async () => {
   ])
 })
 
-it('streams a backlog to a user of a validator whose log is away', async () => {
+it('the benchmark of streams measures a validator whose log is down', async () => {
   await measureStreams({ updateCount: 1_000, turns: 1, subscriberCount: 3, ms: 100 })
 })

@@ -1,6 +1,6 @@
 /**
- * Certified reads on real processes: with a member that lies in every way, and while nodes, the log and clocks
- * fail. One cluster for the whole file; each test leaves it whole.
+ * Certified reads on real processes: with a member that tells every kind of lie, and while nodes, the log and clocks
+ * fail. All tests share one cluster, and each leaves all of it up.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,15 +22,15 @@ import { startCluster } from '../support/clusters.ts'
 import { clock, createUser } from './client.ts'
 import { type LyingNode, startLyingNode } from './lying-node.ts'
 
-/** Ten thousand reads and a minute without the log by `npm run test:long`. */
+/** `npm run test:long` makes ten thousand reads, and stops the log for a minute. */
 const IS_LONG = process.env['LONG'] === '1'
 const READ_COUNT = IS_LONG ? 10_000 : 200
 const READS_PER_READER = 10
-/** Names that come while it is read. */
+/** Names that are registered during the reads. */
 const LATE_COUNT = 3
 const ALICE = 'alice.unverified.ns'
 const MISSING = 'missing.unverified.ns'
-/** What readers take where they ask for nothing else: D-39. */
+/** Default of readers (D-39). */
 const MAX_AGE_MS = 60_000
 
 let cluster: RunningCluster
@@ -68,24 +68,24 @@ const urlOf = (node: string) => cluster.urls.nodes[node] ?? ''
 const allUrls = () => Object.values(cluster.urls.nodes)
 
 async function readName(reader: CertifiedReader, name: string, options?: CertifiedReadOptions) {
-  const askedMicros = clock.nowMicros()
+  const startedMicros = clock.nowMicros()
   const [outcome] = await reader.lookup([{ name }], options)
-  if (outcome === undefined) throw new Error('one asked, one answered')
-  assertYoung(outcome, askedMicros, options)
+  if (outcome === undefined) throw new Error('no outcome for the lookup')
+  assertFresh(outcome, startedMicros, options)
   return outcome
 }
 
-/** An answer young enough when the reader chose it was so when the reader was asked: however slow the machine is. */
-function assertYoung(
+/** Compares the age at the start of the read, so that a slow machine does not fail it. */
+function assertFresh(
   outcome: CertifiedOutcome<unknown>,
-  askedMicros: number,
+  startedMicros: number,
   { maxAgeMs = MAX_AGE_MS }: CertifiedReadOptions = {},
 ): void {
   if (!('answer' in outcome)) return
-  expect((askedMicros - outcome.recordTime) / 1000).toBeLessThanOrEqual(maxAgeMs)
+  expect((startedMicros - outcome.recordTime) / 1000).toBeLessThanOrEqual(maxAgeMs)
 }
 
-/** By a reader that has seen nothing yet. */
+/** Waits until a new reader, which has seen no state, finds the name. */
 function untilRead(name: string, options?: CertifiedReadOptions) {
   return until(`${name} to be proven`, async () => {
     await using reader = open(allUrls())
@@ -96,14 +96,14 @@ function untilRead(name: string, options?: CertifiedReadOptions) {
 
 type Answered<Answer> = Extract<CertifiedOutcome<Answer>, { readonly answer: Answer }>
 
-/** @throws Unless it is an answer, and not before `floor`. */
-function answered<Answer>(outcome: CertifiedOutcome<Answer>, floor: number): Answered<Answer> {
+/** @throws {Error} If it is not an answer, or its offset is below `floor`. */
+function expectAnswer<Answer>(outcome: CertifiedOutcome<Answer>, floor: number): Answered<Answer> {
   if (!('answer' in outcome)) throw new Error(`no answer: ${JSON.stringify(outcome)}`)
   if (outcome.offset < floor) throw new Error(`${outcome.offset} is below ${floor}`)
   return outcome
 }
 
-/** What readers learn of names that come: at which offsets each was there, and at which it was not. */
+/** Checks that no answer contradicts another one: a name that was present at an offset is not absent at a later one. */
 function createSightings() {
   const bounds = new Map<string, { present: number; absent: number }>()
   return {
@@ -114,28 +114,28 @@ function createSightings() {
         : { present, absent: Math.max(absent, offset) }
       bounds.set(name, next)
       if (next.absent >= next.present)
-        throw new Error(`${name} was there at ${next.present}, and not at ${next.absent}`)
+        throw new Error(`${name} was present at ${next.present}, but absent at ${next.absent}`)
     },
     seen: (name: string) => (bounds.get(name)?.present ?? Infinity) < Infinity,
   }
 }
 
-it('no answer is wrong, old, behind or has a hole where a member lies in every way', {
+it('readers get no wrong, stale or incomplete answer while a member tells every kind of lie', {
   tags: IS_LONG ? ['long-run'] : [],
 }, async () => {
   await cluster.kill('sv-3')
   const scanKey = keyPairFromSeed(
     await readFile(join(cluster.dataDir, 'keys', 'sv-3.scan'), 'utf8'),
   )
-  const place = { url: urlOf('sv-3'), honestUrl: urlOf('sv-1'), name: 'sv-3', scanKey }
-  await using liar: LyingNode = await startLyingNode(place)
+  const options = { url: urlOf('sv-3'), honestUrl: urlOf('sv-1'), name: 'sv-3', scanKey }
+  await using liar: LyingNode = await startLyingNode(options)
   const lateNames = Array.from({ length: LATE_COUNT }, (_, index) => `late-${index}.unverified.ns`)
   const sightings = createSightings()
   let paid = 0
   for (let count = 0; count < READ_COUNT; count += READS_PER_READER) {
     if (paid < LATE_COUNT && count >= (READ_COUNT * paid) / LATE_COUNT)
       await alice.pay(lateNames[paid++] ?? '')
-    // A new reader asks the liar first.
+    // A new reader sends its first request to the liar.
     await using reader = open([urlOf('sv-3'), urlOf(`sv-${1 + (count % 2)}`)])
     await readAll(reader, lateNames, sightings)
   }
@@ -148,30 +148,30 @@ it('no answer is wrong, old, behind or has a hole where a member lies in every w
   expect(liar.useCounts.size).toBe(liar.lieCount)
 })
 
-/** Ten reads of all kinds. */
+/** Makes ten reads, at least one of each kind. */
 async function readAll(
   reader: CertifiedReader,
   lateNames: readonly string[],
   sightings: ReturnType<typeof createSightings>,
 ): Promise<void> {
   let floor = 0
-  const take = <Answer>(outcome: CertifiedOutcome<Answer>) => {
-    const answer = answered(outcome, floor)
+  const next = <Answer>(outcome: CertifiedOutcome<Answer>) => {
+    const answer = expectAnswer(outcome, floor)
     floor = answer.offset
     return answer
   }
   for (const threshold of ['weak', 'strong'] as const) {
-    const found = take(await readName(reader, ALICE, { threshold }))
+    const found = next(await readName(reader, ALICE, { threshold }))
     expect(found.answer).toMatchObject({ name: ALICE, user: alice.party })
-    expect(take(await readName(reader, MISSING, { threshold })).answer).toBeNull()
+    expect(next(await readName(reader, MISSING, { threshold })).answer).toBeNull()
   }
   for (const name of lateNames) {
-    const { answer, offset } = take(await readName(reader, name))
+    const { answer, offset } = next(await readName(reader, name))
     if (answer !== null) expect(answer.user).toBe(alice.party)
     sightings.note(name, answer !== null, offset)
   }
   const [byParty] = await reader.lookup([{ party: alice.party }])
-  expect(byParty !== undefined && take(byParty).answer?.user).toBe(alice.party)
+  expect(byParty !== undefined && next(byParty).answer?.user).toBe(alice.party)
   const listed = await walk(reader, 'late-')
   if (listed === null) return
   floor = listed.offset
@@ -179,47 +179,47 @@ async function readAll(
   expect(listed.names.filter((name) => !lateNames.includes(name))).toEqual([])
 }
 
-/** A list page by page; null: its state was not to be had any more. */
+/** Reads a list page by page. Returns null if its state is no longer available. */
 async function walk(reader: CertifiedReader, prefix: string) {
   const names: string[] = []
   for (let pageToken: string | null = null; ; ) {
     const subject = { kind: 'prefix', prefix } as const
     const request = requestOfEntriesPage({ subject, pageSize: 1, pageToken })
-    const askedMicros = clock.nowMicros()
+    const startedMicros = clock.nowMicros()
     const outcome: CertifiedOutcome<CertifiedPage> = await reader.read(request)
-    assertYoung(outcome, askedMicros)
-    // A liar may say that the walk is over; then it starts again.
+    assertFresh(outcome, startedMicros)
+    // A liar may report that the state has expired. The caller then starts again.
     if (outcome.kind === 'expired') return null
-    const page: Answered<CertifiedPage> = answered(outcome, 0)
+    const page: Answered<CertifiedPage> = expectAnswer(outcome, 0)
     for (const { name } of page.answer.entries) names.push(name)
     pageToken = page.answer.next_page_token
     if (pageToken === null) return { names, offset: page.offset }
   }
 }
 
-it('two of four nodes dead: weak reads continue, and get newer', async () => {
+it('weak reads continue, with newer states, while two of four nodes are down', async () => {
   await cluster.kill('sv-1')
   await cluster.kill('sv-3')
   await using reader = open(allUrls())
-  const first = answered(await readName(reader, ALICE), 0)
+  const first = expectAnswer(await readName(reader, ALICE), 0)
   expect(first.agreed.length).toBeGreaterThanOrEqual(2)
   await until('a later state', async () => {
-    const next = answered(await readName(reader, ALICE), first.offset)
+    const next = expectAnswer(await readName(reader, ALICE), first.offset)
     return next.offset > first.offset && next.agreed.length === 2 ? true : undefined
   })
-  expect(answered(await readName(reader, MISSING), 0).answer).toBeNull()
+  expect(expectAnswer(await readName(reader, MISSING), 0).answer).toBeNull()
 })
 
-it('three dead: what was certified last is good until it is too old, and nothing is made up', async () => {
+it('with three of four nodes down, the last certified state is served until it is too old', async () => {
   await using reader = open(allUrls())
-  const floor = answered(await readName(reader, ALICE), 0).offset
+  const floor = expectAnswer(await readName(reader, ALICE), 0).offset
   for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
-  expect(answered(await readName(reader, ALICE), floor).answer?.user).toBe(alice.party)
-  expect(answered(await readName(reader, MISSING), floor).answer).toBeNull()
+  expect(expectAnswer(await readName(reader, ALICE), floor).answer?.user).toBe(alice.party)
+  expect(expectAnswer(await readName(reader, MISSING), floor).answer).toBeNull()
   await untilTooOld(reader)
 })
 
-it('the log away: answers are good until they are too old, and come back by themselves', async () => {
+it('with the log down, answers are served until they are too old, and again once it is up', async () => {
   await using reader = open(allUrls())
   await readName(reader, ALICE)
   await cluster.kill('synchronizer')
@@ -232,7 +232,7 @@ it('the log away: answers are good until they are too old, and come back by them
   )
 })
 
-/** Until no answer is young enough, where the log never goes 12 s without a checkpoint; each before was. */
+/** Waits until answers are too old. While it is up, the log never goes 12 s without a checkpoint. */
 async function untilTooOld(reader: CertifiedReader, maxAgeMs = 12_000): Promise<void> {
   const probe = async () => {
     const outcome = await readName(reader, ALICE, { maxAgeMs })
@@ -242,7 +242,7 @@ async function untilTooOld(reader: CertifiedReader, maxAgeMs = 12_000): Promise<
   expect(['lagging', 'insufficient']).toContain(old.kind)
 }
 
-it('a node that is restarted while nothing happens certifies again', async () => {
+it('a restarted node certifies again although no new names arrive', async () => {
   await cluster.restart('sv-2')
   await until('sv-2 to prove an answer', async () => {
     await using reader = open([urlOf('sv-2')])
@@ -253,12 +253,12 @@ it('a node that is restarted while nothing happens certifies again', async () =>
   })
 })
 
-it('clocks that are 30 s behind, of a node and of a reader, cost no answer', async () => {
+it('reads succeed while the clocks of a node and of the reader are 30 s slow', async () => {
   await cluster.clock('sv-2', { offsetMs: -30_000 })
   for (const offsetMs of [0, -30_000])
     for (let count = 0; count < 5; count++) {
       await using reader = open(allUrls(), offsetMs)
-      expect(answered(await readName(reader, ALICE), 0).answer?.user).toBe(alice.party)
-      expect(answered(await readName(reader, MISSING), 0).answer).toBeNull()
+      expect(expectAnswer(await readName(reader, ALICE), 0).answer?.user).toBe(alice.party)
+      expect(expectAnswer(await readName(reader, MISSING), 0).answer).toBeNull()
     }
 })

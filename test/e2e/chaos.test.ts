@@ -1,18 +1,18 @@
-/** Twenty seconds of chaos against real processes, judged by the independent checker. */
+/** A chaos run of 20 s against real processes, judged by the independent checker. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 
 const SECOND = 1_000_000
-/** Rules that twenty seconds test only by chance: all other rules must have had samples. */
+/** Rules that a run of 20 s exercises only by chance. All other rules must have samples. */
 const EXERCISED_BY_CHANCE = [
   'lies are seen',
   'equivocation is caught',
   'an accepted transfer stays accepted',
 ]
 
-it('a run within the budget is valid', async () => {
+it('a chaos run within the fault budget has the verdict valid', async () => {
   await using cluster = await startCluster({
     nodes: 4,
     genesisOverrides: {
@@ -20,7 +20,7 @@ it('a run within the budget is valid', async () => {
     },
   })
   const seed = process.env['SEED'] ?? 'ci'
-  // Which rules must have been tested is asserted below.
+  // The expectation below lists the rules that must be exercised.
   const run = await cluster.chaos({ seed, durationMs: 20_000, allowsUnexercised: true })
   expect(run.verdict, `seed ${seed}: ${run.sentence}`).toBe('valid')
   const report = JSON.parse(await readFile(join(run.directory, 'report.json'), 'utf8'))

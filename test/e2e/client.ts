@@ -1,4 +1,4 @@
-/** A client of a running cluster, as a wallet or a curious person would be one: HTTP and nothing else. */
+/** A client of a running cluster that uses only HTTP, like a wallet. */
 import { createSystemClock } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
@@ -6,15 +6,15 @@ import type { RunningCluster } from 'quorumscan/testing'
 
 export const clock = createSystemClock()
 
-type OfValidator = {
+type ValidatorAccess = {
   readonly urls: Pick<RunningCluster['urls'], 'validator'>
-  /** Where the global one does not trust it. */
+  /** Default: the global `fetch`. A network with its own certificate authority needs another one. */
   readonly fetch?: typeof fetch
 }
 
 /** A lookup through the scan proxy. */
 export function lookup(
-  cluster: OfValidator,
+  cluster: ValidatorAccess,
   name: string,
   headers: Record<string, string> = {},
 ): Promise<HttpAnswer> {
@@ -24,16 +24,16 @@ export function lookup(
 }
 
 /** Waits until the name is found through the proxy. */
-export function untilFound(cluster: OfValidator, name: string): Promise<HttpAnswer> {
+export function untilFound(cluster: ValidatorAccess, name: string): Promise<HttpAnswer> {
   return until(`${name} to be found`, async () => {
     const answer = await lookup(cluster, name)
     return answer.status === 200 ? answer : undefined
   })
 }
 
-/** A registered user with coin, speaking through the generated client. */
+/** Registers a user with coin. It uses the generated client. */
 export async function createUser(
-  cluster: OfValidator & Pick<RunningCluster, 'token'>,
+  cluster: ValidatorAccess & Pick<RunningCluster, 'token'>,
   user: string,
   tapUsd: string | null = '10.0',
 ) {
@@ -46,7 +46,7 @@ export async function createUser(
     token,
     client,
     party: party_id,
-    /** Creates the request for a name; the id of its subscription request. */
+    /** Requests a name, and returns the id of its subscription request. */
     async request(name: string): Promise<string> {
       const body = { name, url: 'https://example.org', description: `entry of ${user}` }
       return unwrap(await client.POST('/v0/entry/create', { body })).subscriptionRequestCid
@@ -64,14 +64,14 @@ export async function createUser(
     async balance() {
       return unwrap(await client.GET('/v0/wallet/balance'))
     },
-    /** Request and accept; the confirmations follow by themselves. */
+    /** Requests a name and accepts the payment. The confirmations follow automatically. */
     async pay(name: string): Promise<string> {
       return this.accept(await this.request(name))
     },
   }
 }
 
-/** The data of an answer, or the error as an exception with the server's sentence. */
+/** Returns the data of an answer. @throws {Error} With the server's error. */
 export function unwrap<T>(answer: { data?: T; error?: unknown; response: Response }): T {
   if (answer.data === undefined || answer.error !== undefined)
     throw new Error(`${answer.response.status}: ${JSON.stringify(answer.error)}`)

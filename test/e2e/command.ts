@@ -1,4 +1,4 @@
-/** The `quorumscan` command, as a person types it. */
+/** The `quorumscan` command as a child process. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,13 +6,13 @@ import type { RunningCluster } from 'quorumscan/testing'
 
 export type Exit = {
   readonly code: number
-  /** The result: with `--json`, JSON and nothing else. */
+  /** The result. With `--json` it is only JSON. */
   readonly stdout: string
-  /** What a person reads: the result, and where the command failed its messages too. */
+  /** The result and, if the command failed, its messages. */
   readonly text: string
 }
 
-/** Runs it for the cluster's data directory. */
+/** Runs a command on the cluster's data directory. */
 export async function runCommand(
   cluster: RunningCluster,
   ...args: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * The console in a browser, as a person uses it: watch, break, mend, look up, register. One cluster; a test
- * begins with everything healed.
+ * The console in a browser: status, faults, lookups and registrations. All tests share one cluster, which is healed
+ * before each.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -14,8 +14,8 @@ import { chromiumPath, launchChromium } from '../browser/chromium.ts'
 import { startCluster } from '../support/clusters.ts'
 import { runCommand } from './command.ts'
 
-/** A node starts in a second or two, on a machine under load in more. */
-const RETURN_MS = 300_000
+/** Time for a node to start. It takes 1 to 2 s, and longer on a busy machine. */
+const NODE_START_MS = 300_000
 
 describe.skipIf(chromiumPath === null)('the console', () => {
   let cluster: RunningCluster
@@ -29,7 +29,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     cluster = await startCluster({ nodes: 4, probe: true })
     browser = await launchChromium()
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-    page.setDefaultTimeout(RETURN_MS)
+    page.setDefaultTimeout(NODE_START_MS)
     const { console } = await cluster.status()
     const url = console?.url ?? ''
     page.on('request', (request) => {
@@ -63,11 +63,11 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await choose(node, 'Kill …')
     await button(`Kill ${node}`).click()
   }
-  /** In both themes, as the page stands. */
+  /** Checks the current page with axe in both themes. */
   const assertAccessible = async (what: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      // Through the debugger, as the page's own policy rightly refuses scripts from elsewhere.
+      // Through the debugger, because the content security policy of the page refuses other scripts.
       await page.evaluate(axe)
       const violations = await page.evaluate(
         'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
@@ -76,19 +76,19 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     }
   }
 
-  it('shows that the quorum is lost after the click that loses it, and its return', async () => {
+  it('shows that the quorum is lost after three nodes are killed, and its recovery', async () => {
     for (const node of ['sv-1', 'sv-2']) await kill(node)
     await budget('Lookups', 'No further failure tolerated').waitFor()
     await budget('Registrations', 'Quorum lost').waitFor()
     await kill('sv-3')
     const lost = budget('Lookups', /^Quorum lost/)
-    await untilTrue('the console to say so', () => lost.isVisible())
+    await untilTrue('the console to show the lost quorum', () => lost.isVisible())
     await page.getByText('1 of 4 nodes up, 2 must agree').waitFor()
     await page
       .getByRole('list', { name: 'Events, newest first' })
       .getByText('quorum lost')
       .waitFor()
-    // Of what is down nothing is shown that was measured before.
+    // The status of a node that is down shows no earlier measurement.
     const { text } = await runCommand(cluster, 'status')
     expect(text).toMatch(/^sv-3 +down +- +\d+ +- +http/m)
     expect(text).not.toMatch(/^sv-[123] +lag/m)
@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   it('kills no node without a confirmation', async () => {
     await choose('sv-1', 'Kill …')
     await page.getByRole('dialog', { name: 'Kill sv-1?' }).waitFor()
-    await assertAccessible('the question')
+    await assertAccessible('the confirmation')
     await button('Cancel').click()
     await choose('sv-2', 'Wipe …')
     await page.keyboard.press('Escape')
@@ -110,7 +110,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect((await cluster.status()).nodes.map(({ state }) => state)).not.toContain('down')
   })
 
-  it('lets a node lie, shows its dissent, and lookups that stay right', async () => {
+  it('makes a node lie, and shows its dissent and correct lookups', async () => {
     await choose('sv-2', 'Break …')
     await page.getByRole('combobox', { name: 'Kind' }).focus()
     for (const _ of ['one', 'another']) await page.keyboard.press('ArrowDown')
@@ -123,7 +123,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect(fault?.endsAt).not.toBeNull()
     await page.getByText('4 of 4 nodes up, 1 faulty, 2 must agree').waitFor()
     await page.getByRole('textbox', { name: 'Name or party' }).fill('sv-1.sv.ns')
-    // Of all, so that votes end only when the one that lies is heard.
+    // With all nodes, so that the votes include the node that lies.
     await page.getByRole('combobox', { name: 'Quorum' }).selectOption('all')
     await button('Look up').click()
     await page.getByText('verified', { exact: true }).waitFor()
@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await assertAccessible('a liar')
   })
 
-  it('shows a node closely: its votes, certificate, log, queues, store and what it says', async () => {
+  it('shows the details of a node: votes, certificate, log, queues, storage and messages', async () => {
     await choose('sv-1', 'View …')
     const view = page.getByRole('dialog', { name: 'sv-1' })
     await view.getByText(/^offset \d+ of .*, signed by sv-.* of 4\)$/).waitFor()
@@ -158,7 +158,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await view.waitFor({ state: 'detached' })
   })
 
-  it('walks a registration, with every confirmation, by keyboard alone', async () => {
+  it('completes a registration, and shows its confirmations, by keyboard alone', async () => {
     const name = page.getByRole('textbox', { name: 'Name', exact: true })
     await name.focus()
     await page.keyboard.type('dave')
@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await button('Close').click()
   })
 
-  it('runs chaos to a verdict, with the report a click away', async () => {
+  it('shows the verdict of a chaos run, and opens its report', async () => {
     await page.getByRole('textbox', { name: 'Seed' }).fill('console')
     await page.getByRole('combobox', { name: 'Duration' }).selectOption('10')
     await button('Start a run').click()
@@ -197,7 +197,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await report.close()
   })
 
-  it('is readable by machines, in both themes and on a telephone', async () => {
+  it('has no violation of axe and no horizontal overflow at 360 and 1280 px in both themes', async () => {
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 })
       await assertAccessible(`${width} px`)
@@ -208,7 +208,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     }
   })
 
-  it('has the lookup before the list of nodes on a telephone, and what takes longer after it', async () => {
+  it('shows the lookup before the nodes, and chaos runs last, at 360 px', async () => {
     await page.setViewportSize({ width: 360, height: 900 })
     const headings = await page.getByRole('heading', { level: 2 }).all()
     const placed = await Promise.all(
@@ -223,7 +223,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
-  it('sends nothing elsewhere, keeps its token secret, and throws nothing', () => {
+  it('sends no request to another host, no token in a URL, and throws no error', () => {
     expect(foreign).toEqual([])
     expect(failures).toEqual([])
   })
@@ -238,7 +238,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await stranger.close()
   })
 
-  it('is out of reach of a page from elsewhere, even of one that has the token', async () => {
+  it('refuses requests of a page of another origin, even with the token', async () => {
     const { console } = await cluster.status()
     const url = new URL(String(console?.url))
     const token = url.hash.replace('#token=', '')
@@ -257,7 +257,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect(await cluster.faults()).toEqual([])
   })
 
-  it('leaves what happened in the metrics of every process', async () => {
+  it('every process exposes metrics of these events', async () => {
     await cluster.lie('sv-4', 'deny')
     const moved = [
       /^quorumscan_lookups_total\{outcome="verified"\} [1-9]/m,
@@ -280,7 +280,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect(moved.filter((line) => !line.test(text)).map(String)).toEqual([])
   })
 
-  /** What every process exposes, the control plane with its token. */
+  /** Reads the metrics of every process. The control plane requires its token. */
   async function scrape(): Promise<string> {
     const { validator, synchronizer, nodes } = cluster.urls
     const { console } = await cluster.status()
@@ -303,7 +303,7 @@ async function servePage(html: string) {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  // Listening on TCP, so the address is no text.
+  // The server listens on TCP, so the address is an object.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/`,
@@ -311,7 +311,7 @@ async function servePage(html: string) {
   }
 }
 
-/** Tries to kill a node in every way that a page has, and says how each ended. */
+/** A page that tries every way to kill a node, and lists the results. */
 function attackOn(origin: string, token: string): string {
   return `<!doctype html><title>Elsewhere</title><ul></ul><script type="module">
 const say = (text) => document.querySelector('ul').append(Object.assign(document.createElement('li'), {textContent: text}))

@@ -1,4 +1,4 @@
-/** The process of a cluster's control plane, as the cluster's data directory names it. */
+/** The pid of a cluster's control plane, from the cluster's data directory. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningCluster } from 'quorumscan/testing'

@@ -1,4 +1,4 @@
-/** What a disk, a careless copy or a lost file can do to a data directory: found, named, contained, mended. */
+/** Damage of a data directory by a disk, a copy or a lost file is detected, reported, contained and repaired. */
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyPairFromSeed, sha256, toHex } from '@quorumscan/base'
@@ -39,7 +39,7 @@ async function register(user: string) {
   })
 }
 
-it('a copy of the data directory starts and stops nothing of the original', async () => {
+it('commands on a copy of the data directory do not affect the cluster of the original', async () => {
   const copy = `${cluster.dataDir}-copy`
   cpSync(cluster.dataDir, copy, { recursive: true })
   try {
@@ -56,7 +56,7 @@ it('a copy of the data directory starts and stops nothing of the original', asyn
   }
 })
 
-it('a control.json that is half written is written again, and the cluster continues to run', async () => {
+it('the control plane rewrites a truncated control.json, and the cluster continues to run', async () => {
   const pid = controlPid(cluster)
   writeFileSync(join(cluster.dataDir, 'control.json'), '{"owner":"')
   await untilTrue(
@@ -66,7 +66,7 @@ it('a control.json that is half written is written again, and the cluster contin
   expect(controlPid(cluster)).toBe(pid)
 })
 
-it('a base port that changed is refused in a sentence while the cluster runs', async () => {
+it('`up` refuses another base port while the cluster runs', async () => {
   const { code, text } = await runCommand(cluster, 'up', '--base-port', '7777')
   expect([code, text]).toEqual([
     1,
@@ -74,7 +74,7 @@ it('a base port that changed is refused in a sentence while the cluster runs', a
   ])
 })
 
-it('a broken node and lost users are named, and the rest starts', async () => {
+it('`up` starts all other processes, and status names a broken node and lost users', async () => {
   await runCommand(cluster, 'down')
   for (const file of readdirSync(appendOnlyFiles('sv-2')))
     if (!file.endsWith('.manifest'))
@@ -85,7 +85,7 @@ it('a broken node and lost users are named, and the rest starts', async () => {
   expect(code, text).toBe(0)
   expect(text).toContain('quorumscan runs, but some processes are not up')
   // Health is polled: right after `up` the validator may still count as starting.
-  await untilTrue('status to give both reasons', async () => {
+  await untilTrue('status to report both problems', async () => {
     const { text } = await runCommand(cluster, 'status')
     return (
       /sv-2: its Redis exited/.test(text) &&
@@ -102,12 +102,12 @@ it('a broken node and lost users are named, and the rest starts', async () => {
   ])
 })
 
-it('a wiped node is back', async () => {
+it('`wipe` restores the broken node', async () => {
   const wiped = await runCommand(cluster, 'wipe', 'sv-2')
   expect(wiped.text).toContain('sv-2 was wiped and is up')
 })
 
-it('a byte that flips in an old entry of the log is named, and ends nothing', async () => {
+it('`log verify` and status report a flipped byte in an old log entry, and the cluster runs', async () => {
   const whole = await runCommand(cluster, 'log', 'verify')
   expect([whole.code, whole.text]).toEqual([0, expect.stringMatching(/^The log is whole/)])
   await runCommand(cluster, 'down')
@@ -129,7 +129,7 @@ it('a byte that flips in an old entry of the log is named, and ends nothing', as
     1,
     { whole: false, damages: [{ fault: 'signature' }] },
   ])
-  await untilTrue('status to tell it', async () =>
+  await untilTrue('status to report the damage', async () =>
     (await runCommand(cluster, 'status')).text.includes('synchronizer: The log is damaged at'),
   )
   const { synchronizer } = await cluster.status()
@@ -139,14 +139,14 @@ it('a byte that flips in an old entry of the log is named, and ends nothing', as
   expect([proven.code, proven.text]).toEqual([0, expect.stringContaining(': verified\n')])
 })
 
-it('a loss of users that was accepted gives them the parties that they had', async () => {
+it('`--accept-lost-users` lets users register again, with their earlier parties', async () => {
   const { status, body } = await register('alice')
   const owner = (await lookup(cluster, NAME)).body.entry.user
   expect(status).toBe(200)
   expect(body.party_id).toBe(owner)
 })
 
-it('a damaged log is left alone while too few nodes answer to tell what it held', async () => {
+it('`log repair` changes nothing while too few nodes answer', async () => {
   await cluster.kill('sv-2', { part: 'redis' })
   await cluster.kill('sv-3', { part: 'redis' })
   const { code, text } = await runCommand(cluster, 'log', 'repair')
@@ -157,7 +157,7 @@ it('a damaged log is left alone while too few nodes answer to tell what it held'
   await runCommand(cluster, 'heal', '--all')
 })
 
-it('a damaged log is refilled from the copies of the nodes while they answer, and ordering continues', async () => {
+it('`log repair` refills a damaged log from the copies of the nodes, and ordering continues', async () => {
   const repair = await runCommand(cluster, 'log', 'repair')
   expect([repair.code, repair.text]).toEqual([0, expect.stringMatching(/^Refilled offset [0-9]+ /)])
   const verdict = await runCommand(cluster, 'log', 'verify')
@@ -167,7 +167,7 @@ it('a damaged log is refilled from the copies of the nodes while they answer, an
   await untilFound(cluster, 'carol.unverified.ns')
 })
 
-/** Writes a group into the log of a stopped cluster, as its synchronizer would have. */
+/** Appends a group to the log of a stopped cluster, signed like those of its synchronizer. */
 async function appendGroup(entries: Parameters<typeof signGroup>[0]['entries']) {
   const file = logFileOf(cluster.dataDir)
   const last = newestOf(file)
@@ -189,7 +189,7 @@ async function appendGroup(entries: Parameters<typeof signGroup>[0]['entries']) 
   return group
 }
 
-it('an end of the log that lies ahead of the clock is cut off', async () => {
+it('`log repair --cut` cuts off entries whose record time is ahead of the clock', async () => {
   await runCommand(cluster, 'down')
   const recordTime = clock.nowMicros() + MONTH_MICROS
   const group = await appendGroup([{ recordTime, bytes: new Uint8Array(0) }])
@@ -200,32 +200,32 @@ it('an end of the log that lies ahead of the clock is cut off', async () => {
   ])
 })
 
-describe('log repair refuses, says why and what to do next, and changes nothing', () => {
+describe('`log repair` changes nothing, and reports the reason and what to do, if', () => {
   const redis = () => join(cluster.dataDir, 'redis')
   const NODES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
   const ALL = [...NODES, 'validator', 'synchronizer']
-  const kept = (history: string) => join(cluster.dataDir, history)
-  const keep = (history: string) => cpSync(redis(), kept(history), { recursive: true })
-  const put = (history: string, ...names: readonly string[]) => {
+  const copyOf = (history: string) => join(cluster.dataDir, history)
+  const save = (history: string) => cpSync(redis(), copyOf(history), { recursive: true })
+  const restore = (history: string, ...names: readonly string[]) => {
     for (const name of names) {
       rmSync(join(redis(), name), { recursive: true, force: true })
-      cpSync(join(kept(history), name), join(redis(), name), { recursive: true })
+      cpSync(join(copyOf(history), name), join(redis(), name), { recursive: true })
     }
   }
-  /** From what is common, the cluster writes some more, and stops. */
+  /** Starts the cluster from the common history, appends to the log, stops it, and saves the result. */
   const grow = async (history: string) => {
-    put('common', ...ALL)
+    restore('common', ...ALL)
     expect((await runCommand(cluster, 'up', '--detach')).code).toBe(0)
     await createUser(cluster, history)
     expect((await runCommand(cluster, 'down')).code).toBe(0)
-    keep(history)
+    save(history)
   }
   beforeAll(async () => {
-    keep('common')
+    save('common')
     await grow('one')
     await grow('other')
   })
-  afterAll(() => put('common', ...ALL))
+  afterAll(() => restore('common', ...ALL))
 
   const breakFiles = (name: string) => {
     for (const file of readdirSync(appendOnlyFiles(name)))
@@ -234,48 +234,48 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
 
   it.each<readonly [string, () => void, RegExp]>([
     [
-      'the log is another than the one that nodes followed',
-      () => put('one', 'synchronizer'),
+      'the log differs from the one that nodes followed',
+      () => restore('one', 'synchronizer'),
       /sv-1, sv-2, sv-3 and sv-4 followed another log than the one in \S+\. Restore the right directory\. If it is lost, move this one away, and try again/,
     ],
     [
-      'enough nodes hold each of two histories',
+      'two histories each have enough nodes',
       () => {
-        put('one', 'sv-1', 'sv-2')
-        put('common', 'synchronizer')
+        restore('one', 'sv-1', 'sv-2')
+        restore('common', 'synchronizer')
       },
       /signed 2 groups at offset \d+: sv-\d and sv-\d hold one, sv-\d and sv-\d hold another\. Keep everything: it is evidence\. Decide which history holds; then move the directories of the nodes with another one out of \S+redis, and try again/,
     ],
     [
-      'one node applied what the log lost',
+      'only one node applied the lost entries',
       () => {
-        put('common', ...ALL)
-        put('one', 'sv-1')
+        restore('common', ...ALL)
+        restore('one', 'sv-1')
       },
       /only sv-1 applied offsets \d+ to \d+, and 2 nodes must have them to refill them\. Restore an undamaged copy of \S+; wipe no replica before\. Or give them up: move \S+sv-1 away, and try again\./,
     ],
     [
-      'the validator applied what the log lost',
+      'only the validator applied the lost entries',
       () => {
-        put('common', ...ALL)
-        put('one', 'validator')
+        restore('common', ...ALL)
+        restore('one', 'validator')
       },
       /only validator applied .* Do not move the validator's directory away: it also holds its users, which no node has\./,
     ],
     [
-      'one node keeps what is damaged',
+      'only one node stores the damaged entries',
       () => {
-        put('common', ...ALL)
+        restore('common', ...ALL)
         damage(logFileOf(cluster.dataDir), 'entry of alice')
         for (const name of NODES.slice(1)) rmSync(join(redis(), name), { recursive: true })
       },
       /offsets? \d+ (to \d+ )?cannot be refilled: 2 nodes must have stored the same groups there; only sv-1 stored any\. Restore an undamaged copy/,
     ],
     [
-      'it is unknown what the validator applied of a damaged end',
+      'it is unknown how much of a damaged end the validator applied',
       () => {
-        put('common', ...ALL)
-        put('one', 'synchronizer')
+        restore('common', ...ALL)
+        restore('one', 'synchronizer')
         const file = logFileOf(cluster.dataDir)
         damage(file, newestOf(file).bytes)
         breakFiles('validator')
@@ -283,7 +283,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
       /the end of the log could be cut off, but how much of it validator applied is unknown, because its Redis does not answer\. Start it, and try again; `quorumscan logs validator\.redis/,
     ],
   ])('%s', async (_, harm, message) => {
-    put('other', ...ALL)
+    restore('other', ...ALL)
     harm()
     const { code, text } = await runCommand(cluster, 'log', 'repair')
     const words = text.replace(/\s+/g, ' ')
@@ -295,7 +295,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
 })
 
 it.runIf(IS_LONG)(
-  'a log directory that was swapped starts no new log: it is named, and rebuilt as it was',
+  '`up` starts no new log for an empty log directory, and `log repair` restores the log',
   async () => {
     const directory = join(cluster.dataDir, 'redis', 'synchronizer')
     renameSync(directory, `${directory}.moved`)
@@ -313,7 +313,7 @@ it.runIf(IS_LONG)(
     ])
     const again = await runCommand(cluster, 'up', '--detach')
     expect([again.code, again.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-    // Rebuilt from the log that was repaired; votes of another history would not count with the others.
+    // The node is rebuilt from the repaired log. Votes for another history would not agree with the others.
     await cluster.wipe('sv-4')
     await untilTrue('all nodes to agree', async () => {
       const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
@@ -322,10 +322,10 @@ it.runIf(IS_LONG)(
   },
 )
 
-it('a node whose disk is gone is back where the log was trimmed, and none of it is missed', async () => {
+it('a node that lost its disk recovers from a snapshot although the log is trimmed', async () => {
   await runCommand(cluster, 'down')
   const recordTime = clock.nowMicros()
-  // What no replica can read is an entry like any other. The first snapshot is that of offset 1 024.
+  // An entry that replicas cannot decode also counts. The first snapshot is at offset 1 024.
   await appendGroup(
     Array.from({ length: 1024 }, (_, index) => ({
       recordTime: recordTime + index,

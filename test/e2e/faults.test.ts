@@ -1,6 +1,6 @@
 /**
- * The main job on real processes, while they are killed, paused, wiped and restarted. One cluster for the
- * whole file: each test leaves all nodes up.
+ * Lookups and registrations on real processes while these are killed, paused, wiped and restarted. All tests share one
+ * cluster, and each leaves all nodes up.
  */
 
 import { send, until } from '@quorumscan/testkit'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.down())
 
-/** Everything up again and caught up, whatever the test did. */
+/** Restarts and resumes all processes, and waits until all nodes vote. */
 async function heal() {
   const { nodes, validator, synchronizer } = await cluster.status()
   for (const { name, state } of [
@@ -48,7 +48,7 @@ const agreed = (answer: { headers: Headers }) =>
   (answer.headers.get('x-quorum-agreed') ?? '').split(',')
 
 describe('lookups through the proxy', () => {
-  it('carry the entry, who agreed, and at which offset', async () => {
+  it('return the entry, the nodes that agreed, and the offset', async () => {
     const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
     expect(answer.body.entry).toMatchObject({
       user: alice.party,
@@ -58,7 +58,7 @@ describe('lookups through the proxy', () => {
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified')
     expect(answer.headers.get('x-quorum-threshold')).toBe('3')
     expect(agreed(answer).length).toBeGreaterThanOrEqual(3)
-    // The same bytes stand on every node at that offset.
+    // Every node returns the same answer at that offset.
     for (const url of Object.values(cluster.urls.nodes)) {
       const direct = await send(`${url}/v0/ans-entries/by-name/${ALICE}`, {
         headers: { 'x-read-at-offset': answer.headers.get('x-quorum-offset') ?? '' },
@@ -67,14 +67,14 @@ describe('lookups through the proxy', () => {
     }
   })
 
-  it('say that a name does not exist only when enough nodes say so', async () => {
+  it('return 404 with verified-absent for a name without an entry', async () => {
     const answer = await lookup(cluster, 'missing.unverified.ns')
     expect(answer).toAnswer(404)
     expect(answer.body.error).toBe('No ans entry found for name: missing.unverified.ns')
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
   })
 
-  it.each(['sv-1', 'sv-4'])('continue, verified, with %s killed', async (node) => {
+  it.each(['sv-1', 'sv-4'])('stay verified while %s is down', async (node) => {
     await cluster.kill(node)
     for (let round = 0; round < 20; round++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
@@ -86,7 +86,7 @@ describe('lookups through the proxy', () => {
     }
   })
 
-  it.each(['sv-1', 'sv-4'])('do not get slow with %s paused', async (node) => {
+  it.each(['sv-1', 'sv-4'])('do not wait for %s while it is paused', async (node) => {
     const times = async () => {
       const ms: number[] = []
       for (let round = 0; round < 40; round++) {
@@ -102,7 +102,7 @@ describe('lookups through the proxy', () => {
     expect(await times()).toBeLessThan(10 * healthy + 50)
   })
 
-  it('continue with two nodes killed, while a strong read is refused', async () => {
+  it('stay verified with two of four nodes down, while a strong read returns 502', async () => {
     await cluster.kill('sv-1')
     await cluster.kill('sv-3')
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
@@ -119,7 +119,7 @@ describe('lookups through the proxy', () => {
     expect(status.nodes.map((node) => node.state)).toEqual(['down', 'up', 'down', 'up'])
   })
 
-  it('are refused with three nodes killed, never answered by one', async () => {
+  it('return NOT_ENOUGH_NODES with three of four nodes down', async () => {
     for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
     const refused = await until('the refusal', async () => {
       const answer = await lookup(cluster, ALICE)
@@ -134,7 +134,7 @@ describe('lookups through the proxy', () => {
     expect(absent).toAnswer(502)
   })
 
-  it('survive a validator that is killed and restarted, and never go back', async () => {
+  it('do not return an older offset after the validator is killed and restarted', async () => {
     const before = Number((await lookup(cluster, ALICE)).headers.get('x-quorum-offset'))
     await cluster.kill('validator')
     await cluster.restart('validator')
@@ -147,7 +147,7 @@ describe('replicas', () => {
   const onNode = (node: string, name: string) =>
     send(`${cluster.urls.nodes[node]}/v0/ans-entries/by-name/${name}`)
 
-  it('learn after a restart what happened while they were down', async () => {
+  it('catch up after a restart', async () => {
     await cluster.kill('sv-2')
     await alice.pay('meanwhile.unverified.ns')
     await untilFound(cluster, 'meanwhile.unverified.ns')
@@ -159,7 +159,7 @@ describe('replicas', () => {
     expect(answer.body.entry.user).toBe(alice.party)
   })
 
-  it('rebuild themselves when they are wiped, to the same history', async () => {
+  it('rebuild the same history after they are wiped', async () => {
     await cluster.wipe('sv-4')
     await until('sv-4 to be up', async () =>
       (await cluster.status()).nodes.find((node) => node.name === 'sv-4')?.state === 'up'
@@ -174,7 +174,7 @@ describe('replicas', () => {
     expect(agreed(all)).toHaveLength(4)
   })
 
-  it('come back when their Redis is killed and restarted', async () => {
+  it('vote again after their Redis is killed and restarted', async () => {
     await cluster.kill('sv-3', { part: 'redis' })
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
     await cluster.restart('sv-3', { part: 'redis' })
@@ -185,13 +185,13 @@ describe('replicas', () => {
 })
 
 describe('registration', () => {
-  it('continues with one super-validator dead', async () => {
+  it('continues with one super-validator down', async () => {
     await cluster.kill('sv-3')
     await alice.pay('with-three.unverified.ns')
     await untilFound(cluster, 'with-three.unverified.ns')
   })
 
-  it('stops with two dead and completes by itself when one is back', async () => {
+  it('stops with two super-validators down, and completes when one is restarted', async () => {
     const name = 'with-two.unverified.ns'
     await cluster.kill('sv-3')
     await cluster.kill('sv-4')
@@ -199,7 +199,7 @@ describe('registration', () => {
     const [synchronizer] = await openSynchronizers(cluster)
     if (synchronizer === undefined) throw new Error('the cluster has no synchronizer')
     await using _ = synchronizer
-    // Of those that run; a super-validator may confirm twice, which counts once.
+    // From the running super-validators. One that confirms twice counts once.
     const confirmations = await until('both confirmations in the log', async () => {
       const found = await confirmationsOf(cluster, { synchronizer, payment })
       return new Set(found.map(({ confirmer }) => confirmer)).size === 2 ? found : undefined
@@ -217,7 +217,7 @@ describe('registration', () => {
     await untilFound(cluster, name)
   })
 
-  it('survives the synchronizer and its Redis being killed: what was acknowledged is there', async () => {
+  it('loses no acknowledged entry when the synchronizer and its Redis are killed', async () => {
     const request = await alice.request('acknowledged.unverified.ns')
     await cluster.kill('synchronizer', { part: 'redis' })
     await cluster.kill('synchronizer')
@@ -235,7 +235,7 @@ describe('registration', () => {
     await untilFound(cluster, 'acknowledged.unverified.ns')
   })
 
-  it('is refused for certain while the disk of the log is full, and lookups continue', async () => {
+  it('returns a definite LOG_FULL while the disk of the log is full, and lookups continue', async () => {
     const full = await runCommand(cluster, 'fill', 'synchronizer', '--disk')
     expect(full.code, full.text).toBe(0)
     const refused = await until('the refusal', async () => {
@@ -244,13 +244,13 @@ describe('registration', () => {
     })
     expect(refused).toMatchObject({ code: 'LOG_FULL', definite: true })
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
-    const { text } = await until('status to say so', async () => {
+    const { text } = await until('status to report the full disk', async () => {
       const status = await runCommand(cluster, 'status')
       return status.text.includes('the disk of the log has 0 MiB free') ? status : undefined
     })
     expect(text).toMatch(/synchronizer +disk full/)
     for (const url of [cluster.urls.nodes['sv-1'], `${cluster.urls.validator}/api/validator`])
-      await until('those that follow the log to say so', async () => {
+      await until('followers of the log to report the full disk', async () => {
         const ready = await fetch(`${url}/readyz`)
         return ready.ok && ready.headers.get('x-detail')?.startsWith('LOG_FULL: ')
           ? true
@@ -266,7 +266,7 @@ describe('registration', () => {
     expect(await runCommand(cluster, 'fill', 'sv-1', '--disk')).toMatchObject({ code: 2 })
   })
 
-  it('gives a contested name to one payer and the coin back to the other', async () => {
+  it('gives a name with two payers to one, and refunds the other', async () => {
     const name = 'contested.unverified.ns'
     const bob = await createUser(cluster, 'bob')
     const requests = await Promise.all([alice.request(name), bob.request(name)])
@@ -288,7 +288,7 @@ describe('registration', () => {
 })
 
 describe('the command line', () => {
-  it('kills several, says so of each, and names the nodes that did not answer, and who killed them', async () => {
+  it('kills several nodes, and reports which nodes did not answer and which command killed them', async () => {
     const killed = await runCommand(cluster, 'kill', 'sv-1', 'sv-2')
     expect(killed).toMatchObject({ code: 0, text: 'sv-1 is killed\nsv-2 is killed\n' })
     const check = await runCommand(cluster, 'check')
@@ -302,7 +302,7 @@ describe('the command line', () => {
     expect(unknown).toMatchObject({ code: 2, text: expect.stringContaining('unknown node sv-9') })
   })
 
-  it('names the node that lags, and since when', async () => {
+  it('`check` names a node that lags, and the time since when', async () => {
     await cluster.partition('sv-4', { from: 'log' })
     await alice.pay('behind.unverified.ns')
     await untilFound(cluster, 'behind.unverified.ns')
@@ -314,7 +314,7 @@ describe('the command line', () => {
 })
 
 describe('the control plane', () => {
-  it('takes over after a crash what runs, with the faults in force', async () => {
+  it('takes over the running processes, and the faults in force, after it has crashed', async () => {
     const pid = controlPid(cluster)
     await cluster.kill('sv-3')
     const pidsOf = async () => (await cluster.status()).nodes.map((node) => node.pid)

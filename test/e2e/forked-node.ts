@@ -1,24 +1,24 @@
 /**
- * A node that was shown another log, at the address of one that was killed: it gives the answers of an
- * honest node, and another history. One alone is outvoted; f + 1 of them are a fork.
+ * A node with another history, at the address of a killed node. It returns the answers of an honest node with another
+ * history hash. One such node is outvoted; f + 1 of them are a fork.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { standIn } from './stand-in.ts'
 
-const PASSED_ON = ['offset', 'record-time', 'head', 'head-time'].map((name) => `x-ledger-${name}`)
+const FORWARDED = ['offset', 'record-time', 'head', 'head-time'].map((name) => `x-ledger-${name}`)
 
 export async function startForkedNode(options: {
-  /** Where the killed node was. */
+  /** URL of the killed node. */
   readonly url: string
   readonly honestUrl: string
   readonly historyHash: string
 }): Promise<AsyncDisposable> {
-  const passOn = async (request: IncomingMessage, response: ServerResponse) => {
+  const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', url } = request
     const init = method === 'POST' ? { method, body: await text(request) } : { method }
     const answer = await fetch(`${options.honestUrl}${url}`, init)
-    const headers = PASSED_ON.flatMap((name) => {
+    const headers = FORWARDED.flatMap((name) => {
       const value = answer.headers.get(name)
       return value === null ? [] : [[name, value] as const]
     })
@@ -32,5 +32,5 @@ export async function startForkedNode(options: {
     response.end(body)
   }
 
-  return standIn(options.url, passOn)
+  return standIn(options.url, forward)
 }

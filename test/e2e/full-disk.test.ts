@@ -1,6 +1,6 @@
 /**
- * A cluster whose data directory lies on a small disk that fills up: first so far that the log accepts no entry, then
- * until no process can write a byte. When there is room again, all processes continue without a restart.
+ * A cluster whose data directory is on a small disk. The disk fills until the log accepts no entry, then until no
+ * process can write a byte. When space is free again, all processes continue without a restart.
  */
 import { join } from 'node:path'
 import { send, until, untilTrue } from '@quorumscan/testkit'
@@ -12,7 +12,7 @@ import { mountSmallDisk } from './small-disk.ts'
 
 const SIZE_MIB = 96
 const FREE_MIB_MIN = 24
-/** Usually it is less than a second: what waits for a process that cannot answer takes longer than this. */
+/** `status` usually takes less than a second. A wait for a process that cannot answer takes longer than this limit. */
 const STATUS_MS_MAX = 20_000
 const NAME = 'alice.unverified.ns'
 
@@ -52,7 +52,7 @@ describe.runIf(disk !== null)('a full disk', () => {
     return answer.headers.get('x-quorum-record-time') ?? ''
   }
 
-  it('below what stays free, writes are refused for certain, and reads stay fresh', async () => {
+  it('below the minimum of free space, writes get a definite LOG_FULL and reads stay fresh', async () => {
     await small.fill(FREE_MIB_MIN - 4)
     const refused = await until('the refusal', async () => {
       const answer = await register(`late-${clock.monotonicMs()}`.replace('.', '-'))
@@ -64,20 +64,20 @@ describe.runIf(disk !== null)('a full disk', () => {
       true,
     ])
     const before = await recordTime()
-    await untilTrue('record time to move on', async () => (await recordTime()) > before)
+    await untilTrue('record time to advance', async () => (await recordTime()) > before)
     const { text } = await runCommand(cluster, 'status')
     expect(text).toMatch(/synchronizer: the disk of the log has [0-9]+ MiB free/)
   })
 
-  it('without a byte left, no process of ours ends, and status answers', async () => {
+  it('without free space, no node or validator process exits, and status answers', async () => {
     const pidsOf = async () => {
       const { nodes, validator } = await cluster.status()
       return [...nodes, validator].map(({ pid }) => pid)
     }
     const pids = await pidsOf()
     await small.fill(0)
-    // A Redis that must keep every write exits. A restart does not help before there is room.
-    await untilTrue('one of them to give up', async () => {
+    // A Redis that must persist every write exits. A restart fails until space is free.
+    await untilTrue("the validator's Redis to exit", async () => {
       await small.fill(0)
       return (await cluster.status()).validator.redisPid === null
     })
@@ -91,9 +91,9 @@ describe.runIf(disk !== null)('a full disk', () => {
     expect(await pidsOf()).toEqual(pids)
   })
 
-  it('continues without a restart when there is room', async () => {
+  it('all processes continue without a restart when space is free again', async () => {
     small.clear()
-    await untilTrue('everything to be up', async () => {
+    await untilTrue('all processes to be up', async () => {
       const { nodes, validator, synchronizer } = await cluster.status()
       return [...nodes, validator, synchronizer].every(({ state }) => state === 'up')
     })

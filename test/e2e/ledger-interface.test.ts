@@ -1,4 +1,4 @@
-/** The ledger interface of a real validator: what wallets do with it, while it is killed and restarted. */
+/** The ledger interface of a real validator, as wallets use it, while the validator is killed and restarted. */
 
 import { randomUUID } from 'node:crypto'
 import { send, until } from '@quorumscan/testkit'
@@ -27,7 +27,7 @@ type Answer = {
   readonly context: Record<string, string>
 }
 
-/** Null where the validator could not be reached, or did not answer. */
+/** Returns null if the validator is unreachable or does not answer. */
 async function post(path: string, body: object): Promise<Answer | null> {
   try {
     const answer = await send(`${cluster.urls.validator}${path}`, {
@@ -75,7 +75,7 @@ describe('the same change', () => {
     const before = await coinOf()
     const request = tapRequest()
     const answers: (Answer | null)[] = []
-    const wave = () =>
+    const submitAll = () =>
       Promise.all(
         Array.from({ length: 50 }, async (_, index) => {
           const submissionId = `s-${index}-${randomUUID()}`
@@ -84,8 +84,8 @@ describe('the same change', () => {
         }),
       )
     for (let round = 0; round < 2; round++) {
-      const sent = wave()
-      // As soon as one is acknowledged, at the latest when all are answered.
+      const sent = submitAll()
+      // Waits for the first acknowledgement, or until all requests have ended.
       await Promise.race([
         sent,
         until('an answer', async () => (answers.some((one) => one !== null) ? true : undefined)),
@@ -94,7 +94,7 @@ describe('the same change', () => {
       await sent
       await restartValidator()
     }
-    await wave()
+    await submitAll()
     const codes = answers.flatMap((one) =>
       one === null ? [] : [`${one.status} ${one.code}`.trim()],
     )
@@ -124,7 +124,7 @@ describe('a submission with a least ledger time', () => {
 })
 
 describe('pruning', () => {
-  it('of a node: what lies below is refused, the rest is as it was, and a restarted node knows', async () => {
+  it('of a node makes reads below the offset return OFFSET_PRUNED, also after a restart', async () => {
     const url = cluster.urls.nodes['sv-1']
     const read = (offset: number) =>
       send(`${url}/v0/ans-entries/by-name/dso.ns`, {
@@ -146,7 +146,7 @@ describe('pruning', () => {
     await check()
   })
 
-  it('of the validator: as the ledger interface tells', async () => {
+  it('of the validator makes reads below the offset return PARTICIPANT_PRUNED_DATA_ACCESSED', async () => {
     const { body } = await send(`${cluster.urls.validator}/v2/state/ledger-end`, {
       headers: { authorization: `Bearer ${alice.token}` },
     })
@@ -163,7 +163,7 @@ describe('pruning', () => {
   })
 })
 
-describe('the most used ledger client, unchanged', () => {
+describe('@canton-network/core-ledger-client, unchanged,', () => {
   const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
   const connect = async (token: string) => {
     const client = new LedgerClient({
@@ -178,7 +178,7 @@ describe('the most used ledger client, unchanged', () => {
   const ledgerEnd = async (client: LedgerClient) =>
     Number((await client.get('/v2/state/ledger-end'))['offset'])
 
-  it('connects, and learns the version and who it is', async () => {
+  it('connects, and reads the version and its user', async () => {
     const client = await connect(alice.token)
     expect(client.getCurrentClientVersion()).toBe('3.5')
     const answer = await client.get('/v2/authenticated-user')
@@ -189,7 +189,7 @@ describe('the most used ledger client, unchanged', () => {
     })
   })
 
-  it('submits, waits, and reads the update', async () => {
+  it('submits a command, waits for it, and reads the update', async () => {
     const client = await connect(alice.token)
     const beginExclusive = await ledgerEnd(client)
     const submitted = await client.post('/v2/commands/submit-and-wait', tapRequest())
@@ -213,7 +213,7 @@ describe('the most used ledger client, unchanged', () => {
     ])
   })
 
-  it('submits and finds the completion, an error as well', async () => {
+  it('submits a command, and finds its completion or its error', async () => {
     const client = await connect(alice.token)
     const offset = await ledgerEnd(client)
     const request = tapRequest({ userId: 'alice', readAs: [] })
@@ -232,7 +232,7 @@ describe('the most used ledger client, unchanged', () => {
     })
   })
 
-  it('knows our errors', async () => {
+  it('recognizes our errors', async () => {
     const client = await connect(alice.token)
     const refused = await client
       .post('/v2/commands/async/submit', tapRequest({ commands: [] }))
@@ -260,7 +260,7 @@ describe('the most used ledger client, unchanged', () => {
   })
 })
 
-describe('the wallet SDK of the network, unchanged', () => {
+describe('@canton-network/wallet-sdk, unchanged,', () => {
   const connect = (token: string) => {
     const auth = { method: 'static', token }
     return SDK.create({
@@ -283,7 +283,7 @@ describe('the wallet SDK of the network, unchanged', () => {
   }
 
   beforeAll(() => {
-    // Node 20 has none; browsers do.
+    // Node 20 has no WebSocket; browsers have one.
     globalThis.WebSocket ??= WebSocket as never
   })
 
@@ -310,7 +310,7 @@ describe('the wallet SDK of the network, unchanged', () => {
     expect(await first(completions, 'Completion')).toMatchObject({ updateId, commandId })
   })
 
-  it('reads active contracts, and knows whose parties it may use', async () => {
+  it('reads active contracts, and lists the parties that it may use', async () => {
     const sdk = await connect(alice.token)
     expect(await sdk.party.list()).toContain(alice.party)
     const coins = await sdk.ledger.acs.read({

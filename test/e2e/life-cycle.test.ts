@@ -1,7 +1,7 @@
 /**
- * The whole life of a name on a real cluster whose rules count in seconds: registered, renewed twice automatically,
- * expired, and registered by another user. Through HTTP only. Every step is looked for in verified lookups and in the
- * activity history.
+ * The life cycle of a name, on a real cluster with lifetimes of seconds: it is registered, renewed twice automatically,
+ * expires, and is registered by another user. The test uses only HTTP, and checks each step in verified lookups and in
+ * the activity history.
  */
 import { parseTime } from '@quorumscan/model'
 import { until } from '@quorumscan/testkit'
@@ -32,14 +32,14 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.down())
 
-it('a name is renewed twice, lapses and finds a new owner', async () => {
+it('a name is renewed twice, expires, and is registered by another user', async () => {
   const alice = await createUser(cluster, 'alice')
   await using watch = watchName(NAME)
   await alice.accept(await alice.request(NAME), { autoRenew: true })
   const first = entryOf(await untilFound(cluster, NAME))
   expect(first).toMatchObject({ user: alice.party, name: NAME })
 
-  // Renewed by itself: a new contract, one lifetime more, another fee burned.
+  // Each renewal creates a contract with one more lifetime, and burns a fee.
   const second = await untilChanged(first)
   expect(second.expiresAt).toBe(first.expiresAt + LIFETIME_MICROS)
   const third = await untilChanged(second)
@@ -58,8 +58,8 @@ it('a name is renewed twice, lapses and finds a new owner', async () => {
   const own = unwrap(await alice.client.GET('/v0/entry/all')).entries
   expect(own).toMatchObject([{ name: NAME, contractId: third.contractId }])
 
-  // Without a renewal it is gone at expiresAt, from lookups and from the owner's list.
-  await until('the name to lapse', async () =>
+  // Without a renewal the name disappears at expiresAt from lookups and from the owner's list.
+  await until('the name to expire', async () =>
     (await lookup(cluster, NAME)).status === 404 ? true : undefined,
   )
   expect(unwrap(await alice.client.GET('/v0/entry/all')).entries).toEqual([])
@@ -67,14 +67,14 @@ it('a name is renewed twice, lapses and finds a new owner', async () => {
   await bob.pay(NAME)
   const fourth = entryOf(await untilFound(cluster, NAME))
   expect(fourth.user).toBe(bob.party)
-  await until('the lapsed subscription to be cleaned up', async () => {
+  await until('the expired subscription to be deleted', async () => {
     const { data } = await alice.client.GET('/v0/wallet/subscriptions')
     return data?.subscriptions.length === 0 ? true : undefined
   })
   expect((await alice.balance()).effective_unlocked_qty).toBe('1400.0000000000')
   expect((await bob.balance()).effective_unlocked_qty).toBe('1800.0000000000')
 
-  // The answers of a client that looked the name up all the time: each was verified.
+  // Every answer of a client that looked the name up continuously was verified.
   const samples = await watch.stop()
   const contractIds = samples.map(({ entry }) => entry?.contractId ?? 'nothing')
   expect(contractIds.filter((id, index) => id !== contractIds[index - 1])).toEqual([
@@ -87,13 +87,13 @@ it('a name is renewed twice, lapses and finds a new owner', async () => {
     expect(outcome).toBe(entry === null ? 'verified-absent' : 'verified')
     if (entry !== null) expect(recordTime).toBeLessThan(entry.expiresAt)
   }
-  const lapsed = samples.findLastIndex(({ entry }) => entry === null)
-  expect(samples[lapsed]?.recordTime).toBeGreaterThanOrEqual(third.expiresAt)
+  const expiredIndex = samples.findLastIndex(({ entry }) => entry === null)
+  expect(samples[expiredIndex]?.recordTime).toBeGreaterThanOrEqual(third.expiresAt)
 
   await expectActivities(alice.party, bob.party)
 })
 
-/** Pages of any size give the same rows: what was paid for the name, and what rounds paid meanwhile. */
+/** Pages of any size return the same rows: payments for the name, and rewards of rounds. */
 async function expectActivities(alice: string, bob: string): Promise<void> {
   const rows = await readActivities(cluster)
   const again = await readActivities(cluster, { pageSize: 7 })
@@ -119,7 +119,7 @@ async function expectActivities(alice: string, bob: string): Promise<void> {
     { ...burned(bob), amount: FEE },
   ])
 
-  // Each round that closed paid each super-validator once, in equal parts.
+  // Each closed round paid each super-validator once, the same amount.
   const mints = rows.filter(isOfType('mint'))
   const rounds = [...new Set(mints.map((row) => row.round))]
   expect(rounds).toEqual(rounds.map((_, index) => index))
@@ -137,14 +137,14 @@ type Lookup = Awaited<ReturnType<typeof lookup>>
 function entryOf(answer: Lookup): Entry {
   const { contract_id: contractId, user, name, expires_at: text } = answer.body.entry
   const expiresAt = parseTime(text)
-  if (expiresAt === undefined) throw new Error(`${text} is no time`)
+  if (expiresAt === undefined) throw new Error(`${text} is not a time`)
   return { contractId, user, name, expiresAt }
 }
 
 function untilChanged(entry: Entry): Promise<Entry> {
   return until('the renewal', async () => {
     const answer = await lookup(cluster, NAME)
-    expect(answer.status, 'the name never goes while it is renewed').not.toBe(404)
+    expect(answer.status, 'the name exists while it is renewed').not.toBe(404)
     if (answer.status !== 200) return undefined // Too few nodes answer in time on a busy machine.
     const found = entryOf(answer)
     return found.contractId === entry.contractId ? undefined : found
@@ -153,7 +153,7 @@ function untilChanged(entry: Entry): Promise<Entry> {
 
 type Sample = { recordTime: number; outcome: string | null; entry: Entry | null }
 
-/** Looks the name up ten times a second, and again when it stops. Keeps the answers that nodes agreed on. */
+/** Looks the name up ten times a second, and once at the end. Stores the answers that nodes agreed on. */
 function watchName(name: string) {
   const samples: Sample[] = []
   const stopping = new AbortController()

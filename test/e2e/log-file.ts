@@ -1,4 +1,4 @@
-/** The append-only file of a stopped cluster's log, as a hex editor shows it. */
+/** Reads and changes the append-only file of a stopped cluster's log. */
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -34,16 +34,16 @@ export function append(file: string, { id, bytes, signature }: LogElement): void
   )
 }
 
-/** Flips a byte where these last are. */
+/** Flips a byte at the last occurrence of `what`. */
 export function damage(file: string, what: string | Uint8Array): void {
   const bytes = readFileSync(file)
   const at = bytes.lastIndexOf(what)
-  if (at < 0) throw new Error(`${file} does not hold that`)
+  if (at < 0) throw new Error(`${file} does not contain the bytes to damage`)
   bytes[at] = (bytes[at] ?? 0) ^ 0xff
   writeFileSync(file, bytes)
 }
 
-/** Arrays of strings in the protocol of Redis. */
+/** Parses arrays of strings in the Redis protocol. */
 function commandsOf(file: Buffer): readonly (readonly Buffer[])[] {
   const commands: Buffer[][] = []
   let at = 0

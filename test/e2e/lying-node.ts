@@ -1,6 +1,6 @@
 /**
- * A member that lies to readers of certified answers, at the address of a node that was killed: it knows what an
- * honest node says, has said, and says of other names, and it has the killed node's key.
+ * A member that lies to readers of certified answers, at the address of a killed node. It knows the current and earlier
+ * answers of an honest node, also for other names, and has the killed node's key.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -18,9 +18,9 @@ type Reply = { readonly status: number; readonly body: string }
 
 type Liar = {
   readonly truth: Reply
-  /** What an honest node first said to this request. */
+  /** The first reply of an honest node to this request. */
   readonly first: Reply
-  /** What it says of another name. */
+  /** The reply of an honest node for another name. */
   other(): Promise<Reply>
   readonly name: string
   readonly scanKey: KeyPair
@@ -37,7 +37,7 @@ const refusing = (status: number, code: string) => (): Reply => ({
   body: JSON.stringify({ error: 'no', code, retryable: true }),
 })
 
-/** Signed by the liar alone, as often as it takes: what it would like to be the state. */
+/** An invented state with `count` signatures, all of the liar. */
 const inventing =
   (count: number) =>
   ({ truth, name, scanKey }: Liar): Reply => {
@@ -53,7 +53,7 @@ const inventing =
     return { ...truth, body }
   }
 
-/** null: nothing is said at all. */
+/** With null the node never replies. */
 const LIES: Readonly<Record<string, (liar: Liar) => Reply | Promise<Reply> | null>> = {
   replay: ({ first }) => first,
   'another name': ({ other }) => other(),
@@ -70,21 +70,21 @@ const LIES: Readonly<Record<string, (liar: Liar) => Reply | Promise<Reply> | nul
   half: changing((body) => body.slice(0, body.length / 2)),
   'no such name': refusing(404, 'ENTRY_NOT_FOUND'),
   'no certificate': refusing(503, 'NO_CERTIFICATE'),
-  'the walk is over': refusing(410, 'OFFSET_PRUNED'),
+  'an expired state': refusing(410, 'OFFSET_PRUNED'),
   'too many requests': refusing(429, 'RATE_LIMITED'),
   silence: () => null,
 }
 
 export type LyingNode = AsyncDisposable & {
-  /** How many kinds of lies there are. */
+  /** Number of kinds of lies. */
   readonly lieCount: number
   /** How often the node used each lie. */
   readonly useCounts: ReadonlyMap<string, number>
 }
 
-/** Of what it is asked with a proof it tells one lie after the other; the rest is true. */
+/** Answers certified requests with one lie after the other, and all other requests truthfully. */
 export async function startLyingNode(options: {
-  /** Where the killed node was. */
+  /** URL of the killed node. */
   readonly url: string
   readonly honestUrl: string
   readonly name: string
@@ -95,7 +95,7 @@ export async function startLyingNode(options: {
   const useCounts = new Map<string, number>()
   let count = 0
 
-  const ask = async (path: string, init: RequestInit): Promise<Reply> => {
+  const fetchHonest = async (path: string, init: RequestInit): Promise<Reply> => {
     const answer = await fetch(`${honestUrl}${path}`, init)
     return { status: answer.status, body: await answer.text() }
   }
@@ -106,16 +106,16 @@ export async function startLyingNode(options: {
     const body = method === 'POST' ? await text(request) : null
     const headers = { accept, ...(body === null ? {} : { 'content-type': 'text/plain' }) }
     const init = { method, headers, body }
-    const truth = await ask(path, init)
+    const truth = await fetchHonest(path, init)
     const key = `${path.replace(/[?&]min_offset=\d+/, '')} ${body ?? ''}`
     const first = firstReplies.get(key) ?? truth
     firstReplies.set(key, first)
     const isCertified = accept.includes(CERTIFIED_MEDIA_TYPE)
-    const [lie = '', tell = () => truth] = isCertified
+    const [lie = '', replyWith = () => truth] = isCertified
       ? (Object.entries(LIES)[count++ % Object.keys(LIES).length] ?? [])
       : []
-    const other = () => ask('/v0/ans-entries/by-name/dso.ns', { headers })
-    const reply = await tell({ truth, first, other, name, scanKey })
+    const other = () => fetchHonest('/v0/ans-entries/by-name/dso.ns', { headers })
+    const reply = await replyWith({ truth, first, other, name, scanKey })
     if (isCertified) useCounts.set(lie, (useCounts.get(lie) ?? 0) + 1)
     if (reply === null) return
     response.writeHead(reply.status, {

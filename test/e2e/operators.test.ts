@@ -1,7 +1,6 @@
 /**
- * Operators who share no machine, no user and no key: each makes its keys, all make the same genesis, and each runs its own
- * part by `run`, with TLS. Machines are killed, cut off, and lost with their disks, and restored parts continue elsewhere.
- * Of the long tests: one network for each way of ordering, whose tests leave all of it up.
+ * Operators that share no machine, user or key. Each makes its keys, all make the same genesis, and each runs its own
+ * part with `run` and TLS. Machines are killed, cut off, or lost with their disks. Backups are restored on others. These tests run with LONG=1. Each kind of ordering has one network, and each test leaves all of it up.
  *
  * @module-tag long-run
  */
@@ -16,10 +15,10 @@ import {
   createNetwork,
   type Network,
   type Operator,
+  outputOf,
   run,
-  saidBy,
+  runCli,
   stop,
-  type,
   untilReady,
 } from '../support/operators.ts'
 import { copySoftware, newestKnown, nextVersion } from '../support/software.ts'
@@ -27,25 +26,25 @@ import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
 const ALICE = 'alice.unverified.ns'
-/** As often as one client may ask, with room: without a pause a quick machine asks more than its rate limit. */
+/** Keeps a client below its rate limit, which a fast machine would otherwise exceed. */
 const LOOKUP_EVERY_MS = 20
 const BACKUP = 'one.backup'
 const ROOT = join(import.meta.dirname, '../..')
-/** Of the newer version: what a tap gives at most, times 10^10. */
+/** Limit of a tap in the newer version, in coin times 10^10. */
 const TAP_MAX = 10n ** 16n
-/** So much later than entries, blocks follow another version. */
+/** Blocks follow a new version this much later than entries. */
 const BLOCK_RULES_MINUTES = 10
 
 describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometbft'])(
-  'on machines of their own, ordered by %s, operators',
+  'operators on separate machines, ordered by %s,',
   (ordering) => {
-    const isTogether = ordering === 'cometbft'
+    const isCometBft = ordering === 'cometbft'
     let network: Network
     let alice: Awaited<ReturnType<typeof createUser>>
     let count = 0
 
     beforeAll(async () => {
-      network = await createNetwork({ ordering: isTogether ? 'cometbft' : 'redis', svCount: 4 })
+      network = await createNetwork({ ordering: isCometBft ? 'cometbft' : 'redis', svCount: 4 })
       const { all, client, machines } = network
       process.stdout.write(`machines are ${machines.kind}\n`)
       for (const operator of all) run(operator)
@@ -57,7 +56,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     afterAll(() => network?.[Symbol.asyncDispose]())
     afterEach(untilWhole)
 
-    /** Of a new name, until lookups find it. */
+    /** Registers a new name, and waits until lookups find it. */
     async function register(): Promise<void> {
       const name = `name-${++count}.unverified.ns`
       await alice.pay(name)
@@ -70,7 +69,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         return answer.status === 200
       })
       // Lookups need no log. After 15 s without one the validator refuses writes until its replica has caught up.
-      await untilTrue('the validator to take writes', async () => {
+      await untilTrue('the validator to accept writes', async () => {
         const { urls, fetch } = network.client
         return (await send(`${urls.validator}/readyz`, { fetch })).status === 200
       })
@@ -82,7 +81,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       return operator
     }
 
-    async function startAgain(operator: Operator): Promise<void> {
+    async function runAgain(operator: Operator): Promise<void> {
       run(operator)
       await untilReady(operator)
     }
@@ -90,14 +89,14 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     const processesOf = async ({ machine }: Operator) =>
       JSON.parse(await readFile(join(machine.directory, 'var/processes.json'), 'utf8')).content
 
-    it('run no second one of theirs, and what ends is started again', async () => {
+    it('cannot start a second `run`, and `run` restarts a process that exits', async () => {
       const operator = sv(1)
-      // It would end what the first one runs.
+      // A second `run` would end the processes of the first one.
       const { running } = operator
       const twice = run(operator)
       await once(twice, 'exit')
       expect(twice.exitCode).toBe(1)
-      expect(saidBy(operator)).toContain('runs the processes of')
+      expect(outputOf(operator)).toContain('runs the processes of')
       operator.running = running
 
       const find = async () =>
@@ -111,29 +110,29 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await untilWhole()
     })
 
-    it('continue without a machine that is killed', async () => {
+    it('register names while one machine is down', async () => {
       await sv(2).machine.kill()
       await register()
-      await startAgain(sv(2))
+      await runAgain(sv(2))
     })
 
-    it('continue without a machine that is cut off, which catches up without a restart', async () => {
+    it('register names while one machine is cut off, which then catches up without a restart', async () => {
       await sv(3).machine.cutOff()
       await register()
       await sv(3).machine.reconnect()
     })
 
-    /** From any machine, by the files that all have. */
+    /** Checks the replicas from the validator's machine, with the public files. */
     async function expectEqual(): Promise<void> {
       const files = ['--genesis', 'etc/genesis.json', '--members', 'etc/members']
-      expect(await type(network.validator, 'check', ...files)).toContain('all replicas are equal')
-      const found = await type(network.validator, 'resolve', ALICE, '--quorum', 'all', ...files)
+      expect(await runCli(network.validator, 'check', ...files)).toContain('all replicas are equal')
+      const found = await runCli(network.validator, 'resolve', ALICE, '--quorum', 'all', ...files)
       expect(found).toContain(': verified')
     }
 
-    it('see from any machine that all replicas are equal', expectEqual)
+    it('can check from any machine that all replicas are equal', expectEqual)
 
-    /** What they signed, wherever they are now. */
+    /** All super-validators have signed the same history, whatever machine they run on. */
     async function expectOneHistory(): Promise<void> {
       const { fetch } = network.client
       const ask = async ({ machine }: Operator): Promise<Map<number, string>> => {
@@ -151,13 +150,13 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       expect(new Set(histories).size).toBe(1)
     }
 
-    /** Writes a backup of it while all runs, loses its machine, and has the backup on another one. */
+    /** Makes a backup of a running operator, destroys its machine, and copies the backup to another one. */
     async function lose(
       operator: Operator,
       { address, meanwhile = register }: { address?: string; meanwhile?(): Promise<void> } = {},
     ): Promise<void> {
       const { role, name, machine } = operator
-      await type(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
+      await runCli(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
       const backup = await readFile(join(machine.directory, BACKUP))
       await meanwhile()
       await machine.destroy()
@@ -167,11 +166,11 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
 
     async function restore(operator: Operator, ...flags: readonly string[]): Promise<void> {
       await rm(join(operator.machine.directory, 'var'), { recursive: true, force: true })
-      await type(operator, 'restore', BACKUP, '--to', 'var', ...flags)
+      await runCli(operator, 'restore', BACKUP, '--to', 'var', ...flags)
       operator.configFile = join(operator.machine.directory, 'var/run.env')
     }
 
-    it('restore a super-validator at another address, which votes and signs nothing twice', async () => {
+    it('restore a super-validator at another address, which votes and does not equivocate', async () => {
       const operator = sv(4)
       const heightOf = async () => {
         const { directory } = operator.machine
@@ -188,19 +187,19 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         `QS_TLS_KEY=${directory}/etc/tls/key.pem`,
       ]
       await restore(operator, '--set', ...changes)
-      await startAgain(operator)
+      await runAgain(operator)
       await untilWhole()
       await expectOneHistory()
       await expectEqual()
-      if (isTogether) await untilTrue('it to vote on blocks', async () => (await heightOf()) > 0)
-      // Without its confirmation there is no name now, and without its vote no block.
+      if (isCometBft) await untilTrue('it to vote on blocks', async () => (await heightOf()) > 0)
+      // With another member down, names need its confirmation and blocks need its vote.
       await sv(1).machine.kill()
       await register()
-      await startAgain(sv(1))
+      await runAgain(sv(1))
       await expectNoContradiction()
     })
 
-    it('restore a validator, whose users, rights, renewals and coin are as they were', async () => {
+    it('restore a validator with its users, rights, renewals and coin', async () => {
       const { validator, client } = network
       const { urls, fetch } = client
       const users = createLedgerClient({
@@ -223,14 +222,14 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         },
       })
       await restore(validator)
-      await startAgain(validator)
+      await runAgain(validator)
       await untilWhole()
       const params = { path: { id: 'carol' } }
       expect(unwrap(await users.GET('/v2/users/{id}/rights', { params })).rights).toEqual(rights)
       const { subscriptions } = unwrap(await alice.client.GET('/v0/wallet/subscriptions'))
       expect(subscriptions.filter(({ auto_renew }) => auto_renew)).toHaveLength(1)
       await register()
-      // Of the backup it is unknown: it registers again, and spends the coin that it had.
+      // The backup does not contain this user, who registers again and spends the same coin.
       const again = await createUser(client, since.name, null)
       expect(again.party).toBe(since.party)
       expect((await again.balance()).effective_unlocked_qty).toBe(since.coin)
@@ -241,48 +240,48 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await untilFound(client, 'late.unverified.ns')
     })
 
-    it.skipIf(isTogether)('restore the synchronizer, with what super-validators kept', async () => {
+    it.skipIf(isCometBft)('restore the synchronizer from the log copies of super-validators', async () => {
       const operator = network.synchronizer
       if (operator === null) throw new Error('the network has no synchronizer')
       await lose(operator, { address: operator.machine.address })
       await restore(operator)
       run(operator)
       const { fetch } = network.client
-      await untilTrue('it to say what it lacks', async () => {
+      await untilTrue('the synchronizer to report its regressed log', async () => {
         const url = `https://${operator.machine.address}:4611/readyz`
         const answer = await send(url, { fetch }).catch(() => null) // It does not listen yet.
         return answer?.body.code === 'LOG_REGRESSED'
       })
-      await untilTrue('its supervisor to tell it', () =>
-        saidBy(operator).includes('see "Losing a machine" in docs'),
+      await untilTrue('its supervisor to report the regressed log', () =>
+        outputOf(operator).includes('see "Losing a machine" in docs'),
       )
-      expect(saidBy(operator)).not.toContain('quorumscan logs')
+      expect(outputOf(operator)).not.toContain('quorumscan logs')
       expect(await stop(operator)).toBe(0)
-      await restore(operator, '--log', ...(await keptBy(operator, 1, 2)))
-      await startAgain(operator)
+      await restore(operator, '--log', ...(await logCopiesOf(operator, 1, 2)))
+      await runAgain(operator)
       await untilWhole()
       await register()
       await expectNoContradiction()
     })
 
-    /** What these super-validators keep of the log, in files on the machine of the one who orders. */
-    function keptBy(operator: Operator, ...numbers: readonly number[]): Promise<string[]> {
-      const kept = numbers.map(sv).map(async (one) => {
+    /** Copies the logs of these super-validators to files on the synchronizer's machine. */
+    function logCopiesOf(operator: Operator, ...numbers: readonly number[]): Promise<string[]> {
+      const copies = numbers.map(sv).map(async (one) => {
         const { machine, configFile, name } = one
         await rm(join(machine.directory, 'log.backup'), { force: true })
-        await type(one, 'backup', 'sv', '--log', '--config', configFile, '--out', 'log.backup')
+        await runCli(one, 'backup', 'sv', '--log', '--config', configFile, '--out', 'log.backup')
         const backup = await readFile(join(machine.directory, 'log.backup'))
         operator.machine.write(`${name}.backup`, backup)
         return `${name}.backup`
       })
-      return Promise.all(kept)
+      return Promise.all(copies)
     }
 
-    it.skipIf(isTogether)('mend a damaged log, with what super-validators kept', async () => {
+    it.skipIf(isCometBft)('repair a damaged log from the log copies of super-validators', async () => {
       const operator = network.synchronizer
       if (operator === null) throw new Error('the network has no synchronizer')
       const own = ['--config', operator.configFile]
-      expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
+      expect(await runCli(operator, 'log', 'verify', ...own)).toContain('The log is whole')
       expect(await stop(operator)).toBe(0)
       const files = join(operator.machine.directory, 'var/redis/orderer/appendonlydir')
       for (const name of await readdir(files)) {
@@ -291,20 +290,20 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         if (at >= 0) bytes[at] = (bytes[at] ?? 0) ^ 0xff
         await writeFile(join(files, name), bytes)
       }
-      await expect(type(operator, 'log', 'verify', ...own)).rejects.toMatchObject({
+      await expect(runCli(operator, 'log', 'verify', ...own)).rejects.toMatchObject({
         code: 1,
         stdout: expect.stringContaining('The log is damaged at'),
       })
-      const kept = ['--log', ...(await keptBy(operator, 1, 2, 4))]
-      expect(await type(operator, 'log', 'repair', ...own, ...kept)).toContain('Refilled offset')
-      await startAgain(operator)
-      expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
+      const copies = ['--log', ...(await logCopiesOf(operator, 1, 2, 4))]
+      expect(await runCli(operator, 'log', 'repair', ...own, ...copies)).toContain('Refilled offset')
+      await runAgain(operator)
+      expect(await runCli(operator, 'log', 'verify', ...own)).toContain('The log is whole')
       await register()
       await untilWhole()
       await expectNoContradiction()
     })
 
-    it('are all restarted, one after the other, as for a new release, and decide by their votes', async () => {
+    it('restart one after the other without a failed lookup, and decide by votes', async () => {
       const { client, svs, validator, synchronizer } = network
       let isOver = false
       const lookups = (async () => {
@@ -319,7 +318,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       for (const operator of [...svs, ...(synchronizer === null ? [] : [synchronizer])]) {
         expect(await stop(operator)).toBe(0)
         expect(await processesOf(operator)).toEqual([])
-        await startAgain(operator)
+        await runAgain(operator)
         await untilWhole()
       }
       isOver = true
@@ -327,33 +326,33 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       expect(failed).toEqual([])
       expect(count).toBeGreaterThan(0)
       expect(await stop(validator)).toBe(0)
-      await startAgain(validator)
+      await runAgain(validator)
 
-      const said: string[] = []
+      const outputs: string[] = []
       for (const operator of svs.slice(0, 3))
-        said.push(await decide(operator, 'config', 'set', 'entry-fee=2.5'))
-      expect(said.map((text) => text.includes('They are in force:'))).toEqual([false, false, true])
+        outputs.push(await decide(operator, 'config', 'set', 'entry-fee=2.5'))
+      expect(outputs.map((text) => text.includes('They are in force:'))).toEqual([false, false, true])
       expect(await decide(sv(1), 'protocol', 'vote', '3')).toContain('sv-1 has voted for version 3')
     })
 
-    /** What one operator decides for itself, with its own key, at its own node and synchronizer. */
+    /** Runs a command of one operator with its own key, node and synchronizer. */
     function decide(operator: Operator, ...command: readonly string[]): Promise<string> {
       const { machine, name, synchronizerPort } = operator
       const { synchronizer } = network
       const own = ['--synchronizer', `http://127.0.0.1:${synchronizerPort}`]
       const one = ['--synchronizer', `https://${synchronizer?.machine.address}:4611`]
-      return type(
+      return runCli(
         operator,
         ...command,
         ...['--key', `var/keys/${name}.operator`, '--genesis', 'etc/genesis.json'],
         ...['--scan', `https://${machine.address}:4611`],
-        ...(isTogether ? own : one),
-        ...['--token-file', isTogether ? `var/secrets/log-token-${name}` : 'etc/token'],
+        ...(isCometBft ? own : one),
+        ...['--token-file', isCometBft ? `var/secrets/log-token-${name}` : 'etc/token'],
       )
     }
 
-    it.runIf(isTogether)(
-      'vote for the version of a newer release, which applies to blocks ten minutes later, and do not wait for a late member',
+    it.runIf(isCometBft)(
+      'vote for a newer protocol version, which also applies to blocks after ten minutes, without a late member',
       async () => {
         const { svs, validator, machines } = network
         const [version, late] = [(await newestKnown(ROOT)) + 1, sv(4)]
@@ -361,7 +360,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         const install = async (operator: Operator) => {
           expect(await stop(operator)).toBe(0)
           operator.bin = bin
-          await startAgain(operator)
+          await runAgain(operator)
         }
         for (const operator of [...svs.slice(0, 3), validator]) {
           await install(operator)
@@ -369,7 +368,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         }
         for (const operator of svs.slice(0, 3))
           await decide(operator, 'protocol', 'vote', String(version))
-        await untilTrue('the late one to say what it lacks', async () => {
+        await untilTrue('the late member to report SOFTWARE_OUTDATED', async () => {
           const url = `https://${late.machine.address}:4611/readyz`
           const { body } = await send(url, { fetch: network.client.fetch })
           return Object(body).code === 'SOFTWARE_OUTDATED'
@@ -377,7 +376,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         await register()
         const blocksOf = async (operator: Operator) =>
           JSON.parse(
-            await type(
+            await runCli(
               operator,
               'protocol',
               'get',
@@ -395,12 +394,12 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         await untilWhole()
         await sv(1).machine.kill()
         await register()
-        await startAgain(sv(1))
+        await runAgain(sv(1))
         await expectNoContradiction()
       },
     )
 
-    it.skipIf(isTogether)('see all mistakes of a configuration at once', async () => {
+    it.skipIf(isCometBft)('get all mistakes of a configuration at once', async () => {
       const operator = sv(1)
       const { running, configFile, machine } = operator
       const text = (await readFile(configFile, 'utf8')).replace(/^QS_LOG=.*$/m, 'QS_LOG=nowhere')
@@ -409,10 +408,10 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await once(child, 'exit')
       Object.assign(operator, { running, configFile })
       expect(child.exitCode).toBe(2)
-      const said = saidBy(operator)
-      expect(said).toContain('QS_LOG: "nowhere" is not an https URL')
-      expect(said).toContain('QS_PORT must be an integer')
-      expect(said).toContain('QS_RATE_LIMTI is not a variable')
+      const outputs = outputOf(operator)
+      expect(outputs).toContain('QS_LOG: "nowhere" is not an https URL')
+      expect(outputs).toContain('QS_PORT must be an integer')
+      expect(outputs).toContain('QS_RATE_LIMTI is not a variable')
     })
 
     async function expectNoContradiction(): Promise<void> {

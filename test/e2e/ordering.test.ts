@@ -1,6 +1,6 @@
 /**
- * Four super-validators that order the log together, with real engines: one of them, as a whole or in part, is killed,
- * hung, or cut off, two are dead, one loses its disk. One cluster for the whole file: each test leaves all of it up.
+ * Four ordering members with real engines. One of them, or a part of it, is killed, hung or cut off; two are down; one
+ * loses its disk. All tests share one cluster, and each leaves all of it up.
  */
 import { cp, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,32 +23,32 @@ import { runCommand } from './command.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
-/** Of which the median is taken. */
+/** Registrations of one measurement, which yields their median. */
 const REGISTRATION_COUNT = 25
-/** How long one is away at least. */
+/** Minimum time that one member is away. */
 const AWAY_MS = 300_000
-/** How much longer a registration may take with one away. */
+/** Limit of the ratio of registration times with one member away and with none. */
 const SLOWER_MAX = 2
-/** How often something is killed under load, in rounds of which each ends with a look at all logs. */
-const BLOW_COUNT = 100
-const BLOWS_A_ROUND = 20
-const BLOW_ROUNDS = Array.from({ length: BLOW_COUNT / BLOWS_A_ROUND }, (_, round) => round)
-/** How long nothing is ordered while two wait for it, one entry of each a minute. */
+/** Number of kills under load. After each round of kills the test compares all logs. */
+const KILL_COUNT = 100
+const KILLS_PER_ROUND = 20
+const KILL_ROUNDS = Array.from({ length: KILL_COUNT / KILLS_PER_ROUND }, (_, round) => round)
+/** Time without ordering, during which two members submit one entry each per minute. */
 const WAITING_MINUTES = 15
-/** Of the entries that waited: those of the last two minutes. */
+/** Waiting entries that must be ordered: those of the last two minutes. */
 const IN_TIME_COUNT = 4
-/** Of a young network. Blocks that are needed to begin with the newest two stay. */
+/** Offsets of the first snapshots. Blocks since the newest two snapshots are kept. */
 const SNAPSHOTS = { first: 1024, third: 4096 }
-/** Of each super-validator. */
-const OFFERED_AT_ONCE = 16
-/** Twice what must stay free for a log that takes entries. */
+/** Entries in flight for each super-validator. */
+const IN_FLIGHT_PER_MEMBER = 16
+/** Twice the free space below which the log refuses entries. */
 const DISK_MIB = 512
 const ALICE = 'alice.unverified.ns'
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
 let count = 0
-/** On which one of them has its engine and its Redis in the end. */
+/** The small disk of one member's engine and Redis, in the last test. */
 let disk: SmallDisk | null = null
 
 /** Registers a new name and returns how long it takes until lookups find it. */
@@ -60,12 +60,12 @@ async function register(): Promise<number> {
   return clock.monotonicMs() - startedMs
 }
 
-const untilMissed = (name: string) =>
-  untilTrue('its votes to be missed', async () =>
+const untilAbsent = (name: string) =>
+  untilTrue(`the votes of ${name} to be missing`, async () =>
     ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes(name),
   )
 
-/** The median time of several, while lookups are verified all the time. */
+/** Returns the median registration time. All lookups in between must be verified. */
 async function measure(what: string, lastingMs = 0): Promise<number> {
   const times: number[] = []
   const startedMs = clock.monotonicMs()
@@ -91,10 +91,10 @@ async function untilRegistering(): Promise<void> {
   )
 }
 
-/** Everything is up, and has what everybody has. */
+/** Waits until all processes are up and all nodes vote on the newest state. */
 async function untilWhole(): Promise<void> {
   await cluster.heal()
-  await untilTrue('all that order to be up', async () => {
+  await untilTrue('all members and nodes to be up', async () => {
     const { members, nodes, synchronizer } = await cluster.status()
     return [...members, ...nodes, synchronizer].every(({ state }) => state === 'up')
   })
@@ -114,7 +114,7 @@ const heightOf = async (name: string): Promise<number> => {
   return Number(JSON.parse(await readFile(file, 'utf8').catch(() => '{"height":0}')).height)
 }
 
-/** Two blocks more than now, by what the others say. */
+/** Waits until the other members have ordered two more blocks. */
 async function untilOthersOrder(node: string): Promise<void> {
   const height = async () => {
     const { members } = await cluster.status()
@@ -125,7 +125,7 @@ async function untilOthersOrder(node: string): Promise<void> {
   await untilTrue('the others to order two blocks', async () => (await height()) >= before + 2)
 }
 
-/** Orders entries until there are so many. */
+/** Orders entries up to this offset. */
 async function fillTo(offset: number): Promise<void> {
   const { nodes } = await cluster.status()
   const up = nodes.filter(({ state }) => state === 'up').map(({ name }) => name)
@@ -134,15 +134,15 @@ async function fillTo(offset: number): Promise<void> {
   await Promise.all(
     synchronizers
       .filter(({ name }) => up.includes(name))
-      .flatMap((one) => Array.from({ length: OFFERED_AT_ONCE }, () => one))
+      .flatMap((one) => Array.from({ length: IN_FLIGHT_PER_MEMBER }, () => one))
       .map(async (one) => {
         while ((await one.head()) < offset) await one.order(nextEntry())
       }),
   )
 }
 
-/** No engine, of a member but for these or of the validator, keeps this block any more. */
-async function untilForgotten(height: number, except: readonly string[] = []): Promise<void> {
+/** Waits until no engine stores this block any more, except those of the members in `except`. */
+async function untilPruned(height: number, except: readonly string[] = []): Promise<void> {
   await untilTrue(`block ${height} to be gone`, async () => {
     const { members, synchronizer } = await cluster.status()
     const others = members.filter(({ name }) => !except.includes(name))
@@ -154,7 +154,7 @@ async function untilForgotten(height: number, except: readonly string[] = []): P
   })
 }
 
-/** Has an engine and a Redis that do not run on another disk. */
+/** Moves the files of a stopped member's engine and Redis to another disk. */
 async function moveTo({ path }: SmallDisk, node: string): Promise<void> {
   for (const part of ['engines', 'redis']) {
     const [from, to] = [join(cluster.dataDir, part, node), join(path, part)]
@@ -164,7 +164,7 @@ async function moveTo({ path }: SmallDisk, node: string): Promise<void> {
   }
 }
 
-/** All have the same log, which holds each of these once; the log. */
+/** Expects that all logs are equal and contain each entry once. Returns the log. */
 async function expectOnce(
   synchronizers: readonly Synchronizer[],
   entries: readonly SignedEntry[],
@@ -174,13 +174,13 @@ async function expectOnce(
   return log
 }
 
-const WAYS_AWAY = [
+const OUTAGES = [
   ['killed', (node: string) => cluster.kill(node)],
   ['hung', (node: string) => cluster.pause(node)],
   ['cut off', (node: string) => cluster.partition(node)],
 ] as const
 
-describe.skipIf(enginePath === null)('four that order together', () => {
+describe.skipIf(enginePath === null)('four ordering members', () => {
   beforeAll(async () => {
     cluster = await startCluster({
       ...{ nodes: 4, ordering: 'cometbft' },
@@ -196,31 +196,31 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   })
   afterEach(untilWhole)
 
-  it('look names up and register them while one is killed', async () => {
-    const [[, kill]] = WAYS_AWAY
+  it('look names up and register them while one is down', async () => {
+    const [[, kill]] = OUTAGES
     await kill('sv-2')
-    await untilMissed('sv-2')
+    await untilAbsent('sv-2')
     await register()
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
   })
 
-  it.runIf(IS_LONG).each(WAYS_AWAY)(
-    'register in at most twice the time while one is %s',
+  it.runIf(IS_LONG).each(OUTAGES)(
+    'register names in at most twice the usual time while one is %s',
     { tags: ['long-run'] },
     async (how, harm) => {
       const beforeMs = await measure('healthy')
       await harm('sv-2')
-      await untilMissed('sv-2')
+      await untilAbsent('sv-2')
       const p50Ms = await measure(`sv-2 ${how}`, AWAY_MS)
       await untilWhole()
-      // Both, as what else the machine does changes in minutes.
+      // The mean of both measurements, because the load of the machine changes within minutes.
       const healthyMs = (beforeMs + (await measure('healthy again'))) / 2
       expect(p50Ms).toBeLessThan(SLOWER_MAX * healthyMs)
     },
   )
 
   it.runIf(IS_LONG).each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
-    'continue while the %s of one hangs, and that one catches up without a restart',
+    'register names while the %s of one hangs, and that member catches up without a restart',
     { tags: ['long-run'] },
     async (part) => {
       await cluster.pause('sv-3', { part })
@@ -232,12 +232,12 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     },
   )
 
-  it('stop with two dead, say so, and lose nothing that was acknowledged when one is back', async () => {
+  it('report that nothing is ordered with two down, and lose no acknowledged entry', async () => {
     await alice.pay('before.unverified.ns')
     await cluster.kill('sv-1')
     await cluster.kill('sv-4')
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
-    await until('a member to say that nothing is ordered', async () =>
+    await until('a member to report that nothing is ordered', async () =>
       (await memberOf('sv-2'))?.detail?.includes('nothing is ordered') === true ? true : undefined,
     )
     const waiting = alice.pay('meanwhile.unverified.ns').then(
@@ -251,11 +251,11 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     if (await waiting) await untilFound(cluster, 'meanwhile.unverified.ns')
   })
 
-  it('order nothing while the network is split in halves, and have no fork when it heals', async () => {
-    // The validator is with the first half.
+  it('order nothing while the network is split in halves, and have equal replicas after it heals', async () => {
+    // The validator is connected to the first half.
     for (const node of ['sv-1', 'sv-2', 'synchronizer']) await cluster.split(node, ['sv-3', 'sv-4'])
     for (const node of ['sv-1', 'sv-3'])
-      await untilTrue(`${node} to say that nothing is ordered`, async () =>
+      await untilTrue(`${node} to report that nothing is ordered`, async () =>
         ((await memberOf(node))?.detail ?? '').includes('nothing is ordered'),
       )
     const heights = (await cluster.status()).members.map(({ ordering }) => ordering?.height ?? 0)
@@ -268,12 +268,12 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   })
 
   it.runIf(IS_LONG)(
-    'continue with three while one is split off, and have no fork when it is back',
+    'register names while one is split off, and have equal replicas when it is back',
     { tags: ['long-run'] },
     async () => {
       await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
       await cluster.split('synchronizer', ['sv-1'])
-      await untilTrue('its votes to be missed', async () =>
+      await untilTrue('the votes of sv-1 to be missing', async () =>
         ((await memberOf('sv-2'))?.ordering?.absent ?? []).includes('sv-1'),
       )
       const before = (await memberOf('sv-1'))?.ordering?.height
@@ -285,7 +285,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     },
   )
 
-  it('take one back that lost its disk, and signs nothing twice', async () => {
+  it('accept one back that lost its disk, and that does not equivocate', async () => {
     const signed = await heightOf('sv-3')
     expect(signed).toBeGreaterThan(0)
     await cluster.wipe('sv-3', { disk: true })
@@ -297,8 +297,8 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     await register()
   })
 
-  it.runIf(IS_LONG).each(BLOW_ROUNDS)(
-    'lose nothing, and double nothing, while engines and synchronizers are killed at any moment (round %i)',
+  it.runIf(IS_LONG).each(KILL_ROUNDS)(
+    'neither lose nor duplicate entries while engines and synchronizers are killed (round %i)',
     { tags: ['long-run'] },
     async (round) => {
       const synchronizers = await openSynchronizers(cluster)
@@ -313,12 +313,12 @@ describe.skipIf(enginePath === null)('four that order together', () => {
           }
         }),
       )
-      const first = round * BLOWS_A_ROUND
-      for (let blow = first; blow < first + BLOWS_A_ROUND; blow++) {
-        const node = `sv-${1 + (blow % 4)}`
-        const part = blow % 2 === 0 ? 'synchronizer' : 'cometbft'
-        // A block that is decided waits for it: what is killed then is between the decision and the commit.
-        const isBetween = blow % 3 === 0
+      const first = round * KILLS_PER_ROUND
+      for (let kill = first; kill < first + KILLS_PER_ROUND; kill++) {
+        const node = `sv-${1 + (kill % 4)}`
+        const part = kill % 2 === 0 ? 'synchronizer' : 'cometbft'
+        // A decided block waits for the paused Redis, so that the kill is between decision and commit.
+        const isBetween = kill % 3 === 0
         if (isBetween) {
           await cluster.pause(node, { part: 'redis' })
           await untilOthersOrder(node)
@@ -330,13 +330,13 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       await load
       await untilWhole()
       await expectOnce(synchronizers, acknowledged)
-      process.stdout.write(`${BLOWS_A_ROUND} killed, ${acknowledged.length} entries acknowledged\n`)
+      process.stdout.write(`${KILLS_PER_ROUND} killed, ${acknowledged.length} entries acknowledged\n`)
       await expectEqualReplicas()
     },
   )
 
   it.runIf(IS_LONG)(
-    'order what waited for a quarter of an hour with two dead, each in its time',
+    'order entries that waited 15 minutes with two down, none after its time limit',
     { tags: ['long-run'] },
     async () => {
       const synchronizers = await openSynchronizers(cluster)
@@ -349,12 +349,12 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       const before = acknowledged.length
       expect(before).toBe(synchronizers.length)
       for (const dead of ['sv-1', 'sv-4']) await cluster.kill(dead)
-      const offered: SignedEntry[] = []
+      const submitted: SignedEntry[] = []
       const waiting: Promise<void>[] = []
       for (let minute = 0; minute < WAITING_MINUTES; minute++) {
         for (const one of synchronizers.filter(({ name }) => ['sv-2', 'sv-3'].includes(name))) {
           const entry = nextEntry()
-          offered.push(entry)
+          submitted.push(entry)
           waiting.push(order(one, entry))
         }
         await clock.delay(60_000)
@@ -362,20 +362,20 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       expect(acknowledged.length).toBe(before)
       await cluster.heal('sv-4')
       await Promise.all(waiting)
-      // The last ones are in time for the nodes that are back.
-      expect(acknowledged).toEqual(expect.arrayContaining(offered.slice(-IN_TIME_COUNT)))
+      // The last entries have not expired when a quorum is back.
+      expect(acknowledged).toEqual(expect.arrayContaining(submitted.slice(-IN_TIME_COUNT)))
       await untilRegistering()
       await register()
       await untilWhole()
       const log = await expectOnce(synchronizers, acknowledged)
-      for (const [index, times] of recordTimesIn(log, offered).entries())
-        for (const time of times) expect(time).toBeLessThan(offered[index]?.notAfter ?? 0)
+      for (const [index, times] of recordTimesIn(log, submitted).entries())
+        for (const time of times) expect(time).toBeLessThan(submitted[index]?.notAfter ?? 0)
       await expectEqualReplicas()
     },
   )
 
   describe.runIf(IS_LONG)(
-    'where no node keeps the first blocks, nor the log',
+    'four ordering members without the first blocks and log entries',
     { tags: ['long-run'] },
     () => {
       beforeAll(async () => {
@@ -383,10 +383,10 @@ describe.skipIf(enginePath === null)('four that order together', () => {
         await runCommand(cluster, 'down')
         const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
         expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-        await untilForgotten(1)
+        await untilPruned(1)
       })
 
-      it('take one back that lost its disk', async () => {
+      it('accept one back that lost its disk', async () => {
         const signed = await heightOf('sv-3')
         await cluster.wipe('sv-3', { disk: true })
         await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
@@ -398,18 +398,18 @@ describe.skipIf(enginePath === null)('four that order together', () => {
         await register()
       })
 
-      it('let the validator follow that lost what its engine kept', async () => {
+      it('let the validator follow after its engine has lost its disk', async () => {
         await cluster.wipe('synchronizer', { disk: true })
         await untilWhole()
         await register()
         await expectEqualReplicas()
       })
 
-      it('take one back that was away until all had forgotten its next block', async () => {
+      it('accept one back that was away until no engine stored its next block', async () => {
         await cluster.kill('sv-2')
         const signed = await heightOf('sv-2')
         await fillTo(SNAPSHOTS.third)
-        await untilForgotten(signed + 1, ['sv-2'])
+        await untilPruned(signed + 1, ['sv-2'])
         await cluster.restart('sv-2')
         await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)
         await untilWhole()
@@ -421,11 +421,11 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   )
 
   it.runIf(IS_LONG)(
-    'continue without one whose disk is full, which votes again when there is room',
+    'register names without one whose disk is full, and that votes again once space is free',
     { tags: ['long-run'] },
     async (context) => {
       disk = mountSmallDisk(DISK_MIB)
-      if (disk === null) return context.skip('no file system can be mounted here')
+      if (disk === null) return context.skip('this process cannot mount a file system')
       const small = disk
       await cluster.kill('sv-3')
       await moveTo(small, 'sv-3')
@@ -433,7 +433,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       await untilWhole()
       const isMissed = async () =>
         ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-3')
-      await untilTrue('its votes to be missed', async () => {
+      await untilTrue('the votes of sv-3 to be missing', async () => {
         await small.fill(0)
         return await isMissed()
       })

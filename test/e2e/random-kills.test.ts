@@ -1,11 +1,10 @@
 /**
- * Users register and renew names while super-validators, synchronizer, validator and the Redis of each are
- * killed at random moments. Afterwards everything must be as if nothing had happened: no payment lost, none
- * taken twice, every replica with the same history.
+ * Users register and renew names while super-validators, synchronizer, validator and the Redis of each are killed at
+ * random times. At the end no payment may be lost or taken twice, and every replica must have the same history.
  *
- *   SEED=7       the plan and the blows of this seed again (their timing is that of the machine)
- *   BLOWS=75     so many of them
- *   LONG=1       three hundred names and blows (`npm run test:long`)
+ *   SEED=7       repeats the plan and the kills of this seed; their timing depends on the machine
+ *   BLOWS=75     sets the number of kills
+ *   LONG=1       uses 300 names and 300 kills (`npm run test:long`)
  */
 import { setMaxListeners } from 'node:events'
 import { systemRandom } from '@quorumscan/base'
@@ -17,22 +16,22 @@ import { createSeededRandom } from '../sim/seeded-random.ts'
 import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
 import { lookup } from './client.ts'
-import { startKilling } from './random-kills/killer.ts'
+import { startKiller } from './random-kills/killer.ts'
 import { drawPlan, expectedOf, type Goal, type Plan } from './random-kills/plan.ts'
-import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
+import { openRetryingWallet, type RetryingWallet } from './random-kills/retrying-wallet.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
 const GOAL_COUNT = IS_LONG ? 300 : 12
-const BLOW_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 10))
-/** When the killing ends, even if users are not done: the rest must then go through by itself. */
-const KILLING_MS = BLOW_COUNT * 4_000
-/** When users give up, to say what they still wait for. */
+const KILL_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 10))
+/** When the kills end, even if users are not done. The remaining work must then complete. */
+const KILLING_MS = KILL_COUNT * 4_000
+/** When users stop, and report what they still wait for. */
 const PATIENCE_MS = KILLING_MS + 120_000 * slowness()
 const SEED = Number(process.env['SEED'] ?? Math.floor(systemRandom.fraction() * 2 ** 32))
 
-/** Names outlive the test, and can be renewed at once, but not twice. */
+/** Names outlive the test, and can be renewed immediately, but not twice. */
 const LIFETIME_MICROS = 3_600_000_000
-/** Short enough that locks, which last three ticks, end now and then before enough nodes are up. */
+/** Short, so that some locks, which last three ticks, end before enough nodes are up. */
 const TICK_MICROS = 7_000_000
 const TAP_USD = '100.0'
 const TAPPED = amountOf('20000.0')
@@ -52,35 +51,35 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.down())
 
-it(`${GOAL_COUNT} names, whatever is killed meanwhile: nothing is lost and nothing is doubled`, {
+it(`no payment is lost or taken twice for ${GOAL_COUNT} names while processes are killed`, {
   tags: IS_LONG ? ['long-run'] : [],
 }, async () => {
   const random = createSeededRandom(SEED)
   const plan = drawPlan(random.split(), GOAL_COUNT)
   const signal = AbortSignal.timeout(PATIENCE_MS)
-  // Every goal waits for it.
+  // Every goal adds a listener.
   setMaxListeners(0, signal)
-  const killer = startKilling(cluster, { random: random.split(), blowCountMax: BLOW_COUNT })
+  const killer = startKiller(cluster, { random: random.split(), killCountMax: KILL_COUNT })
   const killingEnds = AbortSignal.timeout(KILLING_MS)
   killingEnds.addEventListener('abort', () => void killer.heal())
 
-  const wallets = new Map<string, StubbornWallet>()
+  const wallets = new Map<string, RetryingWallet>()
   await Promise.all(
     plan.users.map(async (user) => {
       const options = { user, lifetimeMicros: LIFETIME_MICROS, signal }
-      const wallet = await openStubbornWallet(cluster, options)
+      const wallet = await openRetryingWallet(cluster, options)
       await wallet.tap(TAP_USD)
       wallets.set(user, wallet)
     }),
   )
   const winners = new Map(
     await Promise.all(
-      plan.goals.map(async (goal) => [goal.name, await fulfil(goal, wallets)] as const),
+      plan.goals.map(async (goal) => [goal.name, await achieve(goal, wallets)] as const),
     ),
   )
   await killer.done
   await killer.heal()
-  process.stdout.write(`random kills: ${killer.blows.length} blows: ${killer.blows.join(', ')}\n`)
+  process.stdout.write(`random kills: ${killer.kills.length} kills: ${killer.kills.join(', ')}\n`)
 
   const end = await ledgerEnd()
   await expectSameHistory(end)
@@ -88,8 +87,8 @@ it(`${GOAL_COUNT} names, whatever is killed meanwhile: nothing is lost and nothi
   await expectCoin(plan, { winners, wallets })
 })
 
-/** All who want the name try to get it at the same time; the one who did, once it is renewed as planned. */
-async function fulfil(goal: Goal, wallets: ReadonlyMap<string, StubbornWallet>): Promise<string> {
+/** All users of the goal try to get the name. Returns the winner, after it has renewed the name as planned. */
+async function achieve(goal: Goal, wallets: ReadonlyMap<string, RetryingWallet>): Promise<string> {
   const { name, renewal } = goal
   const tries = await Promise.all(
     goal.users.map(async (user) => {
@@ -104,7 +103,7 @@ async function fulfil(goal: Goal, wallets: ReadonlyMap<string, StubbornWallet>):
   return winners[0] as string
 }
 
-/** Of the validator's replica, from which the users know what they have. */
+/** Ledger end of the validator's replica, which holds the users' data. */
 async function ledgerEnd(): Promise<number> {
   const token = await cluster.token('participant_admin')
   const { body } = await send(`${cluster.urls.validator}/v2/state/ledger-end`, {
@@ -113,7 +112,7 @@ async function ledgerEnd(): Promise<number> {
   return body.offset
 }
 
-/** What all four nodes say, once each is as far as the users know; one may have been started just now. */
+/** The answer of all four nodes at or after `end`. It waits, because a node may still catch up. */
 function lookupAtAll(name: string, end: number): Promise<HttpAnswer> {
   return until(`all four nodes to agree on ${name}`, async () => {
     const answer = await lookup(cluster, name, { 'x-quorum': 'all', 'x-min-offset': String(end) })
@@ -121,7 +120,7 @@ function lookupAtAll(name: string, end: number): Promise<HttpAnswer> {
   })
 }
 
-/** Every node has the same history at one offset, and the proxy, whose own replica must agree, says so. */
+/** Every node has the same history at one offset, and so has the replica of the proxy. */
 async function expectSameHistory(end: number): Promise<void> {
   const all = await lookupAtAll('dso.ns', end)
   const offset = all.headers.get('x-quorum-offset') ?? ''
@@ -139,7 +138,7 @@ async function expectSameHistory(end: number): Promise<void> {
 
 type Outcome = {
   readonly winners: ReadonlyMap<string, string>
-  readonly wallets: ReadonlyMap<string, StubbornWallet>
+  readonly wallets: ReadonlyMap<string, RetryingWallet>
 }
 
 async function expectNames(
@@ -152,7 +151,7 @@ async function expectNames(
     const subscriptions = await wallet.subscriptions()
     expect(subscriptions.map(({ name }) => name).sort()).toEqual(won.map(({ name }) => name).sort())
     for (const { name, createdAt, nextDueAt } of subscriptions) {
-      // A name begins with its subscription, at the collection of the first payment (D-22).
+      // A name and its subscription start when the first payment is collected (D-22).
       const expiresAt = createdAt + (1 + (renewals.get(name) ?? 0)) * LIFETIME_MICROS
       expect(nextDueAt, name).toBe(expiresAt)
       const { body } = await lookupAtAll(name, end)
@@ -170,7 +169,7 @@ async function expectCoin(plan: Plan, { winners, wallets }: Outcome): Promise<vo
     expect({ user, ...(await wallet.balance()) }).toEqual({ user, unlocked, locked: nothing })
   }
 
-  // The history tells the same: each tap and each burned fee is a row, once.
+  // The activity history has one row for each tap and each burned fee.
   const rows = await readActivities(cluster)
   const { body: dso } = await lookup(cluster, 'dso.ns')
   const taps = rows.filter(isOfType('devnet_tap')).map((row) => row.tap)
@@ -185,7 +184,7 @@ async function expectCoin(plan: Plan, { winners, wallets }: Outcome): Promise<vo
   expect(taps).toHaveLength(wallets.size)
   expect(burns).toHaveLength([...feesPaid.values()].reduce((sum, count) => sum + count, 0))
 
-  // Each round that closed paid each super-validator once.
+  // Each closed round paid each super-validator once.
   const mints = rows.filter(isOfType('mint'))
   expect(mints.length).toBeGreaterThan(0)
   expect(new Set(mints.map(({ round, mint }) => `${round} ${mint.coin_owner}`)).size).toBe(
@@ -199,6 +198,6 @@ async function expectCoin(plan: Plan, { winners, wallets }: Outcome): Promise<vo
 
 function amountOf(text: string): bigint {
   const amount = parseAmount(text)
-  if (amount === undefined) throw new Error(`${text} is no amount`)
+  if (amount === undefined) throw new Error(`${text} is not an amount`)
   return amount
 }

@@ -1,6 +1,6 @@
 /**
- * On a cluster whose rounds take a second, so that locks, which last three, end soon: a payment without enough
- * confirmations in time is refunded automatically, and a quorum changes what names cost.
+ * A payment without enough confirmations in time is refunded automatically, and a quorum changes the fee of names.
+ * Rounds of the cluster take a second, so that locks, which last three rounds, end soon.
  */
 import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.down())
 
-it('coin comes back when two super-validators stay dead until the lock has ended', async () => {
+it('a payment is refunded if two super-validators are down until its lock has expired', async () => {
   const alice = await createUser(cluster, 'alice')
   const before = await alice.balance()
   const request = await alice.request('too-late.unverified.ns')
@@ -42,7 +42,7 @@ it('coin comes back when two super-validators stay dead until the lock has ended
   expect(await lookup(cluster, 'too-late.unverified.ns')).toAnswer(404)
 })
 
-it('`config set` changes the rules by a quorum; what was requested before keeps its terms', async () => {
+it('`config set` changes the rules by a quorum, but not the terms of earlier requests', async () => {
   const command = (...args: string[]) => runCommand(cluster, 'config', ...args)
   const rules = async () => {
     const { code, stdout, text } = await command('get', '--json')

@@ -1,7 +1,6 @@
 /**
- * The SDK as a wallet uses it, on real processes that its own `/testing` starts: lookups straight from the
- * nodes and through the proxy, a registration from the first request to a verified name, coin, streams, and
- * its outcomes when nodes are unreachable.
+ * The SDK as a wallet uses it, on real processes that its `/testing` starts: lookups at the nodes and through the
+ * proxy, registrations, coin, streams, and outcomes when nodes are unreachable.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -51,7 +50,7 @@ const DAY_MICROS = 86_400_000_000
 /** How long after its registration a name can be renewed here. */
 const WINDOW_AFTER_MICROS = 30_000_000
 
-/** null: proven absence. */
+/** Null if the absence is proven. */
 const partyOf = (outcome: LookupOutcome | Invalid) =>
   'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
@@ -87,7 +86,7 @@ afterAll(async () => {
   await cluster?.down()
 })
 
-/** Until they vote again, so that the next test begins as the first did. */
+/** Restarts all nodes that are down, and waits until all vote. */
 async function restartAll(): Promise<void> {
   const { nodes } = await cluster.status()
   const down = nodes.filter(({ state }) => state === 'down')
@@ -99,7 +98,7 @@ async function restartAll(): Promise<void> {
 }
 
 describe('a registration', () => {
-  it('goes from the request over the payment to a name that enough nodes know', async () => {
+  it('requests, pays for and returns a name that lookups verify', async () => {
     const { entry, offset, ...rest } = registration
     expect(rest).toEqual({ name: ALICE, party, autoRenew: false, wasOwned: false })
     expect(entry).toMatchObject({ url: 'https://example.org', description: 'me', party })
@@ -112,7 +111,7 @@ describe('a registration', () => {
     expect(await alice.names.list()).toMatchObject([{ name: ALICE, unit: 'USDUnit' }])
   })
 
-  it('of a name that one has pays nothing', async () => {
+  it('of a name that the user owns pays nothing', async () => {
     const before = await alice.wallet.balance()
     const { entry } = registration
     expect(await alice.names.register({ name: 'Alice' })).toMatchObject({ wasOwned: true, entry })
@@ -163,7 +162,7 @@ describe('a registration', () => {
     expect(await bob.wallet.balance()).toMatchObject({ effectiveUnlockedQty: '1800.0000000000' })
   })
 
-  it('of a name of another user is refused, and the error says that nothing was paid', async () => {
+  it("of another user's name fails with NAME_TAKEN and payment not-paid", async () => {
     const carol = await withCoin('carol')
     await expect(carol.names.register({ name: ALICE })).rejects.toMatchObject({
       code: 'NAME_TAKEN',
@@ -178,7 +177,7 @@ describe('a registration', () => {
     })
   })
 
-  it('renewed too early pays nothing; cancelled it stays until it expires', async () => {
+  it('is not charged for an early renewal, and keeps its name until expiry after a cancellation', async () => {
     const erin = await withCoin('erin')
     await erin.names.register({ name: 'erin.unverified.ns' })
     const [before] = await erin.names.list()
@@ -187,7 +186,7 @@ describe('a registration', () => {
     await erin.names.cancel('erin.unverified.ns')
     expect(await erin.names.list()).toEqual([])
     expect(await erin.names.resolve('erin.unverified.ns')).not.toBeNull()
-    // It is erin's until it expires: a second call changes nothing.
+    // The name is erin's until it expires, so a second call changes nothing.
     expect(await erin.names.cancel('erin.unverified.ns')).toEqual({ offset: expect.any(Number) })
     await expect(erin.names.cancel('missing.unverified.ns')).rejects.toMatchObject({
       code: 'CONTRACT_NOT_FOUND',
@@ -196,14 +195,14 @@ describe('a registration', () => {
 })
 
 describe.each([
-  ['straight from the nodes', () => scan.names],
+  ['at the nodes', () => scan.names],
   ['through the proxy', () => userOf('reader').names],
   [
-    'through the proxy, checked here',
+    'through the proxy with local verification',
     () => createValidator({ url: cluster.validatorUrl, genesis }).names,
   ],
 ] as const)('lookups %s', (_, names) => {
-  it('find a name, its party and nothing else', async () => {
+  it('find a name and its party, and return null for others', async () => {
     expect(await names().resolve(ALICE)).toBe(party)
     expect(await names().resolve(MISSING)).toBeNull()
     expect(await names().reverse(party)).toMatchObject({ name: ALICE, changed: null })
@@ -220,14 +219,14 @@ describe.each([
     ])
   })
 
-  it('of more names than one request holds come in order', async () => {
+  it('of more names than one request holds return outcomes in order', async () => {
     const many = Array.from({ length: 300 }, (_, index) => (index % 100 === 99 ? ALICE : MISSING))
     const outcomes = await names().resolveMany(many)
     expect(outcomes.map(partyOf)).toEqual(many.map((name) => (name === ALICE ? party : null)))
   })
 
-  it('are bound by what the caller asks: offset, age, time, threshold, signal', async () => {
-    // Until a node that answered before reports it.
+  it('respect the minimum offset, maximum age, threshold and signal of the caller', async () => {
+    // Repeats while too few nodes answer.
     const untilLagging = (what: string, bounds: { minOffset?: number; maxAgeMs?: number }) =>
       until(what, async () => {
         const outcome = await names().lookup(ALICE, { ...bounds, receipt: false })
@@ -249,7 +248,7 @@ describe.each([
     await expect(names().resolve(ALICE, { signal })).rejects.toThrow(/^left the page$/)
   })
 
-  it('refuse what is no name of this service before anything is asked', async () => {
+  it('refuse a name with a wrong suffix or character without a request', async () => {
     await expect(names().isAvailable('alice.sv.ns')).rejects.toMatchObject({
       code: 'NAME_SUFFIX_MISSING',
     })
@@ -271,7 +270,7 @@ describe.each([
     }
   })
 
-  it('of another party than expected do not look verified', async () => {
+  it('have the outcome mismatch if the party is not the expected one', async () => {
     expect(await names().lookup(ALICE, { expectParty: genesis.dso })).toMatchObject({
       kind: 'mismatch',
       entry: { party },
@@ -279,7 +278,7 @@ describe.each([
     })
   })
 
-  it('by prefix walk over pages in order', async () => {
+  it('by prefix return all pages in order', async () => {
     const found: string[] = []
     for await (const entry of names().search('', { pageSize: 2 })) found.push(entry.name)
     expect(found).toEqual([...found].sort())
@@ -290,12 +289,12 @@ describe.each([
 describe('with unreachable nodes', () => {
   afterEach(restartAll)
 
-  it('one: lookups continue; three: they are refused, and absence is not made up', async () => {
+  it('lookups continue with one down, and return lagging or insufficient with three down', async () => {
     await cluster.kill('sv-1')
     const { names } = userOf('reader')
     for (const reader of [scan.names, names]) expect(await reader.resolve(ALICE)).toBe(party)
     await Promise.all([cluster.kill('sv-2'), cluster.kill('sv-3')])
-    // What the nodes signed before they died is true, and proven, until it is too old.
+    // The last state that the nodes signed is proven until it is too old.
     for (const reader of [scan.names, names])
       await until('the last state to be too old', async () => {
         const outcome = await reader.lookup(ALICE, { maxAgeMs: 3000 })
@@ -305,8 +304,8 @@ describe('with unreachable nodes', () => {
   })
 })
 
-describe('what is remembered', () => {
-  it('warns when a name has another owner than last time, until that is accepted', async () => {
+describe('the store', () => {
+  it('makes lookups report a changed owner until the change is accepted', async () => {
     const store = createMemoryStore()
     const changes: NameChange[] = []
     await using first = createScan({ seeds: seeds(), genesis, store })
@@ -334,7 +333,7 @@ describe('what is remembered', () => {
     expect(await second.names.lookup(ALICE)).toMatchObject({ changed: null })
   })
 
-  it('in a file: floor and addresses, so that dead seeds do not matter', async () => {
+  it('in a file keeps floor and addresses, so that the seeds may be down', async () => {
     const path = join(tmpdir(), `qs-store-${crypto.randomUUID()}.json`)
     try {
       await using before = createScan({ seeds: seeds(), genesis, store: createFileStore(path) })
@@ -355,7 +354,7 @@ describe('what is remembered', () => {
   })
 })
 
-it('the genesis may be pinned by its hash; another network is refused', async () => {
+it('a client can pin the genesis by its hash, and refuses another network', async () => {
   const genesisHash = cluster.genesisHash
   await using pinned = createScan({ seeds: seeds(), genesis: genesisHash })
   expect(await pinned.names.resolve(ALICE)).toBe(party)
@@ -380,7 +379,7 @@ it('the genesis may be pinned by its hash; another network is refused', async ()
   })
 })
 
-it('a client that was closed says so', async () => {
+it('a closed client fails with CLOSED', async () => {
   const closed = cluster.scan()
   expect(await closed.names.resolve(ALICE)).toBe(party)
   await closed.close()
@@ -394,21 +393,21 @@ describe('a wallet', () => {
   const TRANSFER = { amount: '5.0', description: 'lunch' } as const
   const inAnHour = () => formatInstant(clock.nowMicros() + 3_600_000_000)
 
-  it('offers coin that the receiver takes, refuses, or that is taken back', async () => {
+  it('creates transfers, which the receiver accepts or rejects or the sender withdraws', async () => {
     const [gina, hugo] = [await withCoin('gina'), await withCoin('hugo')]
     const receiver = (await hugo.wallet.status()).partyId
-    const offer = async (trackingId: string) => {
+    const createTransfer = async (trackingId: string) => {
       const terms = { ...TRANSFER, receiver, trackingId, expiresAt: inAnHour() }
       const { output } = await gina.wallet.createTransfer(terms)
-      if (!('transferInstructionCid' in output)) throw new Error('not an offer')
+      if (!('transferInstructionCid' in output)) throw new Error('not a pending transfer')
       return output.transferInstructionCid
     }
     const before = Number((await hugo.wallet.balance()).effectiveUnlockedQty)
-    const accepted = await offer('t-1')
+    const accepted = await createTransfer('t-1')
     expect(await hugo.wallet.transfers()).toMatchObject([{ contractId: accepted }])
     await hugo.wallet.acceptTransfer(accepted)
-    await hugo.wallet.rejectTransfer(await offer('t-2'))
-    await gina.wallet.withdrawTransfer(await offer('t-3'))
+    await hugo.wallet.rejectTransfer(await createTransfer('t-2'))
+    await gina.wallet.withdrawTransfer(await createTransfer('t-3'))
     expect(await hugo.wallet.transfers()).toEqual([])
     expect(Number((await hugo.wallet.balance()).effectiveUnlockedQty)).toBe(before + 5)
     expect((await hugo.wallet.coins()).coins.length).toBeGreaterThan(1)
@@ -417,10 +416,10 @@ describe('a wallet', () => {
       kinds.push(item.transactionType)
     expect(kinds).toContain('transfer')
     // The same payment cannot be made twice.
-    await expect(offer('t-1')).rejects.toMatchObject({ definite: true })
+    await expect(createTransfer('t-1')).rejects.toMatchObject({ definite: true })
   })
 
-  it('gives coin for one command once, and its requests can be refused', async () => {
+  it('executes a tap with one command id once, and rejects a subscription request', async () => {
     const ivan = await withCoin('ivan')
     const before = await ivan.wallet.balance()
     await ivan.wallet.tap({ amount: '1.0', commandId: 'once' })
@@ -428,11 +427,11 @@ describe('a wallet', () => {
     const after = await ivan.wallet.balance()
     expect(Number(after.effectiveUnlockedQty) - Number(before.effectiveUnlockedQty)).toBe(200)
     const crash = new AbortController()
-    const asked = ivan.names.register(
+    const attempt = ivan.names.register(
       { name: 'ivan.unverified.ns' },
       { signal: crash.signal, onProgress: () => crash.abort(new Error('crash')) },
     )
-    await expect(asked).rejects.toThrow('crash')
+    await expect(attempt).rejects.toThrow('crash')
     const [request] = await ivan.wallet.subscriptionRequests()
     const contractId = parseContractId(request?.contractId ?? 'none')
     expect(await ivan.wallet.subscriptionRequest(contractId)).toEqual(request)
@@ -440,8 +439,8 @@ describe('a wallet', () => {
     expect(await ivan.wallet.subscriptionRequests()).toEqual([])
   })
 
-  it('turns renewals that pay themselves on and off', async () => {
-    // A name of its own: once its window is open, it may be paid for while they are on.
+  it('turns automatic renewals on and off', async () => {
+    // A separate name, because an automatic renewal may pay for it while they are on.
     const nina = await withCoin('nina')
     await nina.names.register({ name: 'nina.unverified.ns' })
     const [subscription] = await nina.wallet.subscriptions()
@@ -455,7 +454,7 @@ describe('a wallet', () => {
   })
 })
 
-it('activities come once each, in order, and continue from the checkpoint', async () => {
+it('activities yield each row once, in order, and continue from the checkpoint', async () => {
   const checkpoint = { store: createMemoryStore(), key: 'activities' }
   const all: string[] = []
   for await (const row of scan.activities({ pageSize: 3 })) all.push(row.eventId)
@@ -467,11 +466,11 @@ it('activities come once each, in order, and continue from the checkpoint', asyn
   }
   const rest: string[] = []
   for await (const row of scan.activities({ pageSize: 2, checkpoint })) rest.push(row.eventId)
-  // The row at which the loop was left counts as not processed.
+  // The row at which the loop ended counts as not processed.
   expect([...first.slice(0, 2), ...rest]).toEqual(all)
 })
 
-it('activities are read as soon as a WebSocket tells of them, and once each when it is lost', async () => {
+it('activities are read when a WebSocket announces them, and once each after it is lost', async () => {
   let after = ''
   for await (const row of scan.activities({ order: 'desc', pageSize: 1 })) {
     after = row.eventId
@@ -482,7 +481,7 @@ it('activities are read as soon as a WebSocket tells of them, and once each when
     constructor(url: string, protocols: string[]) {
       super(url, protocols)
       sockets.push(this)
-      // The next row arrives by the socket, not by a poll that was due anyway.
+      // Each message causes the next row, so that the socket and not a poll announces it.
       this.addEventListener('message', () => alice.wallet.tap({ amount: '1.0' }).catch(() => {}))
     }
   }
@@ -492,7 +491,7 @@ it('activities are read as soon as a WebSocket tells of them, and once each when
   })
   const seen: string[] = []
   await alice.wallet.tap({ amount: '1.0' })
-  // No client polls in the time that this takes.
+  // The interval is longer than the test, so that no client polls.
   const options = {
     after,
     follow: true,
@@ -515,13 +514,13 @@ describe.each([
   ['over WebSocket', WebSocket],
   ['by pages', null],
 ])('updates %s', (_, socket) => {
-  /** Where there is a WebSocket, no page is asked for. */
+  /** Fails a request for a page, because updates must arrive over the WebSocket. */
   const noPages: typeof fetch = async (input, init) => {
-    if (String(input).includes('/v2/updates')) throw new Error('asked for a page')
+    if (String(input).includes('/v2/updates')) throw new Error('unexpected request for a page')
     return fetch(input, init)
   }
 
-  it('are what the parties see, continue from the checkpoint, and end at the given offset', async () => {
+  it('yield each offset once, continue from the checkpoint, and end if they do not follow', async () => {
     const checkpoint = { store: createMemoryStore(), key: 'updates' }
     const offsets: number[] = []
     const { updates } = cluster.validator('alice', {
@@ -541,7 +540,7 @@ describe.each([
     }
   })
 
-  it('that the user may not see are refused with the reason', async () => {
+  it('of a party without read rights are refused', async () => {
     const stranger = cluster.validator('stranger', { WebSocket: socket })
     const following = async () => {
       for await (const update of stranger.updates({ parties: [party] })) return update
@@ -551,7 +550,7 @@ describe.each([
   })
 })
 
-it('updates continue when the validator is killed and comes back', async () => {
+it('updates continue after the validator is killed and restarted', async () => {
   const overWebSocket = cluster.validator('alice', { WebSocket })
   const seen: number[] = []
   let before = 0
@@ -569,7 +568,7 @@ it('updates continue when the validator is killed and comes back', async () => {
 })
 
 describe('commands', () => {
-  it('takes a command once, however often it is submitted, and says so', async () => {
+  it('executes a command once, and reports a duplicate', async () => {
     const rules = await createScanClient({ baseUrl: seeds()[0] ?? '' }).POST('/v0/ans-rules', {
       body: {},
     })
@@ -621,10 +620,10 @@ describe('commands', () => {
   })
 })
 
-describe('the examples of the README run as they stand', () => {
+describe('the examples of the README run unchanged:', () => {
   const sdk = join(import.meta.dirname, '../../sdk')
 
-  /** As a user runs one: against the built package, types taken off. */
+  /** Runs an example against the built package, without its types. */
   async function example(name: string, env: Record<string, string> = {}): Promise<string> {
     const outfile = join(sdk, 'examples', `${name}.${crypto.randomUUID()}.mjs`)
     try {
@@ -640,7 +639,7 @@ describe('the examples of the README run as they stand', () => {
   const stored = () => join(tmpdir(), `qs-example-${crypto.randomUUID()}.json`)
   const pinned = () => ({ SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash })
 
-  it('the lines that set the address, the genesis hash and the token', async () => {
+  it('the commands that set the address, the genesis hash and the token', async () => {
     const [, lines = ''] =
       /```sh\n(export SEED[\s\S]*?)```/.exec(await readFile(join(sdk, 'README.md'), 'utf8')) ?? []
     const script = `quorumscan() { "$COMMAND" "$@" --data-dir "$DIRECTORY"; }
@@ -653,7 +652,7 @@ describe('the examples of the README run as they stand', () => {
     expect(hash).toBe(cluster.genesisHash)
     const asAlice = createValidator({ url: cluster.validatorUrl, token })
     expect(await asAlice.wallet.status()).toMatchObject({ partyId: party })
-    // And that it is the hash of what is served.
+    // The hash is also that of the served document.
     const served = await (await fetch(`${seeds()[0]}/v0/genesis`)).arrayBuffer()
     expect(createHash('sha256').update(Buffer.from(served)).digest('hex')).toBe(hash)
   })
@@ -673,8 +672,8 @@ describe('the examples of the README run as they stand', () => {
       const store = createFileStore(STORE)
       await using other = cluster.scan({ store })
       await other.names.acceptChange(ALICE, genesis.dso)
-      const asked = example('change-of-hands', { ...pinned(), STORE })
-      await expect(asked).rejects.toMatchObject({
+      const run = example('change-of-hands', { ...pinned(), STORE })
+      await expect(run).rejects.toMatchObject({
         stdout: expect.stringContaining(`was ${genesis.dso}; at 2`),
         stderr: expect.stringContaining('NAME_CHANGED'),
       })
@@ -683,7 +682,7 @@ describe('the examples of the README run as they stand', () => {
     }
   })
 
-  it('register; a walk over pages that began before is one read, and does not see it', async () => {
+  it('register; a search that started earlier does not contain the new name', async () => {
     const walks = [scan.names, userOf('reader').names].map((names) =>
       names.search('', { pageSize: 2 }),
     )
@@ -706,7 +705,7 @@ describe('the examples of the README run as they stand', () => {
     const env = { VALIDATOR: cluster.validatorUrl, TOKEN: await cluster.token('alice'), STORE }
     try {
       expect(await example('follow', env)).toMatch(/^(\d+ transaction\n){3,}$/)
-      // Everything was seen.
+      // The first run has processed all updates.
       expect(await example('follow', env)).toBe('')
     } finally {
       await rm(STORE, { force: true })
@@ -718,7 +717,7 @@ describe('the examples of the README run as they stand', () => {
   })
 })
 
-it('a name is renewed inside the window: once, for another period', async () => {
+it('a name is renewed within the window once, for another period', async () => {
   const [before] = await alice.names.list()
   const balance = async () => Number((await alice.wallet.balance()).effectiveUnlockedQty)
   const coin = await balance()
@@ -738,7 +737,7 @@ it('a name is renewed inside the window: once, for another period', async () => 
 })
 
 describe('a test cluster', () => {
-  it('pauses, resumes, wipes and restarts its nodes, and waits for what a test wants', async () => {
+  it('pauses, resumes, wipes and restarts its nodes, and waits for a condition', async () => {
     const is = (name: string, state: string) => () =>
       cluster.waitFor(({ nodes }) =>
         nodes.some((node) => node.name === name && node.state === state),
@@ -758,26 +757,26 @@ describe('a test cluster', () => {
     expect((await cluster.token()).split('.').length).toBe(3)
   })
 
-  it('says what is missing when the command is not there, or why it does not start', async () => {
+  it('fails to start with the reason if the command is missing or exits', async () => {
     const missing = startCluster({ command: ['no-such-quorumscan'] })
     await expect(missing).rejects.toThrow(/quorumscan command is missing/)
     await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)
   })
 
-  it('leaves nothing behind, and ends in order', async () => {
+  it('stops gracefully, and deletes its data directory', async () => {
     await scan.close()
     const { content } = JSON.parse(await readFile(join(cluster.dataDir, 'processes.json'), 'utf8'))
     const pids = (content as { readonly pid: number }[]).map(({ pid }) => pid)
     expect(pids).toHaveLength(12)
     const logs = join(cluster.dataDir, 'logs')
     const names = readdirSync(logs).filter((name) => name !== 'control.log')
-    // Readable through what is open, although `down` deletes the files.
+    // Open file descriptors stay readable after `down` deletes the files.
     const files = names.map((name) => ({ name, fd: openSync(join(logs, name), 'r') }))
     await cluster.down()
     for (const { name, fd } of files) {
       const last = readFileSync(fd, 'utf8').trimEnd().split('\n').at(-1)
       closeSync(fd)
-      // A process that did not end by itself was killed, and has no such line.
+      // A process that was killed has no such line.
       expect(last, name).toContain(name.endsWith('.redis.log') ? 'bye bye' : '"msg":"stopped"')
     }
     for (const pid of pids) expect(existsSync(`/proc/${pid}`), `process ${pid}`).toBe(false)

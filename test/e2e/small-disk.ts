@@ -1,4 +1,4 @@
-/** A small file system of its own, where this process may mount one: root in a container that allows it. */
+/** A small file system, if this process can mount one: as root, in a container that allows it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,18 +8,18 @@ import { clearDisk, fillDisk, freeMibOf, mountDisk } from 'quorumscan/testing/di
 export type SmallDisk = Disposable & {
   readonly path: string
   freeMib(): number
-  /** Fills it up to this many MiB; 0: until nothing can be written any more. */
+  /** Fills it until this many MiB are free. With 0 nothing can be written any more. */
   fill(freeMib: number): Promise<void>
-  /** Takes away what `fill` wrote. */
+  /** Deletes the files of `fill`. */
   clear(): void
 }
 
-/** Null where mounting is not allowed: what needs it is skipped, never where CI is set. */
+/** Returns null if this process cannot mount a file system: its tests are skipped. With CI set it throws instead. */
 export function mountSmallDisk(sizeMib: number): SmallDisk | null {
   if (provided('mount') === null) return null
   const path = mkdtempSync(join(tmpdir(), 'qs-disk-'))
   const unmount = mountDisk(path, sizeMib)
-  if (unmount === null) throw new Error(`no file system of ${sizeMib} MiB can be mounted here`)
+  if (unmount === null) throw new Error(`cannot mount a file system of ${sizeMib} MiB`)
   return {
     path,
     freeMib: () => freeMibOf(path),

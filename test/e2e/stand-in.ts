@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { until } from '@quorumscan/testkit'
 
-/** Answers at the address of a process that was killed, as soon as its port is free. */
+/** Starts a server at the address of a killed process, as soon as the port is free. */
 export async function standIn(
   url: string,
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,

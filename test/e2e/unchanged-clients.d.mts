@@ -1,4 +1,4 @@
-/** What the tests use of `unchanged-clients.mjs`. Paths and bodies are the clients' own affair. */
+/** Types of the parts of `unchanged-clients.mjs` that tests use. Paths and bodies are not typed. */
 type Send = (path: string, body?: object, params?: object) => Promise<Record<string, never>>
 
 export class LedgerClient {

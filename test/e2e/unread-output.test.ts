@@ -1,4 +1,4 @@
-/** `quorumscan run` whose output is not read: it works, and stops in order with all that it started. */
+/** `quorumscan run` works while its output is not read, and stops gracefully with all its processes. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { freePort, send, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const BIN = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
-/** Of a pipe, all that it holds. */
+/** Capacity of a pipe. */
 const PIPE_BYTES = 65_536
 
 let root: string
@@ -18,13 +18,13 @@ let port: number
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'qs-unread-'))
   port = await freePort()
-  const type = (...args: readonly string[]) =>
+  const runCli = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, [BIN, ...args], { cwd: root })
-  await type('keys', 'new', '--role', 'synchronizer', '--name', 'orderer', '--out', 'var')
+  await runCli('keys', 'new', '--role', 'synchronizer', '--name', 'orderer', '--out', 'var')
   const url = 'https://sv-1.example'
-  await type('keys', 'new', '--name', 'sv-1', '--out', 'var', '--url', url)
+  await runCli('keys', 'new', '--name', 'sv-1', '--out', 'var', '--url', url)
   const members = ['var/orderer.member.json', 'var/sv-1.member.json']
-  await type('genesis', 'create', ...members, '--set', 'devnet=true', '--out', 'genesis.json')
+  await runCli('genesis', 'create', ...members, '--set', 'devnet=true', '--out', 'genesis.json')
   writeFileSync(join(root, 'tokens'), `${'ab'.repeat(16)}\n`)
   const variables = {
     ...{ QS_NAME: 'orderer', QS_DATA_DIR: join(root, 'var'), QS_MEMBERS: join(root, 'var') },
@@ -38,7 +38,7 @@ afterAll(() => rm(root, { recursive: true }))
 
 const contentOf = (file: string) =>
   JSON.parse(readFileSync(join(root, 'var', file), 'utf8')).content
-/** Whether the process existed. */
+/** Sends a signal, and returns whether the process exists. */
 const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, name)
@@ -48,9 +48,9 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
 }
 
 it.each([
-  ['stands in a pipe that is full', 'exec sleep 600'],
-  ['goes into a pipe that was closed', 'exec true'],
-])('what it says %s', async (_, reader) => {
+  ['full', 'exec sleep 600'],
+  ['closed', 'exec true'],
+])('`run` serves and stops gracefully while its output pipe is %s', async (_, reader) => {
   const begun = `echo $$ > ${join(root, 'pid')}; head -c ${PIPE_BYTES} /dev/zero; exec "$0" "$@"`
   const command = `sh -c '${begun}' "$0" "$@" | ${reader}`
   const args = [BIN, 'run', 'synchronizer', '--config', join(root, 'run.env')]
@@ -68,7 +68,7 @@ it.each([
     expect(started.map(({ id }) => id)).toEqual(['orderer.redis', 'orderer'])
     process.kill(run, 'SIGTERM')
     const pids = [run, ...started.map(({ pid }) => pid)]
-    await untilTrue('all to end', () => pids.every((pid) => !signal(pid, 0)))
+    await untilTrue('all processes to end', () => pids.every((pid) => !signal(pid, 0)))
     expect(contentOf('processes.json')).toEqual([])
   } finally {
     signal(-(shell.pid ?? 0), 'SIGKILL')

@@ -1,7 +1,8 @@
 /**
- * Releases side by side, at separate operators: a newer one knows one more version of the protocol, and in another
- * replicas lie otherwise in Redis, too. Installed one after the other (that one by two at once, and before that by each
- * alone), voted for, with one that is late. Names are looked up all the time, and registered. Of the long tests.
+ * Separate operators run different releases at the same time. One release knows a newer protocol version, and another
+ * also stores replicas in a different layout. Operators install them one after the other, but two install the other
+ * layout at the same time. They vote for the version without a late member. Lookups and registrations continue. The test
+ * runs with LONG=1.
  *
  * @module-tag long-run
  */
@@ -28,7 +29,7 @@ const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 const CLUSTER_BIN = join(ROOT, 'cluster/bin/quorumscan.mjs')
 const ALICE = 'alice.unverified.ns'
 const MEMBER_COUNT = 4
-/** Times 10^10: the most that the newer version gives, a million coin, and the requested two million. */
+/** In coin times 10^10: the limit of a tap in the newer version is a million coin; the test requests two million. */
 const TAP_MAX = 10n ** 16n
 const TAP = 2n * TAP_MAX
 
@@ -48,12 +49,12 @@ type Operator = {
   running: { readonly child: ChildProcess; output: string } | null
 }
 
-async function type(bin: string, ...args: readonly string[]): Promise<string> {
+async function cli(bin: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [bin, ...args])
   return stdout.trim()
 }
 
-/** Starts what the operator runs, by this software. */
+/** Starts the operator's processes with this software. */
 function start(operator: Operator, bin: string): void {
   const { role, configFile } = operator
   const child = spawn(process.execPath, [bin, 'run', role, '--config', configFile])
@@ -89,35 +90,35 @@ async function upgrade(bin: string, ...some: readonly Operator[]): Promise<void>
   await Promise.all(some.map(untilReady))
 }
 
-/** Operators who share no data directory, and one synchronizer that orders. */
+/** Operators with separate data directories, and one synchronizer. */
 async function createNetwork() {
   required('redis')
   root = await mkdtemp(join(tmpdir(), 'qs-upgrade-'))
-  const shown = join(root, 'shown')
-  await mkdir(shown)
-  const enroll = async (role: Operator['role'], name: string): Promise<Operator> => {
+  const membersDirectory = join(root, 'shown')
+  await mkdir(membersDirectory)
+  const add = async (role: Operator['role'], name: string): Promise<Operator> => {
     const directory = join(root, name)
     const url = `http://127.0.0.1:${await freePort()}`
     const configFile = join(directory, 'run.env')
     const kind = role === 'sv' ? 'super-validator' : role
     const flags = ['--name', name, '--out', directory, '--role', kind, '--json']
     const address = role === 'sv' ? ['--url', url] : []
-    const { memberFile } = JSON.parse(await type(BIN, 'keys', 'new', ...flags, ...address))
-    await copyFile(memberFile, join(shown, `${name}.member.json`))
+    const { memberFile } = JSON.parse(await cli(BIN, 'keys', 'new', ...flags, ...address))
+    await copyFile(memberFile, join(membersDirectory, `${name}.member.json`))
     const operator = { role, name, directory, url, configFile, running: null }
     operators.push(operator)
     return operator
   }
   const names = Array.from({ length: MEMBER_COUNT }, (_, index) => `sv-${index + 1}`)
   const [svs, synchronizer, validator] = await Promise.all([
-    Promise.all(names.map((name) => enroll('sv', name))),
-    enroll('synchronizer', 'orderer'),
-    enroll('validator', 'v'),
+    Promise.all(names.map((name) => add('sv', name))),
+    add('synchronizer', 'orderer'),
+    add('validator', 'v'),
   ])
   const genesis = join(root, 'genesis.json')
-  const members = [...names, 'orderer'].map((name) => join(shown, `${name}.member.json`))
-  // Payments stay locked for three rounds of ten minutes: none ends while too few are there to confirm it.
-  await type(BIN, 'genesis', 'create', ...members, '--set', 'devnet=true', '--out', genesis)
+  const members = [...names, 'orderer'].map((name) => join(membersDirectory, `${name}.member.json`))
+  // Payments stay locked for three rounds of ten minutes, so that no lock expires while too few members are up.
+  await cli(BIN, 'genesis', 'create', ...members, '--set', 'devnet=true', '--out', genesis)
   const secret = join(validator.directory, 'secrets/jwt')
   await mkdir(join(validator.directory, 'secrets'), { recursive: true })
   await writeFile(secret, 'ab'.repeat(32))
@@ -127,7 +128,7 @@ async function createNetwork() {
       QS_NAME: name,
       QS_DATA_DIR: directory,
       QS_GENESIS: genesis,
-      QS_MEMBERS: shown,
+      QS_MEMBERS: membersDirectory,
       QS_PORT: new URL(url).port,
       QS_LOG_LEVEL: 'warn',
       ...(role === 'synchronizer'
@@ -146,14 +147,14 @@ async function createNetwork() {
     ...{ svs, synchronizer, validator, genesisFile: genesis },
     client: {
       urls: { validator: validator.url },
-      token: (user: string) => type(CLUSTER_BIN, 'token', user, '--data-dir', validator.directory),
+      token: (user: string) => cli(CLUSTER_BIN, 'token', user, '--data-dir', validator.directory),
     },
   }
 }
 
 type Network = Awaited<ReturnType<typeof createNetwork>>
 
-/** What is looked up, again and again: what was not answered, or wrongly, and how often it was. */
+/** Repeats a lookup, and collects the wrong and failed answers. */
 function readSteadily(name: string, lookUp: () => Promise<string>) {
   const stopping = new AbortController()
   const wrong: string[] = []
@@ -168,7 +169,7 @@ function readSteadily(name: string, lookUp: () => Promise<string>) {
   }
   const running = run()
   return {
-    /** Not one lookup went wrong, however many there were. */
+    /** Expects that at least one lookup was made and all were verified. */
     async end() {
       stopping.abort()
       await running
@@ -178,7 +179,7 @@ function readSteadily(name: string, lookUp: () => Promise<string>) {
   }
 }
 
-/** Voted, through the proxy, which is asked again while it has too few nodes. */
+/** A lookup by votes through the proxy. Repeats it while the proxy has too few nodes. */
 async function lookUpByVotes(client: Network['client']): Promise<string> {
   return await until('an answer of the proxy', async () => {
     const { status, headers } = await lookup(client, ALICE)
@@ -186,12 +187,12 @@ async function lookUpByVotes(client: Network['client']): Promise<string> {
   }).then(String)
 }
 
-/** Registers names one after the other; each that was paid for must be found at the end. */
+/** Registers names one after the other. At the end lookups must find every name that was paid for. */
 function registerSteadily(client: Network['client'], user: Awaited<ReturnType<typeof createUser>>) {
   const stopping = new AbortController()
   const paid: string[] = []
-  /** Tries again what a validator that restarts, or too many payments in flight, refuse; null: it may have been done. */
-  const insist = async (work: () => Promise<string>): Promise<string | null> => {
+  /** Repeats work that the validator refuses while it restarts or has too many payments. Null: the work may be done. */
+  const retry = async (work: () => Promise<string>): Promise<string | null> => {
     while (!stopping.signal.aborted) {
       const done = await work().catch((error: Error) => error)
       if (typeof done === 'string') return done
@@ -203,8 +204,8 @@ function registerSteadily(client: Network['client'], user: Awaited<ReturnType<ty
   const run = async () => {
     for (let index = 0; !stopping.signal.aborted; index++) {
       const name = `load-${index}.unverified.ns`
-      const request = await insist(() => user.request(name))
-      if (request !== null && (await insist(() => user.accept(request))) !== null) paid.push(name)
+      const request = await retry(() => user.request(name))
+      if (request !== null && (await retry(() => user.accept(request))) !== null) paid.push(name)
       await clock.delay(200)
     }
   }
@@ -219,7 +220,7 @@ function registerSteadily(client: Network['client'], user: Awaited<ReturnType<ty
   }
 }
 
-/** What `/readyz` says: "ready", a state, or a code. */
+/** The result of `/readyz`: "ready", "silent", a state, or a code. */
 async function readinessOf({ role, url }: Operator): Promise<string> {
   const prefix = role === 'validator' ? '/api/validator' : ''
   const answer = await send(`${url}${prefix}/readyz`).catch(() => null)
@@ -229,7 +230,7 @@ async function readinessOf({ role, url }: Operator): Promise<string> {
   return code === 'NOT_READY' ? Object(details).state : code
 }
 
-/** Restarts two by this software. What both said, again and again, from when both were down until the first one served. */
+/** Restarts two operators with this software. Returns their readiness between both being down and the first ready. */
 async function upgradeBoth(
   bin: string,
   [sooner, later]: readonly [Operator, Operator],
@@ -238,7 +239,7 @@ async function upgradeBoth(
   let isOver = false
   const watching = (async () => {
     while (!isOver) {
-      // The later one is asked first: when it is at work, the other serves already.
+      // The later one is read first, because it starts to work only after the other one is ready.
       const last = await readinessOf(later)
       seen.push({ sooner: await readinessOf(sooner), later: last })
       await clock.delay(20)
@@ -259,12 +260,12 @@ async function upgradeBoth(
   )
 }
 
-const untilSays = (operator: Operator, word: string) =>
-  until(`${operator.name} to say ${word}`, async () =>
+const untilReadiness = (operator: Operator, word: string) =>
+  until(`${operator.name} to report ${word}`, async () =>
     (await readinessOf(operator)) === word ? true : undefined,
   )
 
-/** All have the same history at the newest offset of the first; which. */
+/** Expects the same history on all nodes at the newest offset of the first one. Returns that offset. */
 async function expectSameHistory(svs: readonly Operator[]): Promise<number> {
   const [first] = svs
   const { headers } = await send(`${first?.url}/v0/dso-party-id`)
@@ -283,18 +284,18 @@ async function expectSameHistory(svs: readonly Operator[]): Promise<number> {
 }
 
 it.runIf(IS_LONG)(
-  'operators install newer software, in which replicas lie otherwise, and vote for its version, and no lookup fails',
+  'no lookup fails while operators install newer software with another replica layout and vote for its version',
   async () => {
     const network = await createNetwork()
     const { svs, synchronizer, validator, client } = network
     const [sv1, sv2, sv3, sv4] = svs
     if (sv1 === undefined || sv2 === undefined || sv3 === undefined || sv4 === undefined)
-      throw new Error('four super-validators')
+      throw new Error('the network must have four super-validators')
     const newer = join(root, 'newer')
-    const relaid = join(root, 'relaid')
+    const otherLayout = join(root, 'relaid')
     for (const operator of operators) start(operator, BIN)
     const newerBin = await copySoftware(newer, [nextVersion(TAP_MAX)])
-    const relaidBin = await copySoftware(relaid, [nextVersion(TAP_MAX), OTHER_LAYOUT])
+    const otherLayoutBin = await copySoftware(otherLayout, [nextVersion(TAP_MAX), OTHER_LAYOUT])
     const version = await newestKnown(ROOT)
     expect(await newestKnown(newer)).toBe(version + 1)
     await Promise.all(operators.map(untilReady))
@@ -304,7 +305,7 @@ it.runIf(IS_LONG)(
     await alice.pay(ALICE)
     await untilFound(client, ALICE)
     const bob = await createUser(client, 'bob', null)
-    /** A tap of two million coin, as the ledger gets it from a participant that looks at nothing before. */
+    /** Submits a tap of two million coin without the checks of a participant. */
     const tapForBob = async () => {
       const seed = await readFile(join(validator.directory, 'keys/v.participant'), 'utf8')
       const keyPair = keyPairFromSeed(seed.trim())
@@ -340,26 +341,26 @@ it.runIf(IS_LONG)(
     let byVotes = throughProxy()
     const registrations = registerSteadily(client, alice)
 
-    // One after the other, who orders first: newer software runs the old rules.
+    // One after the other, the synchronizer first. Newer software applies the old rules.
     await upgrade(newerBin, synchronizer)
     await tapForBob()
     await until('the coin', async () =>
       (await coinOfBob()) === '2000000.0000000000' ? true : undefined,
     )
     for (const sv of [sv1, sv2]) await upgrade(newerBin, sv)
-    // Two at once find replicas of another layout: one after the other rebuilds its own.
-    const seen = await upgradeBoth(relaidBin, [sv1, sv2])
+    // Two nodes that find another layout at the same time rebuild their replicas one after the other.
+    const seen = await upgradeBoth(otherLayoutBin, [sv1, sv2])
     expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
     for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is rebuilt')
     await upgrade(newerBin, sv3)
     await expectSameHistory(svs)
 
-    // Each votes at its own node, which must know what it votes for.
+    // Each operator votes at its own node, which must know the version.
     const protocol = async (sv: Operator) =>
-      JSON.parse(await type(BIN, 'protocol', 'get', '--json', '--scan', sv.url))
+      JSON.parse(await cli(BIN, 'protocol', 'get', '--json', '--scan', sv.url))
     expect(await protocol(sv1)).toMatchObject({ version, newestKnown: version + 1 })
     const vote = (sv: Operator) =>
-      type(
+      cli(
         ...[BIN, 'protocol', 'vote', String(version + 1)],
         ...['--key', join(sv.directory, 'keys', `${sv.name}.operator`)],
         ...['--genesis', network.genesisFile, '--scan', sv.url, '--synchronizer', synchronizer.url],
@@ -369,16 +370,16 @@ it.runIf(IS_LONG)(
     const acknowledged = registrations.count()
     expect(acknowledged).toBeGreaterThan(0)
     for (const sv of [sv1, sv2, sv3]) await vote(sv)
-    await untilSays(sv4, 'SOFTWARE_OUTDATED')
-    await untilSays(validator, 'SOFTWARE_OUTDATED')
+    await untilReadiness(sv4, 'SOFTWARE_OUTDATED')
+    await untilReadiness(validator, 'SOFTWARE_OUTDATED')
     for (const sv of [sv1, sv2, sv3])
       expect(await protocol(sv)).toMatchObject({ version: version + 1, next: null })
-    // What the validator's users ask for is refused, what was prepared before is in the log all the same.
+    // The validator refuses requests of users, but the log accepts an entry that was prepared before.
     await expect(bob.pay('bob.unverified.ns')).rejects.toThrow('SOFTWARE_OUTDATED')
     await tapForBob()
     await byVotes.end()
 
-    // A later node continues where it stopped, by the same rules from the same offset on.
+    // A node that is upgraded later continues where it stopped, with the same rules from the same offset on.
     await upgrade(newerBin, validator, sv4)
     byVotes = throughProxy()
     await expectSameHistory(svs)

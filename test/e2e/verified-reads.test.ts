@@ -1,6 +1,6 @@
 /**
- * Answers that prove themselves, on real processes: certified documents of the proxy and on the command line, a
- * node that lies with its own key, and what the proxy makes of it. One cluster; each test leaves it whole.
+ * Certified documents of the proxy and the command line on real processes, also while a node lies with its own key. All
+ * tests share one cluster, and each leaves all of it up.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -94,7 +94,7 @@ async function fileOf(document: unknown): Promise<string> {
 }
 
 describe('a certified document', () => {
-  it('comes with every proxied answer of the state that is asked for so, and verifies offline', async () => {
+  it('is the answer of each proxied read with its media type, and verifies offline', async () => {
     const party = encodeURIComponent(alice.party)
     const page = { name_prefix: '', page_size: 2, page_token: null }
     const get = (path: string) => send(proxied(path), { headers: certified })
@@ -144,7 +144,7 @@ describe('a certified document', () => {
     }
   })
 
-  it('holds as many signatures as the threshold asks for', async () => {
+  it('has at least as many signatures as the threshold', async () => {
     for (const [quorum, signers] of [
       ['weak', 2],
       ['strong', 3],
@@ -155,21 +155,21 @@ describe('a certified document', () => {
     }
   })
 
-  it('is what the verify command accepts, and nothing that was touched', async () => {
+  it('is accepted by `verify`, which refuses a tampered document', async () => {
     const present = await lookup(cluster, ALICE, { ...certified, 'x-quorum': 'strong' })
     const absent = await lookup(cluster, MISSING, certified)
-    const asked = ['--name', ALICE] as const
-    const good = await quorumscan('verify', await fileOf(present.text), ...asked)
+    const nameFlags = ['--name', ALICE] as const
+    const good = await quorumscan('verify', await fileOf(present.text), ...nameFlags)
     expect(good).toMatchObject({ code: 0, text: expect.stringMatching(/^valid\n/) })
     for (const part of [ALICE, alice.party, String(present.headers.get('x-quorum-offset')), 'sv-'])
       expect(good.text).toContain(part)
     const none = await quorumscan('verify', await fileOf(absent.text), '--name', MISSING)
     expect(none).toMatchObject({ code: 0, text: expect.stringContaining('has no entry') })
-    const touched = present.text.replaceAll('entry of alice', 'entry of Alice')
-    expect(touched).not.toBe(present.text)
+    const tampered = present.text.replaceAll('entry of alice', 'entry of Alice')
+    expect(tampered).not.toBe(present.text)
     for (const [document, ...args] of [
-      [touched, ...asked],
-      [present.text.replace(/"offset":\d+/, '"offset":1'), ...asked],
+      [tampered, ...nameFlags],
+      [present.text.replace(/"offset":\d+/, '"offset":1'), ...nameFlags],
       [present.text, '--name', MISSING],
     ] as const) {
       const bad = await quorumscan('verify', await fileOf(document), ...args)
@@ -187,19 +187,19 @@ describe('bad input', () => {
     expect((await send(proxied(path))).body.code).toBe('INVALID_QUORUM')
   })
 
-  it.each(['-1', 'x', '1.5', '9007199254740993'])('a floor of %j is refused', async (floor) => {
+  it.each(['-1', 'x', '1.5', '9007199254740993'])('a read floor of %j is refused', async (floor) => {
     const answer = await lookup(cluster, ALICE, { 'x-min-offset': floor })
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
   })
 
-  it('a floor beyond the head is lagging, with a time to come back', async () => {
+  it('a read floor beyond the head returns CONSENSUS_LAGGING with retry-after', async () => {
     const answer = await lookup(cluster, ALICE, { 'x-min-offset': '1000000000' })
     expect([answer.status, answer.body.code]).toEqual([503, 'CONSENSUS_LAGGING'])
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]/)
     expect(answer.body).toMatchObject({ retryable: true, details: { reason: 'floor' } })
   })
 
-  it('resolve and verify say what a threshold is', async () => {
+  it('`resolve` and `verify` refuse an invalid threshold and list the valid ones', async () => {
     for (const args of [
       ['resolve', ALICE, '--quorum', '5'],
       ['verify', await fileOf('{}'), '--threshold', '1'],
@@ -213,7 +213,7 @@ describe('bad input', () => {
 })
 
 describe('resolve', () => {
-  it('proves an answer of one node, keeps the proof, and says who signed it', async () => {
+  it('proves an answer of one node, writes the receipt, and lists its signers', async () => {
     const file = join(directory, 'alice.json')
     const strong = await quorumscan('resolve', ALICE, '--quorum', 'strong', '--receipt', file)
     expect(strong.code, strong.text).toBe(0)
@@ -229,7 +229,7 @@ describe('resolve', () => {
     expect(await quorumscan('verify', file, '--name', MISSING)).toMatchObject({ code: 1 })
   })
 
-  it('prints what verify takes as it is, through a pipe', async () => {
+  it('prints JSON that `verify` accepts through a pipe', async () => {
     const bin = `${process.execPath} ${join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')}`
     const here = `--data-dir ${cluster.dataDir}`
     const proven = await promisify(execFile)('sh', [
@@ -242,7 +242,7 @@ describe('resolve', () => {
     expect(await quorumscan('verify', await fileOf(lie))).toMatchObject({ code: 1 })
   })
 
-  it('shows the name of a party only where the name leads back to it', async () => {
+  it('shows the name of a party, and whether the name resolves to that party', async () => {
     const found = await quorumscan('resolve', alice.party, '--quorum', 'strong')
     expect(found.code, found.text).toBe(0)
     expect(found.text).toContain(ALICE)
@@ -251,7 +251,7 @@ describe('resolve', () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ kind: 'verified-absent', match: false })
   })
 
-  it('names dead and hung nodes that it tried, and needs no validator', async () => {
+  it('lists nodes that are down or hung, and needs no validator', async () => {
     await cluster.kill('sv-1')
     await cluster.pause('sv-2')
     await cluster.kill('validator')
@@ -271,7 +271,7 @@ describe('resolve', () => {
     }
   })
 
-  it('needs no cluster, but a genesis and one node that is up', async () => {
+  it('needs only a genesis and one node that is up', async () => {
     const genesis = ['--genesis', join(cluster.dataDir, 'genesis.json')]
     const { nodes } = await cluster.status()
     const here = (...args: readonly string[]) =>
@@ -303,7 +303,7 @@ describe('resolve', () => {
     expect(await here('resolve', ALICE, ...genesis, '--scan', NOWHERE)).toMatchObject({ code: 4 })
   })
 
-  it('shows votes with their entries, also where nodes contradict each other', async () => {
+  it('shows votes with their entries, also if nodes contradict each other', async () => {
     const agreed = await quorumscan('resolve', ALICE, '--votes')
     expect(agreed.code, agreed.text).toBe(0)
     expect(agreed.text).toContain(`${ALICE}: verified, by votes: 2 needed`)
@@ -312,7 +312,7 @@ describe('resolve', () => {
     await cluster.lie('sv-3', 'deny')
     const disputed = await quorumscan('resolve', ALICE, '--votes', '--quorum', 'all')
     expect(disputed.code, disputed.text).toBe(1)
-    // Decided as soon as two answers conflict, however many nodes have replied by then.
+    // The outcome is decided as soon as two answers conflict, regardless of the number of replies.
     expect(disputed.text).toMatch(/^alice\S+: disputed, by votes: 4 needed, heard [2-4]\/4\n/)
     expect(disputed.text).toMatch(/sv-3: at offset \d+\n {2}no entry/)
     expect(disputed.text).toContain(alice.party)
@@ -329,7 +329,7 @@ async function countsOf(node: string): Promise<NodeCounts> {
 }
 
 describe('a node that lies with its own key', () => {
-  /** What the proxy counts: an invalid answer, or a vote that differs from the others. */
+  /** The counter of the proxy: errors for invalid answers, dissents for votes that differ from the others. */
   const lies: readonly (readonly [Parameters<typeof cluster.lie>[1], 'errors' | 'dissents'])[] = [
     ['value', 'dissents'],
     ['invent', 'dissents'],
@@ -341,16 +341,16 @@ describe('a node that lies with its own key', () => {
     ['oversize', 'errors'],
     ['content-type', 'errors'],
     ['redirect', 'errors'],
-    // Last, as it keeps the node busy for a while.
+    // Last, because it keeps the node busy for some time.
     ['trickle', 'errors'],
   ]
 
-  it.each(lies)('%s: no answer changes', async (lie, counted) => {
+  it.each(lies)('cannot change an answer by the lie %s', async (lie, counted) => {
     const liar = 'sv-3'
     const name = lie === 'invent' ? MISSING : lie === 'stale' ? 'stale.unverified.ns' : ALICE
     await cluster.lie(liar, lie)
     if (lie === 'stale') {
-      // What was true when the lie began is that there is no such name.
+      // The name does not exist when the lie begins.
       await alice.pay(name)
       await untilFound(cluster, name)
       // A state is certified a moment after nodes have it.
@@ -361,11 +361,11 @@ describe('a node that lies with its own key', () => {
     }
     const before = await countsOf(liar)
     const expected = name === MISSING ? null : alice.party
-    await until(`the proxy to have heard ${lie}`, async () => {
+    await until(`the proxy to have counted ${lie}`, async () => {
       for (const quorum of ['weak', 'strong', 'certified', 'certified-strong']) {
         const answer = await lookup(cluster, name, { 'x-quorum': quorum })
         expect(answer.body.entry?.user ?? null, JSON.stringify(answer.body)).toBe(expected)
-        // The other half of what it says is true, and so is what it signed.
+        // An equivocating node also sends true answers, and its earlier signatures are valid.
         const isVoted = !quorum.startsWith('certified')
         if (isVoted && lie !== 'equivocate')
           expect(answer.headers.get('x-quorum-agreed')).not.toContain(liar)
@@ -376,7 +376,7 @@ describe('a node that lies with its own key', () => {
     })
   })
 
-  it('signatures that do not fit: it signs no state that counts, and the others continue', async () => {
+  it('does not stop certified reads by invalid signatures', async () => {
     await cluster.lie('sv-3', 'signature')
     await until('a state that all but the liar signed', async () => {
       const { status, headers } = await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })
@@ -387,7 +387,7 @@ describe('a node that lies with its own key', () => {
       expect(await quorumscan('resolve', ALICE)).toMatchObject({ code: 0 })
   })
 
-  it('a head that no other node has costs neither availability nor freshness', async () => {
+  it('does not affect reads by reporting a head that no other node has', async () => {
     await cluster.lie('sv-3', 'head')
     for (let count = 0; count < 5; count++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
@@ -402,7 +402,7 @@ describe('a node that lies with its own key', () => {
     ['silent on its sockets', () => cluster.drop('sv-4')],
     ['resetting its connections', () => cluster.reset('sv-4')],
     ['lying in another way', () => cluster.lie('sv-4', 'deny')],
-  ] as const)('next to one that is %s: n − threshold faults change nothing', async (_, fault) => {
+  ] as const)('cannot change an answer while another node is %s', async (_, fault) => {
     await cluster.lie('sv-3', 'value')
     await fault()
     const party = encodeURIComponent(alice.party)
@@ -417,7 +417,7 @@ describe('a node that lies with its own key', () => {
       expect((await send(proxied(path))).status, path).toBe(200)
   })
 
-  it('gives evidence against itself when it signs both, which outlives the validator', async () => {
+  it('creates evidence against itself by equivocation, which survives a restart of the validator', async () => {
     await cluster.lie('sv-2', 'equivocate')
     const evidence = await until('evidence', async () => {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'certified' })
@@ -443,7 +443,7 @@ describe('a node that lies with its own key', () => {
   })
 })
 
-describe('two nodes that show another history', () => {
+describe('two nodes with another history', () => {
   const takeOver = async (name: string) => {
     await cluster.kill(name)
     return startForkedNode({
@@ -453,7 +453,7 @@ describe('two nodes that show another history', () => {
     })
   }
 
-  it('are a fork: no answer, and an alarm that names both histories', async () => {
+  it('are reported as a fork with both histories, and reads return CONSENSUS_DISPUTED', async () => {
     await using _first = await takeOver('sv-3')
     await using _second = await takeOver('sv-4')
     const status = await until('the alarm', async () => {
@@ -463,7 +463,7 @@ describe('two nodes that show another history', () => {
     })
     expect(status.reader.forks[0].histories).toContainEqual({
       historyHash: '66'.repeat(32),
-      // In the order in which they were heard.
+      // The order is that of the replies.
       nodes: expect.toSatisfy((nodes: string[]) => `${nodes.toSorted()}` === 'sv-3,sv-4'),
     })
     const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })

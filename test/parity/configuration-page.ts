@@ -1,4 +1,4 @@
-/** The page on every variable and flag, made from the code that reads them. */
+/** Generates the page of all variables and flags from the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
 import { createProgram, EXAMPLES, examplesOf } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
@@ -8,7 +8,7 @@ import { RIG } from 'quorumscan/commands'
 
 type Command = ReturnType<typeof createProgram>['program']
 
-/** Each process, with the variables that make it read further ones. */
+/** Readers of variables, with the variables that make them read further ones. */
 const PROCESSES = [
   ['scan', readScanConfig, {}],
   ['synchronizer', readSynchronizerConfig, {}],
@@ -16,7 +16,7 @@ const PROCESSES = [
   ['validator', readValidatorConfig, {}],
 ] as const
 
-/** `defaults` by the process that reads it. */
+/** `defaults` has the default for each process that reads the variable. */
 type Row = Omit<Variable, 'fallback'> & { readonly defaults: Map<string, string> }
 
 /** The text of `docs/configuration.md`. */
@@ -30,10 +30,10 @@ export function configurationPage(): string {
   ])
   return [
     '# Configuration',
-    'Made from the code by `npm run generate`; [operations.md](operations.md) says what an operator needs of it.',
+    '`npm run generate` writes this page from the code. [operations.md](operations.md) describes the variables that an operator sets.',
     '## Variables of processes',
-    '`quorumscan run` reads those marked "run" itself, makes what follows from them (`QS_NODES`, `QS_SEEDS`, sockets, files of keys), and hands all ' +
-      'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
+    '`quorumscan run` reads the variables marked "run", derives others from them (`QS_NODES`, `QS_SEEDS`, sockets, key files), and passes the ' +
+      'rest to its processes. A process that is started alone (`node apps/scan/dist/main.js`) reads the variables marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
     '## Commands and their flags',
     ...commandsOf(createProgram(testEnvironment(), RIG).program).map(describeCommand),
@@ -56,7 +56,7 @@ function variableRows(): readonly Row[] {
   return [...rowByName.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** Ignores that needed variables are not set. */
+/** Collects the variables that a process reads, although required ones are not set. */
 function noteVariables(read: (note: NoteVariable) => unknown, note: NoteVariable): void {
   try {
     read(note)

@@ -6,7 +6,7 @@ import { configurationPage } from './configuration-page.ts'
 
 const page = configurationPage()
 
-it('the committed page on variables and flags is that of the code; `npm run generate` writes it', async () => {
+it('docs/configuration.md equals the generated page (`npm run generate`)', async () => {
   await expect(page).toMatchFileSnapshot('../../docs/configuration.md')
 })
 
@@ -19,7 +19,7 @@ const written = new Set(
   ),
 )
 
-it('has each variable that a cluster sets for a process, except those of faults', () => {
+it('the page has each variable that a cluster sets for a process, except those of faults', () => {
   expect(written.size).toBeGreaterThan(25)
   const missing = [...written]
     .filter((name) => !name.startsWith('QS_FAULT'))
@@ -27,14 +27,14 @@ it('has each variable that a cluster sets for a process, except those of faults'
   expect(missing).toEqual([])
 })
 
-it('has no variable that a process needs and a cluster does not set', () => {
+it('a cluster sets each variable that the page lists as needed', () => {
   const rows = page.matchAll(/^\| `(QS_\w+)` \|.*\*\*needed\*\*.* \| ([a-z, ]+) \|$/gm)
   const needed = [...rows].filter(([, , readers]) => readers !== 'run').map(([, name = '']) => name)
   expect(needed.length).toBeGreaterThan(10)
   expect(needed.filter((name) => !written.has(name))).toEqual([])
 })
 
-it('has a meaning and an example for each variable', () => {
+it('the page has a description and an example for each variable', () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   expect(rows.length).toBeGreaterThan(100)
   for (const row of rows) {

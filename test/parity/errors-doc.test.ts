@@ -1,4 +1,4 @@
-/** ERRORS.md and the types of codes are those of the catalogues; `npm run generate` repairs both. */
+/** ERRORS.md and the types of codes are generated from the catalogues (`npm run generate`). */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalogue, ledgerCatalogue, ledgerErrorSpec } from '@quorumscan/errors'
@@ -15,7 +15,7 @@ const { errorCodesSource, errorsPage } = (await import(
   errorsPage: (catalogue: object, clientCodes: object, ledger: object) => string
 }
 
-it('the page has a row for every code of the catalogues, and for no other', async () => {
+it('ERRORS.md has exactly one row for each code of the catalogues', async () => {
   const page = await readFile(join(sdk, 'ERRORS.md'), 'utf8')
   const ledger = { catalogue: ledgerCatalogue, specOf: ledgerErrorSpec }
   expect(page).toBe(errorsPage(catalogue, clientErrorCodes, ledger))
@@ -24,7 +24,7 @@ it('the page has a row for every code of the catalogues, and for no other', asyn
   expect(rows).toEqual(codes)
 })
 
-it('the SDK throws every code that it calls its own', async () => {
+it('the SDK throws every code of its own catalogue', async () => {
   const names = await readdir(join(sdk, 'src'), { recursive: true })
   const sources = names.filter(
     (name) => /(?<!\.test)\.ts$/.test(name) && !name.endsWith('client-error-codes.ts'),
@@ -36,7 +36,7 @@ it('the SDK throws every code that it calls its own', async () => {
   expect(never).toEqual([])
 })
 
-it("the SDK's type of server codes is the catalogue's", async () => {
+it("the SDK's type of server codes equals the catalogue", async () => {
   const source = await readFile(join(sdk, 'src/generated/error-codes.ts'), 'utf8')
   expect(source).toBe(errorCodesSource(catalogue, ledgerCatalogue))
 })

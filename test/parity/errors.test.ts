@@ -1,4 +1,4 @@
-/** The error catalogue and the code that uses it say the same. */
+/** The error catalogue and the code that uses it agree. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,23 +14,23 @@ import { expect, it } from 'vitest'
 
 const rows: readonly (readonly [string, ErrorSpec])[] = Object.entries(catalogue)
 
-it('no two codes say the same: each has a sentence of its own', () => {
+it('each code has a unique sentence', () => {
   expect(new Set(rows.map(([, spec]) => spec.doc)).size).toBe(rows.length)
 })
 
-it.each(rows)('%s is a code, with a status and a sentence that fit', (code, spec) => {
+it.each(rows)('%s has a valid name, status and sentence', (code, spec) => {
   expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/)
   expect(spec.httpStatus).toBeGreaterThanOrEqual(400)
   expect(spec.httpStatus).toBeLessThan(600)
   expect(spec.doc).toMatch(/^[A-Z].*[.]$/)
-  // What the client did wrong was refused before it could take effect.
+  // Errors of the client are refused before they can take effect.
   if (spec.httpStatus < 500) expect(spec.definite).toBe(true)
 })
 
 /**
- * Codes that an error is made with, as opposed to those that are compared, listed or part of a type: arguments of
- * errors, of `refuse` and `demand` (after the condition), values of members, pairs of a code and its sentence, and
- * either value of a condition.
+ * Codes with which an error is created, in contrast to those that are compared, listed or part of a type. They are
+ * arguments of errors, of `refuse` and `demand` (after the condition), values of members, pairs of a code and its
+ * sentence, and either value of a condition.
  */
 const MADE =
   /(?:\bnew \w*(?:Error|Refusal)\(|\brefuse\(|\bdemand\((?:(?!demand\(|isScanError\()[\s\S]){0,300}?,|[?:] |[:=] \[(?='[A-Z_]+', '[a-z]))\s*'([A-Z_]+)'(?! *\|)/g
@@ -63,15 +63,15 @@ it.each([
   ["demand(isGood, message)\nif (isScanError(error, 'NOT_READY'))", []],
   ["case 'NOT_READY':", []],
   ["new Set(['NOT_READY', 'INVALID_URL'])", []],
-])('finds in %j the codes that an error is made with: %j', (source, codes) => {
+])('finds in %j the codes with which an error is created: %j', (source, codes) => {
   expect(codesMade(source)).toEqual(codes)
 })
 
-it.each(rows)('%s is a code that some error is made with', (code) => {
+it.each(rows)('%s is the code of an error that the code creates', (code) => {
   expect(made).toContain(code)
 })
 
-it('every code that an operation can answer is in a document', () => {
+it('every code is in the document of an operation, except three that have no operation', () => {
   const tables: Readonly<Record<string, RouteDef>>[] = [
     scanRoutes,
     validatorRoutes,
@@ -80,7 +80,7 @@ it('every code that an operation can answer is in a document', () => {
   const documented = new Set(
     tables.flatMap((table) => Object.values(table).flatMap((route) => errorCodesOf(route))),
   )
-  // These are met where there is no operation, or no request yet.
+  // These errors occur before a request has an operation.
   const elsewhere = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT']
   const missing = rows.map(([code]) => code).filter((code) => !documented.has(code as never))
   expect(missing.sort()).toEqual(elsewhere.sort())

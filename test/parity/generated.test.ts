@@ -1,4 +1,4 @@
-/** Generated files are what a fresh generation gives; `npm run generate` repairs all of them. */
+/** Generated files equal a new generation. `npm run generate` writes all of them. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
 
 it.each(Object.entries(apiDocuments()))(
-  'the committed document %s is that of the tables',
+  'the committed document %s equals the one from the route tables',
   async (name, document) => {
     expect(await read(`packages/api/generated/${name}.json`)).toBe(
       `${JSON.stringify(document, null, 2)}\n`,
@@ -19,7 +19,7 @@ it.each(Object.entries(apiDocuments()))(
 )
 
 describe.each(['scan', 'validator', 'ledger'])('%s', (name) => {
-  it("the SDK's types are those of the document", async () => {
+  it("the SDK's types equal those from the document", async () => {
     const generator = join(root, 'sdk/node_modules/.bin/openapi-typescript')
     const document = join(root, `packages/api/generated/${name}.json`)
     const { stdout } = await promisify(execFile)(generator, [document], {
@@ -29,7 +29,7 @@ describe.each(['scan', 'validator', 'ledger'])('%s', (name) => {
   })
 })
 
-it("the SDK's checks of answers are those of the documents", async () => {
+it("the SDK's checks of answers equal those from the documents", async () => {
   const { checksSource, FILES } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
     checksSource: (file: string, document: unknown) => string
     FILES: Record<string, keyof ReturnType<typeof apiDocuments>>

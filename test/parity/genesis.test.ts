@@ -1,4 +1,4 @@
-/** The shape of the genesis in the OpenAPI document is that of its strict parser. */
+/** The schema of the genesis in the OpenAPI document agrees with its strict parser. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testKeyPair } from '@quorumscan/testkit'
@@ -20,7 +20,7 @@ const path = join(import.meta.dirname, '../../packages/api/generated/scan.json')
 const document = JSON.parse(readFileSync(path, 'utf8'))
 const schema: Schema = document.components.schemas.Genesis
 
-/** A value that fits, with texts drawn from the patterns that occur in a genesis. */
+/** A valid value of the schema, with texts for the patterns that occur in a genesis. */
 function example(of: Schema): unknown {
   if (of.anyOf?.[0] !== undefined) return example(of.anyOf[0])
   if (of.const !== undefined) return of.const
@@ -38,14 +38,14 @@ function example(of: Schema): unknown {
 }
 let count = 0
 
-it('a document with the members of the schema passes the parser, and each member is needed', () => {
+it('the parser accepts a document with the members of the schema, and requires each of them', () => {
   const genesis = example(schema) as Record<string, unknown>
   expect(() => parseGenesis(genesis)).not.toThrow()
   for (const name of schema.required ?? []) {
     const { [name]: _, ...rest } = genesis
     expect(() => parseGenesis(rest), name).toThrow()
   }
-  // What the parser refuses, the schema shows, too.
+  // The schema has the same minimum as the parser.
   const { deduplicationMicrosMax: shortest } = genesis as { deduplicationMicrosMax: number }
   expect(() => parseGenesis({ ...genesis, deduplicationMicrosMax: shortest - 1 })).toThrow(
     /deduplicationMicrosMax/,
@@ -59,7 +59,7 @@ it.each([
   [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis" and "cometbft", not "raft"'],
   [{ ordering: { driver: 'redis', key: '00'.repeat(32) } }, 'at ordering.key'],
   [{ ordering: { driver: 'redis' } }, 'at ordering (members)'],
-])('the parser names what is wrong with %j', (changes, want) => {
+])('the parser names the mistake of %j', (changes, want) => {
   const genesis = example(schema) as object
   expect(() => parseGenesis({ ...genesis, ...changes })).toThrow(want)
 })
@@ -84,7 +84,7 @@ const node = {
   operatorKey: testKeyPair('operator').publicKey,
 }
 
-it('members that order together are the nodes, with keys of their own', () => {
+it('the parser accepts nodes as ordering members with separate keys', () => {
   const genesis = { ...(example(schema) as object), nodes: [node], ordering: members }
   expect(() => parseGenesis(genesis)).not.toThrow()
   const evidenceAge = { micros: 1_000_000, blocks: 1 }
@@ -106,7 +106,7 @@ it.each([
   [{ evidenceAge: { micros: 999, blocks: 1 } }, 'ordering.evidenceAge.micros'],
   [{ evidenceAge: { micros: 1_000_000 } }, 'at ordering.evidenceAge (members)'],
   [{ more: 1 }, 'at ordering (members)'],
-])('of members that order together the parser refuses %j', (changes, want) => {
+])('the parser refuses ordering members with %j', (changes, want) => {
   const ordering = { ...members, ...changes }
   const genesis = { ...(example(schema) as object), nodes: [node], ordering }
   expect(() => parseGenesis(genesis)).toThrow(want)

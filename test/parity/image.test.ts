@@ -1,4 +1,4 @@
-/** What an operator installs holds nothing that breaks nodes on purpose. */
+/** The software that an operator installs does not contain the fault injector. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const FAULTS = /\bliar\b|QS_FAULTS|QS_FAULT_SOCKETS|faketime/i
 type Package = { name: string; dependencies?: Record<string, string> }
 const packageOf = (directory: string): Package => JSON.parse(read(`${directory}/package.json`))
 
-/** Directories of this repository that an install of these workspaces links, without development dependencies. */
+/** Directories that an install of these workspaces links, without development dependencies. */
 function installOf(workspaces: readonly string[]): readonly string[] {
   const listed = JSON.parse(
     execFileSync('npm', ['query', '.workspace'], { cwd: ROOT, encoding: 'utf8' }),
@@ -29,7 +29,7 @@ function installOf(workspaces: readonly string[]): readonly string[] {
   return [...found]
 }
 
-/** Files of `cluster/` that the image's context holds: the rules of `.dockerignore`, of which the last that fits decides. */
+/** Files of a folder in the image's context, by the allowing rules of `.dockerignore`. */
 function contextFilesBelow(folder: string): readonly string[] {
   const rules = read('.dockerignore')
     .split('\n')
@@ -42,14 +42,14 @@ function contextFilesBelow(folder: string): readonly string[] {
 }
 
 describe('the image', () => {
-  it('links packages and apps, nothing of cluster', () => {
+  it('links only packages and apps, not cluster', () => {
     const directories = installOf(INSTALLED)
     expect(directories.length).toBeGreaterThan(20)
     expect(directories.filter((one) => !/^(packages|apps)\//.test(one))).toEqual([])
     expect(installOf(['cluster'])).toContain('apps/cli')
   })
 
-  it('takes no source of cluster into its context, and removes the rest', () => {
+  it('has only package.json of cluster in its context, and removes it', () => {
     expect(contextFilesBelow('apps/cli').length).toBeGreaterThan(20)
     expect(contextFilesBelow('cluster')).toEqual(['cluster/package.json'])
     expect(read('deploy/docker/Dockerfile')).toMatch(
@@ -73,13 +73,13 @@ describe('the image', () => {
       [],
     )
     expect(FAULTS.exec(own)?.[0]).toBeUndefined()
-    // The same search finds them where they are.
+    // The same search finds the modules in the command of the cluster.
     const rig = textOf('cluster/dist/processes')
     expect(FAULTS.test(rig)).toBe(true)
     expect(modulesOf(rig).some((module) => module.includes('faults/'))).toBe(true)
   })
 
-  it('runs apps that know no faults', () => {
+  it('runs apps without code of the fault injector', () => {
     const built = INSTALLED.flatMap((app) =>
       readdirSync(join(ROOT, app, 'src'), { recursive: true, encoding: 'utf8' })
         .filter((file) => /(?<!\.test)\.ts$/.test(file) && !file.includes('testing/'))

@@ -1,4 +1,4 @@
-/** Every operation stands in docs/specification.md, "Endpoints", with its method, and no other does. */
+/** docs/specification.md, "Endpoints", lists exactly the operations and their methods. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/api'
 import { expect, it } from 'vitest'
 
-/** `POST /v2/updates`, from rows `| POST, WebSocket | /v2/updates, … | … |`. */
+/** Operations such as `POST /v2/updates`, from rows `| POST, WebSocket | /v2/updates, … | … |`. */
 function specified(): string[] {
   const text = readFileSync(join(import.meta.dirname, '../../docs/specification.md'), 'utf8')
   const rows = text.matchAll(/^\| ([A-Z][A-Za-z, ]+) \| (\/v[^|]+) \|/gm)
@@ -23,7 +23,7 @@ function specified(): string[] {
   )
 }
 
-it('the specification lists every operation, and no other', () => {
+it('the specification lists exactly the operations of the routes', () => {
   const health = new Set<string>(Object.values(healthRoutes).map(({ path }) => path))
   const routes = [scanRoutes, validatorRoutes, synchronizerRoutes, ledgerRoutes]
     .flatMap((table) => Object.values<{ method: string; path: string }>(table))

@@ -1,8 +1,8 @@
-/** What is typed for the transcript of README.md, in this order. */
+/** Commands of the transcript of README.md, in order. */
 
 type Typed = {
   readonly typed: string
-  /** Which paragraphs of the output are shown; negative: counted from the end. Default: all. */
+  /** Indexes of the shown paragraphs; negative ones count from the end. Default: all. */
   readonly paragraphs?: readonly number[]
 }
 

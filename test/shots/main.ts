@@ -1,7 +1,7 @@
 /**
- * `npm run docs:shots` starts a cluster, types the commands of the transcript in README.md, takes pictures of the
- * console in both themes, and writes all of them, with the digest of the texts that they show. It needs Chromium, and
- * the ports from 4600 on.
+ * `npm run docs:shots` starts a cluster, runs the commands of the transcript in README.md, and takes pictures of the
+ * console in both themes. It writes all of them, with the digest of their texts. It needs Chromium, and the ports from
+ * 4600 on.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ try {
   await run(...CLI, 'down').finally(() => rmSync(dataDir, { recursive: true, force: true }))
 }
 
-/** Types a command for the cluster of this run. @returns What it printed on stdout. */
+/** Runs a command for the cluster of this run. @returns Its output on stdout. */
 async function run(...words: readonly string[]): Promise<string> {
   process.stderr.write(`$ ${words.join(' ')}\n`)
   const [file = '', ...args] = [...words, '--data-dir', dataDir]
@@ -51,7 +51,7 @@ async function run(...words: readonly string[]): Promise<string> {
   return output
 }
 
-/** As printed where the cluster is in the directory that the command line takes by default. */
+/** The output as for a cluster in the default directory. */
 function withoutDataDir(printed: string): string {
   return printed.replaceAll(` --data-dir ${dataDir}`, '').replaceAll(dataDir, '…/.quorumscan')
 }

@@ -1,4 +1,4 @@
-/** The texts of the console and of the commands of the transcript, to notice that shots are older than they. */
+/** The texts of the console and of the transcript's commands, to detect outdated shots. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,11 +10,11 @@ export const ROOT = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
 )
 export const README = join(ROOT, 'README.md')
-/** Pictures, and the digest of the texts that they show. */
+/** Directory of the pictures, and of the digest of their texts. */
 export const SHOTS = join(ROOT, 'docs/shots')
 const DIGEST = join(SHOTS, 'shown-texts.sha256')
 
-/** Sources whose texts the shots show: folders with all that is in them, or single files. */
+/** Sources whose texts the shots show: folders or single files. */
 const SOURCES = [
   'apps/console/src',
   'cluster/src/view',
@@ -26,8 +26,8 @@ const IS_TEST = /\.test\.tsx?$/
 type Node = Readonly<Record<string, unknown>>
 
 /**
- * Texts of a source: strings, parts of templates and text in JSX, without names of modules and spaces around them.
- * Code may change around the texts.
+ * Texts of a source: strings, parts of templates and text in JSX, without module names and surrounding spaces. Other
+ * code may change.
  */
 export function textsOf(file: string, source: string): string[] {
   const texts: string[] = []
@@ -45,7 +45,7 @@ export function textsOf(file: string, source: string): string[] {
   return texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter((text) => text !== '')
 }
 
-/** SHA-256 of all texts, whatever their order. */
+/** SHA-256 of all texts, independent of their order. */
 export function digestOf(texts: readonly string[]): string {
   const sorted = [...new Set(texts)].sort()
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
@@ -62,6 +62,6 @@ export function currentDigest(): string {
   return digestOf(files.flatMap((file) => textsOf(file, readFileSync(join(ROOT, file), 'utf8'))))
 }
 
-/** Of the texts that the shots show. */
+/** The digest of the texts that the shots show. */
 export const recordedDigest = (): string => readFileSync(DIGEST, 'utf8').trim()
 export const recordDigest = (digest: string): void => writeFileSync(DIGEST, `${digest}\n`)

@@ -1,9 +1,9 @@
-/** A transcript of commands in a document: what was typed, and what was printed. */
+/** A transcript of commands and their output in a document. */
 
 const BEGIN = '<!-- transcript, made by npm run docs:shots -->\n'
 const END = '<!-- end of transcript -->'
 
-/** What differs from run to run, or is secret, and what it is shown as. */
+/** Parts that are secret or differ between runs, and their replacements. */
 const SHORTENED: readonly (readonly [RegExp, string])[] = [
   [/#token=\S+/g, '#…'],
   [/\b([0-9a-f]{8})[0-9a-f]{24,}\b/g, '$1…'],
@@ -12,11 +12,11 @@ const SHORTENED: readonly (readonly [RegExp, string])[] = [
 export type Step = {
   readonly typed: string
   readonly printed: string
-  /** Which paragraphs are shown; negative: counted from the end. Default: all. */
+  /** Indexes of the shown paragraphs; negative ones count from the end. Default: all. */
   readonly paragraphs?: readonly number[]
 }
 
-/** Lines that `npm` adds to the output of a script are left out, and tokens and hashes are shortened. */
+/** Formats a transcript, without lines of `npm`, and with shortened tokens and hashes. */
 export function transcriptOf(steps: readonly Step[]): string {
   return steps.map((step) => `$ ${step.typed}\n${shownOf(step)}\n`).join('\n')
 }

@@ -16,15 +16,15 @@ const CHECKERS = [
   checkAvailability,
 ]
 
-/** All that is wrong with a run, in the order of the checkers. */
+/** All violations of a run, in the order of the checkers. */
 export function check(run: SimRun): Violation[] {
   return CHECKERS.flatMap((checker) => checker(run))
 }
 
-/** One line a violation, for a person. */
+/** One line of a report for a violation. */
 export function describeViolation({ rule, read, why }: Violation): string {
   const { client, lookup, options, startMs, endMs, outcome } = read
-  const { signal: _, ...asked } = options
+  const { signal: _, ...shown } = options
   const when = `${startMs.toFixed(1)}..${endMs.toFixed(1)} ms`
-  return `${rule}: client ${client} ${JSON.stringify(lookup)} ${JSON.stringify(asked)} ${when} ${outcome.kind}: ${why}`
+  return `${rule}: client ${client} ${JSON.stringify(lookup)} ${JSON.stringify(shown)} ${when} ${outcome.kind}: ${why}`
 }

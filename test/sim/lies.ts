@@ -1,16 +1,16 @@
-/** What a lying node may do with a request. It has its own key, and the others' public answers. */
+/** Lies of a node about requests. It has its own key and the public answers of others. */
 import { fromUtf8 } from '@quorumscan/base'
 import type { TransportRequest } from '@quorumscan/reader'
 import { entryToWire, type SimNode, type SimReply, simEntry } from '@quorumscan/testkit'
 import { formatInstant as formatTime, type Lookup, utf8 } from '@quorumscan/verifier'
 import type { SeededRandom } from './seeded-random.ts'
 
-/** Answers in place of an honest node; null never answers, a rejection resets the connection. */
+/** The reply of a lying node. With null it never replies; a rejection resets the connection. */
 export type Lie = (input: {
   readonly node: SimNode
   readonly request: TransportRequest
   readonly random: SeededRandom
-  /** Which client asks: an equivocating node tells each something else. */
+  /** The client of the request: an equivocating node sends each client another answer. */
   readonly client: number
 }) => Promise<SimReply | null>
 
@@ -25,7 +25,7 @@ function batchOf(request: TransportRequest): Batch | null {
     : null
 }
 
-/** Honest except for the answers to lookups, which `change` derives from the honest values. */
+/** Changes the honest answers to lookups with `change`. */
 function changingAnswers(
   change: (value: { entry: object | null }, lookup: Lookup, client: number) => object,
 ): Lie {
@@ -59,7 +59,7 @@ function changingBody(change: (body: string) => string): Lie {
   }
 }
 
-/** All liars invent the same: together they are a group. */
+/** An invented entry. It is the same for all liars, so that their votes form a group. */
 function invented(lookup: Lookup): object {
   const name = 'name' in lookup ? lookup.name : 'mallory.unverified.ns'
   const user = 'name' in lookup ? MALLORY : lookup.party
@@ -88,7 +88,7 @@ export const LIES: Readonly<Record<string, Lie>> = {
       ? invented(lookup)
       : { entry: { ...entry, description: `another one for ${JSON.stringify(lookup)}` } },
   ),
-  /** What was true some time ago, as if it were now. */
+  /** An earlier answer, presented as the current one. */
   oldAnswer: async ({ node, request, random }) => {
     const now = await node.answer(request)
     const batch = batchOf(request)
@@ -137,7 +137,7 @@ export const LIES: Readonly<Record<string, Lie>> = {
     throw new Error('connection reset')
   },
   forgedSignature: changingBody((body) => body.replace(/[0-9a-f]{128}/g, 'ab'.repeat(64))),
-  /** Addresses of others that lead to nowhere, unsigned; and none of its own. */
+  /** Unsigned addresses at which no server listens. */
   falseAddresses: async ({ node, request }) => {
     const reply = await node.answer(request)
     if (request.path !== '/v0/scans') return reply

@@ -1,8 +1,8 @@
 // `npm run sim`: runs the simulation from its sources, without a build.
 //
-//   npm run sim                         ten thousand reads, from a seed of today
-//   npm run sim -- --reads 1000000      as many as asked
-//   SEED=7 npm run sim                  exactly this seed again, in all modes (--mode for one)
+//   npm run sim                         ten thousand reads, from a random seed
+//   npm run sim -- --reads 1000000      another number of reads
+//   SEED=7 npm run sim                  repeats this seed in all modes (--mode for one)
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createViteServer } from 'vitest/node'

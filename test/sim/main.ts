@@ -1,4 +1,4 @@
-/** The simulation as a program: many seeds, a verdict, and what to run to see a failure again. */
+/** The simulation as a program. It runs many seeds, and prints a verdict and how to repeat a failure. */
 import { parseArgs } from 'node:util'
 import { systemRandom } from '@quorumscan/base'
 import { checkCertified, describeCertified } from './certified/certified-check.ts'
@@ -14,7 +14,7 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Returns the exit status: 0 if nothing was violated, 1 if something was, 2 for invalid arguments. */
+/** Returns the exit status: 0 if no rule was broken, 1 if one was, 2 for invalid arguments. */
 export async function main(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -73,7 +73,7 @@ async function runSeed(input: {
   return 1
 }
 
-/** Two logs are beyond what f liars can do to certificates: there would be none. */
+/** The mode split-log does not apply: no state of two logs would be certified. */
 async function runCertifiedSeed(
   seed: number,
   mode: SimMode,

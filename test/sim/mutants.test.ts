@@ -6,7 +6,7 @@ import { simulate } from './simulate.ts'
 const SEEDS_MAX = 20
 const READS_PER_SEED = 250
 
-describe('the checkers notice', () => {
+describe('checkers detect this mistake of the reader:', () => {
   it.each(MUTANTS)('$mistake', async ({ mistake: _, rules, ...broken }) => {
     const found = new Set<string>()
     let seed = 1

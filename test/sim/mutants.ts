@@ -1,27 +1,27 @@
 /**
- * The real reader with one decision broken. Each of these mistakes was made once, and the checkers must notice it.
+ * The real reader with one broken decision. Each mistake once occurred, and the checkers must detect it.
  */
 import { DECISIONS, type Decisions } from '@quorumscan/reader'
 import { formatInstant, maxFaulty, thresholdVotes, utf8 } from '@quorumscan/verifier'
 import type { SimOptions } from './simulate.ts'
 
-/** What the run is limited to is what shows the mistake soonest. */
-export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'troubles'> & {
+/** Options limit the run to lies and faults that reveal the mistake early. */
+export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'faults'> & {
   readonly mistake: string
   readonly decisions: Decisions
-  /** The rules of which at least one has to be broken. */
+  /** Rules of which the mistake must break at least one. */
   readonly rules: readonly string[]
 }
 
-// A reader that takes errors for answers knows no record time, so it cannot detect stale answers.
+// A reader that treats errors as answers has no record time for them, so it cannot detect stale answers.
 const UNKNOWN = { recordTime: 4_000_000_000_000_000, historyHash: '0'.repeat(64) }
 
-/** What a client makes of an error that it takes for "there is no such entry". */
-function absences(asked: { readonly atOffset: number | null; readonly itemCount: number }) {
-  const results = new Array<string>(asked.itemCount).fill('{"entry":null}').join(',')
+/** The answer of a client that treats an error as an absence. */
+function absences(spec: { readonly atOffset: number | null; readonly itemCount: number }) {
+  const results = new Array<string>(spec.itemCount).fill('{"entry":null}').join(',')
   return {
     kind: 'answer',
-    point: { ...UNKNOWN, offset: asked.atOffset ?? 0 },
+    point: { ...UNKNOWN, offset: spec.atOffset ?? 0 },
     body: utf8(`{"results":[${results}]}`),
   } as const
 }
@@ -42,25 +42,25 @@ export const MUTANTS: readonly Mutant[] = [
     mistake: 'counting transport errors',
     mode: 'budget',
     nodeCount: 4,
-    troubles: ['down', 'hung'],
+    faults: ['down', 'hung'],
     rules: ['truth'],
     decisions: {
       ...DECISIONS,
-      judgeReply: (reply, asked) =>
-        reply instanceof Error ? absences(asked) : DECISIONS.judgeReply(reply, asked),
+      judgeReply: (reply, spec) =>
+        reply instanceof Error ? absences(spec) : DECISIONS.judgeReply(reply, spec),
     },
   },
   {
     mistake: 'counting a bare HTTP 404 as absence',
     mode: 'budget',
-    troubles: ['notFound'],
+    faults: ['notFound'],
     rules: ['truth'],
     decisions: {
       ...DECISIONS,
-      judgeReply: (reply, asked) =>
+      judgeReply: (reply, spec) =>
         !(reply instanceof Error) && reply.status === 404
-          ? absences(asked)
-          : DECISIONS.judgeReply(reply, asked),
+          ? absences(spec)
+          : DECISIONS.judgeReply(reply, spec),
     },
   },
   {
@@ -74,13 +74,13 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    mistake: 'absence as failure',
+    mistake: 'counting an absence as a failure',
     mode: 'budget',
     rules: ['availability'],
     decisions: { ...DECISIONS, isVote: (vote) => !DECISIONS.isAbsence(vote, 0) },
   },
   {
-    mistake: 'unpinned reads',
+    mistake: 'reading without a pinned offset',
     mode: 'budget',
     rules: ['availability', 'monotony'],
     decisions: { ...DECISIONS, atOffset: () => null },
@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
     decisions: { ...DECISIONS, isStale: () => false },
   },
   {
-    mistake: 'strong as 2f+1 with n = 6',
+    mistake: 'a strong threshold of 2f+1 with n = 6',
     mode: 'split-log',
     nodeCount: 6,
     rules: ['agreement', 'support'],
@@ -118,15 +118,15 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    mistake: 'taking a slow node for an unreachable one',
+    mistake: 'treating a slow node as unreachable',
     mode: 'budget',
     nodeCount: 4,
-    troubles: ['sluggish'],
+    faults: ['sluggish'],
     rules: ['patience'],
     decisions: { ...DECISIONS, isGone: (node) => DECISIONS.isGone(node) || node.isSilent },
   },
   {
-    mistake: 'calling nodes late for the time in which the reader stalled',
+    mistake: 'counting a stall of the reader as lateness of nodes',
     mode: 'budget',
     rules: ['availability', 'patience'],
     decisions: { ...DECISIONS, isStalled: () => false },

@@ -1,4 +1,4 @@
-/** Randomness from a seed: the same seed, the same run. */
+/** Deterministic random numbers: the same seed yields the same run. */
 export type SeededRandom = {
   /** In [0, 1). */
   fraction(): number
@@ -6,7 +6,7 @@ export type SeededRandom = {
   integer(min: number, max: number): number
   chance(probability: number): boolean
   pick<Item>(items: readonly Item[]): Item
-  /** A stream of its own, so that one part drawing more does not shift the others. */
+  /** An independent stream, so that the draws of one part do not change those of others. */
   split(): SeededRandom
 }
 

@@ -1,4 +1,4 @@
-/** The nodes of a simulation with what befalls them: each at one time in one condition. */
+/** The nodes of a simulation with their conditions: each node has one at a time. */
 import type { TransportRequest } from '@quorumscan/reader'
 import {
   createSimWorld,
@@ -12,20 +12,20 @@ import { LIES, type Lie } from './lies.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 /**
- * `up` is honest, running, and applies the log within 30 ms. The others but `lying` are honest nodes
- * in trouble; any number of them may be so.
+ * An `up` node is honest, runs, and applies the log within 30 ms. The other conditions except `lying` are faults of
+ * honest nodes. Any number of nodes may have them.
  */
 export type Condition =
   | { readonly kind: 'up' | 'down' | 'hung' | 'slow' | 'sluggish' | 'notFound' | 'failing' }
   | { readonly kind: 'lagging'; readonly lagMs: number }
-  /** Lost its state, and rebuilds it within `lagMs`. */
+  /** The node lost its state, and rebuilds it within `lagMs`. */
   | { readonly kind: 'wiped'; readonly lagMs: number }
   | { readonly kind: 'stuck' }
   | { readonly kind: 'lying'; readonly lies: readonly string[] }
 
 const APPLY_MS_MAX = 30
 const SLOW_MS = 300
-/** Too slow for most reads of a proxy, not for those of a phone. */
+/** Too slow for most reads of a proxy, but not for an SDK. */
 const SLUGGISH_MS = 1500
 const HORIZON_OFFSETS = 400
 
@@ -39,23 +39,23 @@ export type SimMember = {
 }
 
 export type SimCluster = SimWorld & {
-  /** All logs that nodes were shown: one, or two after a split. */
+  /** All logs of nodes: one, or two after a split. */
   logs(): readonly SimLedger[]
   readonly members: readonly SimMember[]
   change(index: number, condition: Condition): void
-  /** The node moves to another URL and says so, signed. */
+  /** Moves the node to another URL, and publishes a signed record. */
   move(index: number): void
-  /** Appends to the log, and lets the nodes apply it in their time. */
+  /** Appends to the log. Nodes apply it with a delay. */
   append(input: Omit<Parameters<SimWorld['ledger']['append']>[0], 'recordTime'>): void
-  /** Nodes that were `up` all the time from some seconds before `sinceMs` until now. */
+  /** Number of nodes that were `up` from STEADY_MS before `sinceMs` until now. */
   steadyCount(sinceMs: number): number
-  /** Nodes that answered all that time, if slowly. */
+  /** Number of nodes that answered during that time, even if slowly. */
   answeringCount(sinceMs: number): number
-  /** The reader's requests carry no name. By this transport liars know which client a request is of. */
+  /** A transport of one client. Liars use it to tell clients apart, because requests contain no client name. */
   transportFor(client: number): SimWorld['network']
 }
 
-/** A reader needs this long to notice that a node is back: backoff, probes, addresses. */
+/** Time that a reader needs to detect that a node is back: backoff, probes, addresses. */
 const STEADY_MS = 5000
 
 export function createSimCluster(options: {
@@ -64,9 +64,9 @@ export function createSimCluster(options: {
   readonly liars: readonly number[]
   readonly startMicros: number
   readonly network?: number
-  /** From the first append on, these nodes are shown another log than the others. */
+  /** From the first append on, these nodes receive another log. */
   readonly otherLogFor?: readonly number[]
-  /** What liars do, by name. Default: what they can do to voters. */
+  /** Lies by name. Default: `LIES`, those about votes. */
   readonly lies?: Readonly<Record<string, Lie>>
 }): SimCluster {
   const { random } = options
@@ -184,7 +184,7 @@ export function createSimCluster(options: {
         for (const index of otherLogFor) (members[index] as SimMember).node.ledger = otherLedger
       }
       ledger.append({ ...input, recordTime })
-      // The other log has everything but the last name, so that the two contradict each other.
+      // The other log lacks the last name, so that the two logs contradict each other.
       otherLedger?.append({ ...input, put: input.put?.slice(0, -1) ?? [], recordTime })
       for (const member of members) applyLater(member, ledger.head())
     },

@@ -1,6 +1,6 @@
 /**
- * One run from one seed: a cluster, a log that moves on, faults, and clients that read. What they got is
- * recorded for the checkers, which alone judge.
+ * One seeded run: a cluster, a growing log, faults, and clients that read. The run records their outcomes for the
+ * checkers.
  */
 import type { Decisions, Outcome, ReadOptions } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
@@ -12,8 +12,8 @@ import { type Condition, createSimCluster, type SimCluster } from './sim-cluster
 import { createStalls, type Stalls } from './stalls.ts'
 
 /**
- * `budget`: at most f nodes lie. `beyond-f`: up to 2f lie, together. `split-log`: at most f lie, and
- * the nodes are shown two logs.
+ * `budget`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. `split-log`: at most f lie, and the nodes receive
+ * two different logs.
  */
 export type SimMode = 'budget' | 'beyond-f' | 'split-log'
 export const MODES: readonly SimMode[] = ['budget', 'beyond-f', 'split-log']
@@ -24,15 +24,15 @@ export type SimOptions = {
   readonly readCount: number
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
-  /** One of them broken, to see that the checkers notice. */
+  /** Decisions of the reader, one of them broken to test the checkers. */
   readonly decisions?: Decisions
-  /** Only these, where a run is to show one thing; all of them otherwise. */
+  /** The lies that may occur. Default: all. */
   readonly lies?: readonly string[]
-  readonly troubles?: readonly Trouble[]
+  readonly faults?: readonly FaultKind[]
 }
 
-export type Trouble = Exclude<Condition['kind'], 'up' | 'lying'>
-const TROUBLES: readonly Trouble[] = [
+export type FaultKind = Exclude<Condition['kind'], 'up' | 'lying'>
+const FAULTS: readonly FaultKind[] = [
   'down',
   'hung',
   'slow',
@@ -48,17 +48,17 @@ export type ReadRecord = {
   readonly client: number
   readonly lookup: Lookup
   readonly options: ReadOptions
-  /** Votes that the threshold rightly means. */
+  /** Number of votes of the correct threshold. */
   readonly votesNeeded: number
   readonly startMs: number
   readonly endMs: number
   /** The reader's clock at the end, µs. */
   readonly endMicros: number
-  /** Nodes that were honest, running and up to date from well before the read to its end. */
+  /** Number of nodes that were honest and up from STEADY_MS before the read to its end. */
   readonly steadyCount: number
-  /** Nodes that answered all that time, if slowly. */
+  /** Number of nodes that answered during that time, even if slowly. */
   readonly answeringCount: number
-  /** How long the reader may wait, and for how much of that its own process stalled, ms. */
+  /** The reader's deadline, and the time during which its own process stalled, ms. */
   readonly waitMs: number
   readonly stalledMs: number
   readonly outcome: Outcome
@@ -80,7 +80,7 @@ const CLIENTS = 3
 const APPEND_MS_MAX = 400
 const LIFETIME_MS_MAX = 15_000
 const FAULT_MS_MAX = 2500
-/** Lies that could pass for the truth; the rest is only noise. */
+/** Lies that could be accepted as true. */
 const PLAUSIBLE_LIES = [
   'invent',
   'deny',
@@ -94,7 +94,7 @@ const PLAUSIBLE_LIES = [
   'highHead',
 ]
 const READS_TOGETHER_MAX = 4
-/** As long as an SDK waits. The other clients wait as a proxy does. */
+/** The deadline of an SDK. The other clients have the deadline of a proxy. */
 const PATIENT_MS = 10_000
 const WAIT_MS = 2000
 const STALL_MS_MAX = 4000
@@ -112,11 +112,11 @@ export async function simulate(options: SimOptions): Promise<SimRun> {
   })
   const { clock } = cluster
   const state = { isOver: false }
-  for (let count = 0; count < 5; count++) appendSomething(cluster, random)
+  for (let count = 0; count < 5; count++) appendRandomEntry(cluster, random)
   for (const index of liars) cluster.change(index, lying(random, options))
-  keepAppending(cluster, random.split(), state)
-  keepBreaking(cluster, random.split(), { ...options, state })
-  await clock.pass(100)
+  scheduleAppends(cluster, random.split(), state)
+  scheduleFaults(cluster, random.split(), { ...options, state })
+  await clock.advance(100)
   const reads: ReadRecord[] = []
   const perClient = Math.ceil(options.readCount / CLIENTS)
   const clients = Array.from({ length: CLIENTS }, (_, client) =>
@@ -158,13 +158,13 @@ function shuffled(random: SeededRandom, count: number): number[] {
 function lying(random: SeededRandom, options: SimOptions): Condition {
   const some = random.chance(0.5) ? PLAUSIBLE_LIES : Object.keys(LIES)
   const names = options.lies ?? some
-  // Together they are dangerous: beyond f they always agree on the same inversion of the truth.
+  // More than f colluding liars agree on the same inversion of the truth.
   if (options.mode === 'beyond-f' && random.chance(0.7)) return { kind: 'lying', lies: ['invert'] }
   const count = random.integer(1, 3)
   return { kind: 'lying', lies: Array.from({ length: count }, () => random.pick(names)) }
 }
 
-function appendSomething(cluster: SimCluster, random: SeededRandom): void {
+function appendRandomEntry(cluster: SimCluster, random: SeededRandom): void {
   const name = random.pick(NAMES)
   const lifetimeMicros = random.integer(500, LIFETIME_MS_MAX) * 1000
   const now = cluster.clock.nowMicros()
@@ -182,21 +182,21 @@ function appendSomething(cluster: SimCluster, random: SeededRandom): void {
   else cluster.append(random.chance(0.15) ? { remove: [name] } : {})
 }
 
-function keepAppending(
+function scheduleAppends(
   cluster: SimCluster,
   random: SeededRandom,
   state: { readonly isOver: boolean },
 ): void {
   if (state.isOver) return
-  appendSomething(cluster, random)
+  appendRandomEntry(cluster, random)
   // Sometimes the log stalls for longer than some readers accept.
   const pauseMs = random.chance(0.02)
     ? random.integer(3000, 9000)
     : random.integer(10, APPEND_MS_MAX)
-  cluster.clock.schedule(pauseMs, () => keepAppending(cluster, random, state))
+  cluster.clock.schedule(pauseMs, () => scheduleAppends(cluster, random, state))
 }
 
-function keepBreaking(
+function scheduleFaults(
   cluster: SimCluster,
   random: SeededRandom,
   options: SimOptions & { readonly state: { readonly isOver: boolean } },
@@ -206,14 +206,14 @@ function keepBreaking(
   if (member.isLiar) cluster.change(member.index, lying(random, options))
   else if (random.chance(0.1)) cluster.move(member.index)
   else if (random.chance(0.07)) breakMany(cluster, random, options)
-  else cluster.change(member.index, trouble(random, options))
+  else cluster.change(member.index, drawCondition(random, options))
   const pauseMs = random.integer(100, FAULT_MS_MAX)
-  cluster.clock.schedule(pauseMs, () => keepBreaking(cluster, random, options))
+  cluster.clock.schedule(pauseMs, () => scheduleFaults(cluster, random, options))
 }
 
-/** Most nodes at once: the reader has to refuse, not to guess. */
+/** Makes most nodes fail at once, so that the reader must refuse. */
 function breakMany(cluster: SimCluster, random: SeededRandom, options: SimOptions): void {
-  const condition = realTrouble(random, options)
+  const condition = drawFault(random, options)
   for (const member of cluster.members) {
     if (member.isLiar || random.chance(0.15)) continue
     cluster.change(member.index, condition)
@@ -223,13 +223,13 @@ function breakMany(cluster: SimCluster, random: SeededRandom, options: SimOption
   }
 }
 
-function trouble(random: SeededRandom, options: SimOptions): Condition {
-  // Mostly healthy again, so that there is something to be available.
-  return random.chance(0.6) ? { kind: 'up' } : realTrouble(random, options)
+function drawCondition(random: SeededRandom, options: SimOptions): Condition {
+  // Mostly up again, so that availability is tested.
+  return random.chance(0.6) ? { kind: 'up' } : drawFault(random, options)
 }
 
-function realTrouble(random: SeededRandom, options: SimOptions): Condition {
-  const kind = random.pick(options.troubles ?? TROUBLES)
+function drawFault(random: SeededRandom, options: SimOptions): Condition {
+  const kind = random.pick(options.faults ?? FAULTS)
   if (kind === 'lagging' || kind === 'wiped') return { kind, lagMs: random.integer(100, 12_000) }
   return { kind }
 }
@@ -263,7 +263,7 @@ async function runClient(input: {
           stored = offset
         },
       },
-      // Kept as the cluster has them: seeds move away too.
+      // The cluster's current addresses, because seeds also move.
       addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
     })
     return createReader(options, input.options.decisions)

@@ -16,13 +16,13 @@ async function expectValid(mode: SimMode, seed: number): Promise<void> {
 
 const seedsOf = (mode: SimMode) => Array.from({ length: SEEDS[mode] }, (_, index) => 1001 + index)
 
-describe('ten thousand reads', () => {
-  it.each(seedsOf('budget'))('at most f lie, seed %i', (seed) => expectValid('budget', seed))
-  it.each(seedsOf('beyond-f'))('up to 2f lie, seed %i', (seed) => expectValid('beyond-f', seed))
-  it.each(seedsOf('split-log'))('two logs, seed %i', (seed) => expectValid('split-log', seed))
+describe('ten thousand reads keep their rules', () => {
+  it.each(seedsOf('budget'))('while at most f nodes lie, seed %i', (seed) => expectValid('budget', seed))
+  it.each(seedsOf('beyond-f'))('while up to 2f nodes lie, seed %i', (seed) => expectValid('beyond-f', seed))
+  it.each(seedsOf('split-log'))('with two logs, seed %i', (seed) => expectValid('split-log', seed))
 })
 
-describe('runs that failed once', () => {
+describe('runs that have failed before keep their rules:', () => {
   const lines = readFileSync(join(import.meta.dirname, 'seeds.txt'), 'utf8').split('\n')
   const runs = lines.filter((line) => /^[^#]/.test(line)).map((line) => line.split(' '))
   it.each(runs)('%s %s', (mode, seed) =>
@@ -38,7 +38,7 @@ describe('a seed', () => {
     expect(first.reads.length).toBe(60)
   })
 
-  it('of its own gives a run of its own', async () => {
+  it('that differs yields another run', async () => {
     const run = async (seed: number) => {
       const { reads } = await simulate({ seed, mode: 'budget', readCount: 30 })
       return JSON.stringify(reads.map(({ lookup, startMs }) => [lookup, startMs]))

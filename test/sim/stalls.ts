@@ -1,8 +1,8 @@
-/** A stalled process of a reader: its timers and the replies to it wait. After the stall, timers fire first. */
+/** Simulates stalls of the reader's process: its timers and replies are delayed. After a stall, timers fire first. */
 import type { ReaderOptions } from '@quorumscan/reader'
 import type { SimClock } from '@quorumscan/testkit'
 
-/** Between the timers that are due and what the sockets hold. */
+/** Time between due timers and received replies. */
 const TURN_MS = 0.1
 
 export type Stalls = {
@@ -10,7 +10,7 @@ export type Stalls = {
   through<Options extends Pick<ReaderOptions, 'clock' | 'transport'>>(options: Options): Options
   /** Begins a stall. */
   begin(clock: SimClock, ms: number): void
-  /** Time stalled so far. A stall counts from its beginning. */
+  /** Total stalled time so far. A stall counts in full from its start. */
   totalMs(): number
 }
 

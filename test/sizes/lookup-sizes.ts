@@ -1,4 +1,4 @@
-/** The code of a first lookup of a name, compressed by gzip: with the SDK, and with clients that developers know. */
+/** Sizes of the code of a first lookup of a name, with gzip: of the SDK, and of well-known clients. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -15,9 +15,9 @@ const VIEM = `import { createClient, http } from 'viem'
   import { mainnet } from 'viem/chains'
   const client = createClient({ chain: mainnet, transport: http() })`
 
-/** A lookup as the documentation of each client writes it. */
+/** A lookup, as in the documentation of each client. */
 const LOOKUPS = {
-  // What the first lookup imports at run time belongs to it.
+  // Includes the module that the first lookup imports at run time.
   quorumscan: `import { createScan } from '@quorumscan/sdk'
     import { openReader } from '../sdk/src/names/open-reader.ts'
     const scan = createScan({ seeds: ['https://node.example'], genesis: '00' })
@@ -36,7 +36,7 @@ const LOOKUPS = {
 export type Client = keyof typeof LOOKUPS
 export const CLIENTS = Object.keys(LOOKUPS) as Client[]
 
-/** All other modules that are imported at run time are left out, of each client. */
+/** Omits all other modules that a client imports at run time. */
 const withoutLaterModules: Plugin = {
   name: 'without-later-modules',
   setup({ onResolve }) {

@@ -1,4 +1,4 @@
-/** Clusters for tests, whose logs are printed where the test fails, or where they do not start. */
+/** Clusters for tests. Their logs are printed if the test fails or the cluster does not start. */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import {
 } from 'quorumscan/testing'
 import { deleteAfterTest, printLogs } from './test-logs.ts'
 
-/** As `startCluster` of the product, in a data directory that is deleted at the end unless it was handed in. */
+/** Starts a cluster. Its data directory is deleted at the end, unless `options` sets it. */
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
   required('redis')
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'qs-test-')))

@@ -1,4 +1,4 @@
-/** An issuer of tokens for users, as a validator's operator has one: its keys are fetched from it by https. */
+/** An issuer of users' tokens, like that of a validator's operator. The validator fetches its keys over HTTPS. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
@@ -9,13 +9,13 @@ import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 const clock = createSystemClock()
 
 export type Issuer = AsyncDisposable & {
-  /** Of its keys, which sign by EdDSA. */
+  /** URL of its EdDSA keys. */
   readonly url: string
-  /** A token of an hour. */
+  /** Issues a token that is valid for an hour. */
   token(user: string): string
 }
 
-/** @param tls - Of the server that has the keys. */
+/** @param tls - Certificate and key of the HTTPS server. */
 export async function startIssuer(
   host: string,
   tls: { readonly cert: string; readonly key: string },

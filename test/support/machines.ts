@@ -1,7 +1,7 @@
 /**
- * Machines of operators who share none, on this one: each is a network namespace with an address of its own, on a bridge
- * at which this process is, too; where that is not allowed, a loopback address. Each has a directory, and, where this
- * process is root, a user of its own. Linux only.
+ * Simulates separate machines of operators on this machine. Each is a network namespace with its own address. A bridge
+ * connects them and this process. Without the right to make namespaces, each is a loopback address. Each machine has a
+ * directory and, if this process is root, its own user. Linux only.
  */
 import {
   type ChildProcess,
@@ -19,31 +19,31 @@ import { provided, untilTrue } from '@quorumscan/testkit'
 
 const exec = promisify(execFile)
 
-/** Names of what belongs to this process begin so: what a killed one left behind is known by its pid. */
+/** Prefix of the namespaces and links of this process. The pid shows which ones a killed process has left. */
 const PREFIX = `qs${process.pid}`
-/** Of addresses for trying out networks (RFC 2544), which no real network has. */
+/** Addresses for network tests (RFC 2544), which no real network uses. */
 const TRIAL_NETWORK = '198.18'
-/** The same, where what is announced is not where a machine is. */
+/** Announced addresses, if a proxy relays connections between machines. */
 const ANNOUNCED_NETWORK = '198.19'
-/** Networks of processes that run side by side. */
+/** Number of networks for processes that run in parallel. */
 const NETWORK_COUNT = 256
-/** The end of the bridge at which this process is. */
+/** Last byte of the address of this process on the bridge. */
 const OWN_NUMBER = 254
-/** Users without a name, one for each machine, from here on. */
+/** First of the user ids of machines. They have no names. */
 const USER_FIRST = 47_000
-/** In the environment of all that runs on a machine; its value is the machine's directory. */
+/** A variable of every process on a machine. Its value is the machine's directory. */
 const MARKER = 'QUORUMSCAN_TEST_MACHINE'
 
 export type Machine = {
   readonly name: string
   readonly address: string
-  /** Where its programs listen for everybody. */
+  /** Listening address of programs that other machines can reach. */
   readonly anyAddress: string
-  /** Where they listen for this machine alone. */
+  /** Listening address of programs that only this machine can reach. */
   readonly ownAddress: string
-  /** For its user alone. */
+  /** Only its user can access it. */
   readonly directory: string
-  /** Runs a program to its end; what it wrote to its standard output. */
+  /** Runs a program to its end, and returns its standard output. */
   run(command: string, ...args: readonly string[]): Promise<string>
   /** Starts a program. */
   start(
@@ -51,35 +51,35 @@ export type Machine = {
     command: string,
     ...args: readonly string[]
   ): ChildProcess
-  /** Puts a file below its directory; where it is. */
+  /** Writes a file below its directory, and returns the absolute path. */
   write(path: string, content: string | Uint8Array): string
-  /** Ends all that runs on it at once, as a loss of power does. */
+  /** Kills all its processes at once, like a power failure. */
   kill(): Promise<void>
   /** Drops all traffic in and out. On a loopback address, all its processes are paused instead. */
   cutOff(): Promise<void>
   reconnect(): Promise<void>
-  /** It is lost, with its disk. */
+  /** Kills its processes and deletes its directory. */
   destroy(): Promise<void>
 }
 
 export type Machines = AsyncDisposable & {
   readonly kind: Wiring['kind']
-  /** Where they reach this process. */
+  /** Address of this process for the machines. */
   readonly hostAddress: string
-  /** Has a directory for each machine, and one that all may read. */
+  /** Parent of the machines' directories. All users can enter it. */
   readonly directory: string
-  /** @param address - Of one that was destroyed. Default: a new one. */
+  /** @param address - Address of a destroyed machine. Default: a new address. */
   add(name: string, address?: string): Promise<Machine>
 }
 
-/** Stands between machines: peers that connect to the announced address reach it. */
-export type Between = (announced: string, address: string) => Promise<void>
+/** Relays connections from the announced address of a machine to its real address. */
+export type StartRelay = (announced: string, address: string) => Promise<void>
 
-/** @param between - Where machines are namespaces, on the way of each to any other. */
-export async function createMachines(between?: Between): Promise<Machines> {
+/** @param startRelay - Starts a relay in front of each machine. Used only if machines are namespaces. */
+export async function createMachines(startRelay?: StartRelay): Promise<Machines> {
   const root = await mkdtemp(join(tmpdir(), 'qs-machines-'))
-  await chmod(root, 0o711) // Each finds its own in it, and nothing else.
-  const wiring = mayWire() ? wireNamespaces(between) : wireLoopback()
+  await chmod(root, 0o711) // A user can enter its directory, but not list the others.
+  const wiring = canUseNamespaces() ? wireNamespaces(startRelay) : wireLoopback()
   const machines = new Set<Machine>()
   let count = 0
   return {
@@ -118,20 +118,20 @@ async function addMachine(
 ): Promise<Machine> {
   const { name, number, address, directory } = options
   const user = process.getuid?.() === 0 ? USER_FIRST + number : null
-  const own = (path: string) => {
+  const chownToUser = (path: string) => {
     if (user !== null) chownSync(path, user, user)
   }
   mkdirSync(directory, { mode: 0o700 })
-  own(directory)
-  const plug = await wiring.plug(name, address)
+  chownToUser(directory)
+  const attachment = await wiring.attach(name, address)
   const enter = [
-    ...plug.enter,
+    ...attachment.enter,
     ...(user === null
       ? []
       : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all']),
   ]
   const env = { PATH: process.env['PATH'], HOME: directory, [MARKER]: directory }
-  const placed = (command: string, args: readonly string[]) => {
+  const onMachine = (command: string, args: readonly string[]) => {
     const [first = command, ...rest] = [...enter, command, ...args]
     return [first, rest] as const
   }
@@ -140,7 +140,7 @@ async function addMachine(
       try {
         process.kill(pid, name)
       } catch {
-        // It has ended.
+        // The process has ended.
       }
   }
   const kill = () =>
@@ -153,40 +153,40 @@ async function addMachine(
     anyAddress: wiring.kind === 'namespaces' ? '0.0.0.0' : address,
     ownAddress: wiring.kind === 'namespaces' ? '127.0.0.1' : address,
     async run(command, ...args) {
-      const { stdout } = await exec(...placed(command, args), { env, cwd: directory })
+      const { stdout } = await exec(...onMachine(command, args), { env, cwd: directory })
       return stdout.trim()
     },
     start({ stdio, env: more }, command, ...args) {
-      return spawn(...placed(command, args), { env: { ...env, ...more }, cwd: directory, stdio })
+      return spawn(...onMachine(command, args), { env: { ...env, ...more }, cwd: directory, stdio })
     },
     write(path, content) {
       const file = join(directory, path)
       const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
       if (made !== undefined)
-        for (let at = dirname(file); at !== directory; at = dirname(at)) own(at)
+        for (let at = dirname(file); at !== directory; at = dirname(at)) chownToUser(at)
       writeFileSync(file, content, { mode: 0o600 })
-      own(file)
+      chownToUser(file)
       return file
     },
     kill,
     async cutOff() {
-      if (plug.cut === null) signal('SIGSTOP')
-      else plug.cut(true)
+      if (attachment.cut === null) signal('SIGSTOP')
+      else attachment.cut(true)
     },
     async reconnect() {
-      if (plug.cut === null) signal('SIGCONT')
-      else plug.cut(false)
+      if (attachment.cut === null) signal('SIGCONT')
+      else attachment.cut(false)
     },
     async destroy() {
       await kill()
-      plug.remove()
+      attachment.remove()
       await rm(directory, { recursive: true, force: true })
       options.onDestroyed()
     },
   }
 }
 
-/** All that runs on the machine of this directory. */
+/** The processes on the machine with this directory. */
 function pidsOf(directory: string): readonly number[] {
   const wanted = `${MARKER}=${directory}`
   return readdirSync('/proc')
@@ -199,7 +199,7 @@ function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   } catch {
-    return [] // It has ended, or is not ours.
+    return [] // The process has ended, or belongs to another user.
   }
 }
 
@@ -208,13 +208,13 @@ type Wiring = {
   readonly kind: 'namespaces' | 'loopback addresses'
   readonly hostAddress: string
   addressOf(number: number): string
-  plug(name: string, address: string): Promise<Plug>
+  attach(name: string, address: string): Promise<Attachment>
   remove(): void
 }
-type Plug = {
-  /** What precedes a command that runs there. */
+type Attachment = {
+  /** Prefix of commands that run on the machine. */
   readonly enter: readonly string[]
-  /** Null where one machine cannot be cut off. */
+  /** Null if a single machine cannot be cut off. */
   readonly cut: ((isCut: boolean) => void) | null
   remove(): void
 }
@@ -222,32 +222,32 @@ type Plug = {
 const ip = (...args: readonly string[]) =>
   execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** Where it may not, machines are loopback addresses, never where CI is set. */
-function mayWire(): boolean {
+/** If false, machines are loopback addresses. With CI set, missing rights are an error instead. */
+function canUseNamespaces(): boolean {
   if (provided('namespaces') === null) return false
   removeLeftovers()
   return true
 }
 
-/** Removes what killed processes left behind. */
+/** Removes namespaces and bridges of killed processes. */
 function removeLeftovers(): void {
-  const isOver = (name: string) => {
+  const isOrphaned = (name: string) => {
     const [, pid] = /^qs([0-9]+)/.exec(name) ?? []
     return pid !== undefined && !existsSync(`/proc/${pid}`)
   }
   const spaces = ip('netns', 'list')
     .split('\n')
     .map((line) => line.split(' ')[0] ?? '')
-  for (const space of spaces.filter(isOver)) {
+  for (const space of spaces.filter(isOrphaned)) {
     for (const pid of ip('netns', 'pids', space).trim().split('\n').filter(Boolean))
       process.kill(Number(pid), 'SIGKILL')
     ip('netns', 'del', space)
   }
   const bridges: { ifname: string }[] = JSON.parse(ip('-json', 'link', 'show', 'type', 'bridge'))
-  for (const { ifname } of bridges) if (isOver(ifname)) ip('link', 'del', ifname)
+  for (const { ifname } of bridges) if (isOrphaned(ifname)) ip('link', 'del', ifname)
 }
 
-function wireNamespaces(between: Between | undefined): Wiring {
+function wireNamespaces(startRelay: StartRelay | undefined): Wiring {
   const bridge = `${PREFIX}b`
   const last = freeNetwork()
   const [network, announced] = [`${TRIAL_NETWORK}.${last}`, `${ANNOUNCED_NETWORK}.${last}`]
@@ -268,8 +268,8 @@ function wireNamespaces(between: Between | undefined): Wiring {
   return {
     kind: 'namespaces',
     hostAddress: `${network}.${OWN_NUMBER}`,
-    addressOf: (number) => `${between === undefined ? network : announced}.${number}`,
-    async plug(name, address) {
+    addressOf: (number) => `${startRelay === undefined ? network : announced}.${number}`,
+    async attach(name, address) {
       const space = `${PREFIX}-${++count}-${name}`
       const port = `${PREFIX}v${count}`
       const peer = ['type', 'veth', 'peer', 'eth0', 'netns', space]
@@ -277,14 +277,14 @@ function wireNamespaces(between: Between | undefined): Wiring {
       spaces.add(space)
       ip('link', 'add', port, 'master', bridge, 'up', ...peer)
       for (const link of ['lo', 'eth0']) ip('-n', space, 'link', 'set', link, 'up')
-      const own = between === undefined ? address : `${network}.${count}`
-      ip('-n', space, 'address', 'add', `${own}/24`, 'dev', 'eth0')
-      if (between !== undefined) {
-        // It reaches itself directly; all others reach it through the proxy at its address.
+      const realAddress = startRelay === undefined ? address : `${network}.${count}`
+      ip('-n', space, 'address', 'add', `${realAddress}/24`, 'dev', 'eth0')
+      if (startRelay !== undefined) {
+        // The machine reaches itself directly. All others reach it through the relay at its address.
         ip('-n', space, 'address', 'add', `${address}/32`, 'dev', 'lo')
         ip('-n', space, 'route', 'add', 'default', 'via', `${network}.${OWN_NUMBER}`)
         ip('address', 'add', `${address}/32`, 'dev', bridge)
-        await between(address, own)
+        await startRelay(address, realAddress)
       }
       return {
         enter: ['ip', 'netns', 'exec', space],
@@ -296,7 +296,7 @@ function wireNamespaces(between: Between | undefined): Wiring {
   }
 }
 
-/** The third number of addresses that no link of this machine has. */
+/** The third byte of a network that no link of this machine uses. */
 function freeNetwork(): number {
   const taken = ip('-oneline', 'address', 'show')
   for (let each = 0; each < NETWORK_COUNT; each++) {
@@ -312,7 +312,7 @@ function wireLoopback(): Wiring {
     kind: 'loopback addresses',
     hostAddress: `${network}.${OWN_NUMBER}`,
     addressOf: (number) => `${network}.${number}`,
-    plug: async () => ({ enter: [], cut: null, remove: () => {} }),
+    attach: async () => ({ enter: [], cut: null, remove: () => {} }),
     remove: () => {},
   }
 }

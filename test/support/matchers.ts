@@ -1,4 +1,4 @@
-/** Loaded before each file of tests: the matchers that we have in addition to vitest's. */
+/** Loaded before each file of tests: adds our matchers to those of vitest. */
 import { toAnswer } from '@quorumscan/testkit/to-answer'
 import { expect } from 'vitest'
 

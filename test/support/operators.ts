@@ -1,6 +1,7 @@
 /**
- * Networks of operators who share no machine and no key, made as `docs/operations.md` says: each makes its keys where they
- * stay and shows a member file, all make the same genesis, and each runs its own part by `run`. All speak TLS.
+ * Networks of operators that share no machine and no key, made as in `docs/operations.md`. Each operator makes its keys
+ * on its own machine and publishes a member file. All make the same genesis, and each runs its own part with `run`. All
+ * connections use TLS.
  */
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -18,20 +19,20 @@ import { join } from 'node:path'
 import { createAuthority, required, type TestAuthority, until } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
 import { type Issuer, startIssuer } from './issuer.ts'
-import { type Between, createMachines, type Machine, type Machines } from './machines.ts'
+import { createMachines, type Machine, type Machines, type StartRelay } from './machines.ts'
 import { createTrustingFetch } from './trusting-fetch.ts'
 
 export type Ordering = 'redis' | 'cometbft'
 
-/** What was compiled is a directory deeper. */
+/** Compiled files are one directory deeper. */
 const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../..' : '../../..')
 const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 const PORT = 4611
 const ENGINE_PORT = 26_656
 const METRICS_PORT = 9464
-/** At 127.0.0.1, which machines share where they are no more than addresses of it: each has its own. */
+/** A port on 127.0.0.1. Each machine has its own, because machines that are loopback addresses share 127.0.0.1. */
 const SYNCHRONIZER_PORT_FIRST = 4624
-/** What `keys new` calls those that `run` runs. */
+/** Roles of `run`, and their names in `keys new`. */
 const ROLES = { sv: 'super-validator', synchronizer: 'synchronizer', validator: 'validator' }
 const TLS_REQUEST =
   'req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=quorumscan -keyout etc/tls/key.pem'
@@ -39,37 +40,37 @@ const TLS_REQUEST =
 export type Operator = {
   readonly role: keyof typeof ROLES
   readonly name: string
-  /** Another one when it was restored there. */
+  /** Changes when the operator is restored on another machine. */
   machine: Machine
-  /** For `run`. */
+  /** Configuration file of `run`. */
   configFile: string
   readonly synchronizerPort: number
-  /** Of the release that it has installed: the `quorumscan` command. */
+  /** The `quorumscan` command of the release that it has installed. */
   bin: string
-  /** Outside its machine; what it said before it was started last ends at `saidBefore`. */
+  /** Its output, in a file outside of its machine. The output since its last start begins at `outputStart`. */
   readonly logFile: string
-  saidBefore: number
+  outputStart: number
   running: ChildProcess | null
 }
 
 export type NetworkOptions = {
   readonly ordering: Ordering
   readonly svCount: number
-  /** Of the genesis. Default: rounds of a second. */
+  /** Settings of the genesis. Default: rounds of a second. */
   readonly rules?: readonly string[]
-  /** Of all operators, in addition to the variables that they need. */
+  /** Variables of all operators, in addition to the required ones. */
   readonly variables?: Readonly<Record<string, string>>
-  /** What stands between machines. Default: nothing. */
-  readonly between?: Between
+  /** Starts a relay in front of each machine. Default: no relays. */
+  readonly startRelay?: StartRelay
 }
 
 export type Network = Awaited<ReturnType<typeof createNetwork>>
 
-/** Makes a network of which nothing runs yet. */
+/** Makes a network. No process runs yet. */
 export async function createNetwork(options: NetworkOptions) {
   required('redis')
   const [machines, authority] = await Promise.all([
-    createMachines(options.between),
+    createMachines(options.startRelay),
     createAuthority(),
   ])
   const { certFile, keyFile } = await authority.issue('issuer', 'issuer', machines.hostAddress)
@@ -96,33 +97,33 @@ async function makeNetwork(
     readonly machines: Machines
     readonly authority: TestAuthority
     readonly issuer: Issuer
-    /** Filled with all of them. */
+    /** `makeNetwork` adds every operator, so that the caller can stop them after a failure. */
     readonly operators: Operator[]
   },
 ) {
   const { ordering, svCount, machines, authority, issuer, operators } = options
-  const isTogether = ordering === 'cometbft'
+  const isCometBft = ordering === 'cometbft'
   const logs = join(machines.directory, 'logs')
   mkdirSync(logs)
-  const enroll = async (role: Operator['role'], name: string): Promise<Operator> => {
+  const add = async (role: Operator['role'], name: string): Promise<Operator> => {
     const operator: Operator = {
       ...{ role, name, machine: await machines.add(name), configFile: '' },
       synchronizerPort: SYNCHRONIZER_PORT_FIRST + operators.length,
-      ...{ bin: BIN, logFile: join(logs, `${name}.log`), saidBefore: 0, running: null },
+      ...{ bin: BIN, logFile: join(logs, `${name}.log`), outputStart: 0, running: null },
     }
     operators.push(operator)
     return operator
   }
   const svs: Operator[] = []
-  for (let number = 1; number <= svCount; number++) svs.push(await enroll('sv', `sv-${number}`))
-  const synchronizer = isTogether ? null : await enroll('synchronizer', 'orderer')
-  const validator = await enroll('validator', 'v')
+  for (let number = 1; number <= svCount; number++) svs.push(await add('sv', `sv-${number}`))
+  const synchronizer = isCometBft ? null : await add('synchronizer', 'orderer')
+  const validator = await add('validator', 'v')
   await makeGenesis(operators, options)
 
-  // The cache in which the engine is is its owner's alone.
+  // The other users cannot read the cache that holds the engine.
   const engine = join(machines.directory, 'cometbft')
-  if (isTogether) copyFileSync(enginePath ?? '', engine)
-  if (isTogether) chmodSync(engine, 0o755)
+  if (isCometBft) copyFileSync(enginePath ?? '', engine)
+  if (isCometBft) chmodSync(engine, 0o755)
   const tokens: string[] = []
   for (const { name, role, machine, synchronizerPort } of operators) {
     await certify(machine, authority)
@@ -141,7 +142,7 @@ async function makeNetwork(
       QS_LOG_LEVEL: 'warn',
       ...options.variables,
     }
-    if (isTogether) {
+    if (isCometBft) {
       variables['QS_SYNCHRONIZER_PORT'] = synchronizerPort
       variables['QS_ENGINE_ADDRESS'] = `${machine.anyAddress}:${ENGINE_PORT}`
       variables['QS_COMETBFT'] = engine
@@ -166,45 +167,45 @@ async function makeNetwork(
 
   return {
     ...{ svs, synchronizer, validator, all: operators as readonly Operator[] },
-    /** As `createUser` and `lookup` take it. */
+    /** The argument of `createUser` and `lookup`. */
     client: {
       urls: { validator: urlOf(validator) },
       fetch: createTrustingFetch(readFileSync(authority.caFile, 'utf8')),
       token: async (user: string) => issuer.token(user),
     },
-    /** Gives a machine a key for TLS, which is made there, with its certificate. */
+    /** Makes a TLS key on the machine, and gives the machine its certificate. */
     certify: (machine: Machine) => certify(machine, authority),
   }
 }
 
-/** Each makes its keys, all show their files, each makes the genesis of them, and they compare its hash. */
+/** Each operator makes its keys, and a genesis from the member files of all. All must get the same hash. */
 async function makeGenesis(
   operators: readonly Operator[],
   { ordering, rules = ['coin.tickMicros=1s'] }: NetworkOptions,
 ): Promise<void> {
-  const shown: { readonly file: string; readonly text: string }[] = []
+  const memberFiles: { readonly file: string; readonly text: string }[] = []
   for (const operator of operators) {
     const { role, name, machine } = operator
-    const reached = [
+    const addressFlags = [
       ...['--url', urlOf(operator)],
       ...['--engine-address', `${machine.address}:${ENGINE_PORT}`],
     ]
-    const flags = ['--name', name, '--role', ROLES[role], ...(role === 'sv' ? reached : [])]
-    const made = await type(operator, 'keys', 'new', ...flags, '--out', 'var', '--json')
+    const flags = ['--name', name, '--role', ROLES[role], ...(role === 'sv' ? addressFlags : [])]
+    const made = await runCli(operator, 'keys', 'new', ...flags, '--out', 'var', '--json')
     const text = readFileSync(JSON.parse(made).memberFile, 'utf8')
-    shown.push({ file: `etc/members/${name}.member.json`, text })
+    memberFiles.push({ file: `etc/members/${name}.member.json`, text })
   }
-  const files = shown.map(({ file }) => file)
+  const files = memberFiles.map(({ file }) => file)
   const set = ['devnet=true', ...rules].flatMap((rule) => ['--set', rule])
   const settings = ['--ordering', ordering, ...set, '--json']
   const hashes = new Set<string>()
   for (const operator of operators) {
-    for (const { file, text } of shown) operator.machine.write(file, text)
+    for (const { file, text } of memberFiles) operator.machine.write(file, text)
     const out = ['--out', 'etc/genesis.json']
-    hashes.add(await type(operator, 'genesis', 'create', ...files, ...settings, ...out))
-    await type(operator, 'genesis', 'verify', 'etc/genesis.json', ...files)
+    hashes.add(await runCli(operator, 'genesis', 'create', ...files, ...settings, ...out))
+    await runCli(operator, 'genesis', 'verify', 'etc/genesis.json', ...files)
   }
-  if (hashes.size !== 1) throw new Error(`not all have the same genesis: ${[...hashes].join(' ')}`)
+  if (hashes.size !== 1) throw new Error(`operators have several geneses: ${[...hashes].join(' ')}`)
 }
 
 async function certify(machine: Machine, authority: TestAuthority): Promise<void> {
@@ -217,16 +218,16 @@ function urlOf({ machine }: Pick<Operator, 'machine'>): string {
   return `https://${machine.address}:${PORT}`
 }
 
-/** The `quorumscan` command, typed on the operator's machine; what it printed. */
-export function type({ machine, bin }: Operator, ...args: readonly string[]): Promise<string> {
+/** Runs the `quorumscan` command on the operator's machine, and returns its output. */
+export function runCli({ machine, bin }: Operator, ...args: readonly string[]): Promise<string> {
   const trust = 'NODE_EXTRA_CA_CERTS=etc/tls/ca.pem'
   return machine.run('env', trust, process.execPath, bin, ...args)
 }
 
-/** Starts what the operator runs. */
+/** Starts the operator's processes. */
 export function run(operator: Operator): ChildProcess {
   const { machine, role, bin, configFile, logFile } = operator
-  operator.saidBefore = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
+  operator.outputStart = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
   const args = ['run', role, '--config', configFile]
   const log = openSync(logFile, 'a')
   const stdio: StdioOptions = ['ignore', log, log]
@@ -235,22 +236,22 @@ export function run(operator: Operator): ChildProcess {
   return operator.running
 }
 
-/** What it said since it was started last. */
-export function saidBy({ logFile, saidBefore }: Operator): string {
-  return readFileSync(logFile).subarray(saidBefore).toString()
+/** The output of the operator's processes since the last start. */
+export function outputOf({ logFile, outputStart }: Operator): string {
+  return readFileSync(logFile).subarray(outputStart).toString()
 }
 
-/** All that the operator runs is ready. */
+/** Waits until all processes of the operator are ready. */
 export async function untilReady(operator: Operator): Promise<void> {
   const { name } = operator
   await until(`${name} to be ready`, () => {
-    const said = saidBy(operator)
-    if (operator.running?.exitCode !== null) throw new Error(`${name} ended: ${said}`)
-    return said.includes(`${name} is ready`) ? true : undefined
+    const output = outputOf(operator)
+    if (operator.running?.exitCode !== null) throw new Error(`${name} ended: ${output}`)
+    return output.includes(`${name} is ready`) ? true : undefined
   })
 }
 
-/** Ends in order what the operator runs; the exit status. */
+/** Stops the operator's processes gracefully, and returns the exit status. */
 export async function stop(operator: Operator): Promise<number | null> {
   const { running } = operator
   if (running === null) return null

@@ -1,9 +1,9 @@
-/** Loaded before each file of tests on clusters: a failure prints the logs of the processes that it concerns. */
+/** Loaded before each file of tests on clusters: after a failed test it prints the logs of its processes. */
 import { afterAll, afterEach } from 'vitest'
 import { deleteEnded, keepTemporaryFilesTogether, printLogs } from './test-logs.ts'
 
 const temporary = keepTemporaryFilesTogether()
-// The last of all, as it is the first that is registered.
+// It runs after all other hooks, because it is registered first.
 afterAll(() => temporary[Symbol.dispose]())
 
 afterEach(({ task }) => {

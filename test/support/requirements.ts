@@ -2,10 +2,10 @@
 import { skipTestsBy } from '@quorumscan/testkit/requirements'
 import { beforeAll, type RunnerTask, type RunnerTestCase, TestRunner } from 'vitest'
 
-// biome-ignore lint/correctness/noEmptyPattern: vitest demands a pattern, and hands the file over second.
+// biome-ignore lint/correctness/noEmptyPattern: vitest requires a pattern, and passes the file second.
 beforeAll(({}, file) => {
   skipTestsBy((reason) => {
-    // In a `beforeAll`, no test runs: what any test throws to be skipped skips all of that suite.
+    // In a `beforeAll` no test is running. The skip of any test, thrown there, skips the whole suite.
     const test = TestRunner.getCurrentTest() ?? testsOf(file.tasks).find(({ result }) => !result)
     if (test === undefined) throw new Error(reason)
     return test.context.skip(reason)

@@ -1,4 +1,4 @@
-/** Software of another release: a copy of what was built, in which built files are changed. Third-party packages are shared. */
+/** Software of another release: a copy of the build with some changed files. Third-party packages are shared. */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -6,16 +6,16 @@ import { promisify } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SCOPE = '@quorumscan'
-/** Of a workspace: what it is, what was built, and what npm links before that. */
+/** Parts of a workspace that are copied. */
 const PARTS = ['package.json', 'dist', 'bin', 'node_modules']
 
-/** Types and maps are not. */
-const isRun = (path: string) => !/\.(?:map|d\.ts)$/.test(path)
+/** Types and source maps are not copied. */
+const isExecuted = (path: string) => !/\.(?:map|d\.ts)$/.test(path)
 
-/** Below the root of a copy: what stands there, once, and what is to stand in its place. */
+/** A replacement in a file below the root of a copy. `from` must occur exactly once. */
 type Edit = { readonly file: string; readonly from: string; readonly to: string }
 
-/** The newest version of the protocol is followed by one that differs in what a tap gives, in coin times 10^10. */
+/** Adds a protocol version that differs from the newest one in the limit of a tap, in coin times 10^10. */
 export function nextVersion(tapMax: bigint): Edit {
   const from = 'export const NEWEST_RULES'
   const previous = 'KNOWN_RULES.at(-1)'
@@ -27,7 +27,7 @@ export function nextVersion(tapMax: bigint): Edit {
   }
 }
 
-/** Replicas lie otherwise in Redis. */
+/** Changes the layout of replicas in Redis. */
 export const OTHER_LAYOUT: Edit = {
   file: 'packages/replica/dist/storage/head.js',
   from: 'const LAYOUT = ',
@@ -35,10 +35,10 @@ export const OTHER_LAYOUT: Edit = {
 }
 
 /**
- * Copies what was built, and changes it.
+ * Copies the build, and applies the edits.
  *
  * @returns The `quorumscan` command of the copy.
- * @throws {Error} If a change does not fit what was built.
+ * @throws {Error} If an edit does not match its file exactly once.
  */
 export async function copySoftware(directory: string, edits: readonly Edit[]): Promise<string> {
   const modules = join(ROOT, 'node_modules')
@@ -50,21 +50,21 @@ export async function copySoftware(directory: string, edits: readonly Edit[]): P
   for (const name of names) {
     const workspace = await realpath(join(modules, name))
     const place = join(directory, relative(await realpath(ROOT), workspace))
-    const there = await readdir(workspace)
-    for (const part of PARTS.filter((one) => there.includes(one)))
-      await cp(join(workspace, part), join(place, part), { recursive: true, filter: isRun })
+    const present = await readdir(workspace)
+    for (const part of PARTS.filter((one) => present.includes(one)))
+      await cp(join(workspace, part), join(place, part), { recursive: true, filter: isExecuted })
     const link = join(directory, 'node_modules', name)
     await symlink(relative(dirname(link), place), link)
   }
   for (const { file, from, to } of edits) {
     const text = await readFile(join(directory, file), 'utf8')
-    if (text.split(from).length !== 2) throw new Error(`${file} has not once ${from}`)
+    if (text.split(from).length !== 2) throw new Error(`${file} must contain once: ${from}`)
     await writeFile(join(directory, file), text.replace(from, to))
   }
   return join(directory, 'apps/cli/bin/quorumscan.mjs')
 }
 
-/** The newest version of the protocol that the software knows, as it says itself. */
+/** The newest version of the protocol that the software knows. */
 export async function newestKnown(directory: string): Promise<number> {
   const module = join(directory, 'packages/ledger/dist/index.js')
   const program = `console.log((await import(${JSON.stringify(module)})).NEWEST_RULES.version)`

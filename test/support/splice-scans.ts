@@ -1,6 +1,6 @@
 /**
- * Scans of a small Splice network, as real HTTP servers whose answers have the shapes of the published document.
- * What one of them does wrong is set from outside.
+ * Scans of a small Splice network: real HTTP servers whose answers have the shapes of the published document.
+ * `behave` makes one of them misbehave.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,17 +14,17 @@ export type ScanReply = {
   readonly status: number
   readonly text: string
   readonly headers?: Readonly<Record<string, string>>
-  /** How long the reply takes, in ms. */
+  /** Delay of the reply, in ms. */
   readonly afterMs?: number
 }
 
-/** What a scan does with a request; `honest` is what it should answer; null: it never answers. */
+/** How a scan replies to a request. `honest` is the correct reply; with null the scan never replies. */
 export type ScanBehaviour = (
-  asked: { readonly method: string; readonly path: string; readonly count: number },
+  request: { readonly method: string; readonly path: string; readonly count: number },
   honest: ScanReply,
 ) => ScanReply | null
 
-/** What the network knows. */
+/** The data of the network. */
 export type ScanWorld = {
   svNames: string[]
   entries: ScanEntry[]
@@ -34,13 +34,13 @@ export type ScanWorld = {
 
 export type RunningScans = AsyncDisposable & {
   readonly world: ScanWorld
-  /** As `/v0/scans` has them, by name. */
+  /** The addresses of `/v0/scans`, by name. */
   readonly addresses: readonly { readonly svName: string; readonly publicUrl: string }[]
   /** Base URLs, in order of the names. */
   readonly urls: readonly string[]
-  /** From now on. Without a behaviour: honest again. */
+  /** Sets the behaviour of a scan from now on. Without a behaviour it becomes honest again. */
   behave(svName: string, behaviour?: ScanBehaviour): void
-  /** Requests that each scan got, by name. */
+  /** The requests that a scan received. */
   requests(svName: string): readonly string[]
 }
 
@@ -49,7 +49,7 @@ const DSO = 'DSO::1220'.padEnd(60, 'e')
 /** Upstream's microsecond times leave out zeros at their end. */
 const CREATED_AT = '2026-01-30T08:39:18.3Z'
 
-/** Starts scans, on this machine, of super-validators that all know each other. */
+/** Starts scans on this machine. All super-validators know each other. */
 export async function startScans(options: {
   readonly svNames: readonly string[]
   readonly entries?: readonly ScanEntry[]
@@ -70,12 +70,12 @@ export async function startScans(options: {
       const pieces: Buffer[] = []
       for await (const piece of request) pieces.push(piece)
       const { method = '', url: path = '' } = request
-      const asked = requests.get(svName) as string[]
-      asked.push(`${method} ${path}`)
+      const received = requests.get(svName) as string[]
+      received.push(`${method} ${path}`)
       const body = Buffer.concat(pieces).toString() || '{}'
       const honest = honestReply({ world, svName, addresses }, path, JSON.parse(body))
       const behaviour = behaviours.get(svName)
-      const reply = behaviour ? behaviour({ method, path, count: asked.length }, honest) : honest
+      const reply = behaviour ? behaviour({ method, path, count: received.length }, honest) : honest
       if (reply === null) return
       if (reply.afterMs !== undefined) await new Promise((done) => setTimeout(done, reply.afterMs))
       response.setHeader('access-control-allow-origin', '*')
@@ -107,9 +107,9 @@ export async function startScans(options: {
   }
 }
 
-type Answering = {
+type Context = {
   readonly world: ScanWorld
-  /** Who answers. */
+  /** The super-validator that answers. */
   readonly svName: string
   readonly addresses: readonly { readonly svName: string; readonly publicUrl: string }[]
 }
@@ -117,7 +117,7 @@ type Answering = {
 const json = (body: object, status = 200): ScanReply => ({ status, text: JSON.stringify(body) })
 const absent = (error: string): ScanReply => json({ error } satisfies Schemas['ErrorResponse'], 404)
 
-function honestReply(answering: Answering, url: string, body: Record<string, unknown>): ScanReply {
+function honestReply(answering: Context, url: string, body: Record<string, unknown>): ScanReply {
   const { world } = answering
   const { pathname, searchParams } = new URL(url, 'http://scan')
   const [, prefix, value = ''] =
@@ -180,7 +180,7 @@ function honestReply(answering: Answering, url: string, body: Record<string, unk
   }
 }
 
-function dsoInfo({ world, svName }: Answering): Schemas['GetDsoInfoResponse'] {
+function dsoInfo({ world, svName }: Context): Schemas['GetDsoInfoResponse'] {
   const svs = world.svNames.map((name) => [partyOf(name), { name, svRewardWeight: '10000' }])
   return {
     sv_user: `user of ${svName}`,
@@ -227,7 +227,7 @@ function contract(
     contract: {
       template_id: `${'3'.repeat(64)}:${template}`,
       contract_id: idOf(name),
-      payload: payload as Record<string, never>, // The document says no more than that it is an object.
+      payload: payload as Record<string, never>, // The document declares only an object.
       created_event_blob: 'CgMyLjE=',
       created_at: CREATED_AT,
     },
@@ -235,7 +235,7 @@ function contract(
   }
 }
 
-/** A contract id that tells of a text. */
+/** A contract id that encodes a text. */
 export function idOf(text: string): string {
   return `00${Buffer.from(text).toString('hex')}`.padEnd(66, '0')
 }

@@ -1,4 +1,4 @@
-/** The synchronizers of a running cluster themselves, past its validator: offering entries, and reading what was ordered. */
+/** Direct access to the synchronizers of a running cluster: submits entries and reads the log without its validator. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -17,17 +17,17 @@ import type { RunningCluster } from 'quorumscan/testing'
 const clock = createSystemClock()
 const LIFETIME_MICROS = 300_000_000
 const ATTEMPT_MS_MAX = 60_000
-const OFFER_INTERVAL_MS = 200
+const RETRY_INTERVAL_MS = 200
 
 export type SignedEntry = {
   readonly bytes: Uint8Array
-  /** Micros: no synchronizer may order it later. */
+  /** µs since the epoch. No synchronizer may order the entry later. */
   readonly notAfter: number
 }
 
 export type Synchronizer = Awaited<ReturnType<typeof openSynchronizers>>[number]
 
-/** One for each node of the network: its own synchronizer, or the one that all have, each as another peer of it. */
+/** One for each node: its own synchronizer, or the shared one, with the token of that node. */
 export async function openSynchronizers(cluster: RunningCluster) {
   const genesis = await genesisOf(cluster)
   const hash = await hashGenesis(genesis)
@@ -37,27 +37,27 @@ export async function openSynchronizers(cluster: RunningCluster) {
       const url = members.find((member) => member.name === name)?.url ?? synchronizer.url
       const token = await readFile(join(cluster.dataDir, 'secrets', `log-token-${name}`), 'utf8')
       const log = createLogClient({ url, token: token.trim() })
-      const offer = (bytes: Uint8Array) => log.submit(bytes, AbortSignal.timeout(ATTEMPT_MS_MAX))
+      const submit = (bytes: Uint8Array) => log.submit(bytes, AbortSignal.timeout(ATTEMPT_MS_MAX))
       return {
         name,
         /** Resolves when the entry is ordered. */
-        offer,
-        /** Offers the same bytes again until they are ordered, or too late: false then. */
+        submit,
+        /** Submits the same bytes repeatedly until they are ordered. Returns false after `notAfter`. */
         async order({ bytes, notAfter }: SignedEntry): Promise<boolean> {
           while (clock.nowMicros() < notAfter) {
-            const isOrdered = await offer(bytes).then(
+            const isOrdered = await submit(bytes).then(
               () => true,
               () => false,
             )
             if (isOrdered) return true
-            await clock.delay(OFFER_INTERVAL_MS)
+            await clock.delay(RETRY_INTERVAL_MS)
           }
           return false
         },
         /** Newest offset. */
         head: async (): Promise<number> =>
           (await send(`${url}/status`)).body.success.extra.offset ?? 0,
-        /** From the beginning to this offset. */
+        /** Reads the log from its start to this offset. */
         async readTo(offset: number): Promise<readonly LogEntry[]> {
           const stopping = new AbortController()
           const reader = createOrderingClient({
@@ -80,7 +80,7 @@ export async function openSynchronizers(cluster: RunningCluster) {
   )
 }
 
-/** Makes entries, each the allocation of another party, by some keys in turn. */
+/** Makes entries. Each allocates another party, signed by one of 16 keys in turn. */
 export async function createEntries(cluster: RunningCluster): Promise<() => SignedEntry> {
   const genesisHash = await hashGenesis(await genesisOf(cluster))
   const keyPairs = Array.from({ length: 16 }, createKeyPair)
@@ -93,7 +93,7 @@ export async function createEntries(cluster: RunningCluster): Promise<() => Sign
   }
 }
 
-/** The super-validators that confirmed a payment so far, and where in the log, by its entries alone. */
+/** The super-validators that have confirmed a payment in the log, with the offsets. */
 export async function confirmationsOf(
   cluster: RunningCluster,
   { synchronizer, payment }: { readonly synchronizer: Synchronizer; readonly payment: string },
@@ -111,7 +111,7 @@ export async function confirmationsOf(
   })
 }
 
-/** All have the same log now: that log. @throws {Error} If they differ. */
+/** Reads the log of each synchronizer and returns it. @throws {Error} If logs differ. */
 export async function readSameLog(
   synchronizers: readonly Synchronizer[],
 ): Promise<readonly LogEntry[]> {
@@ -129,7 +129,7 @@ export async function readSameLog(
   return first
 }
 
-/** The record times at which each of these is in the log. */
+/** The record times of each entry in the log. */
 export function recordTimesIn(
   log: readonly LogEntry[],
   entries: readonly SignedEntry[],

@@ -1,29 +1,29 @@
 /**
- * Logs of the clusters of a test. Temporary files of a worker lie in its own directory, so the logs of all clusters are
- * found there. A failed run leaves only what it printed.
+ * Logs of the clusters of a test. Each worker has its own directory for temporary files, with the logs of all
+ * its clusters. After a failed run only the printed logs remain.
  */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Of each process. */
+/** Lines that are printed of each process. */
 const LINES_PRINTED_MAX = 40
-/** Below the directory: `CLUSTER/logs`, or `DISK/data/logs`. */
+/** Depth of log directories: `CLUSTER/logs` or `DISK/data/logs`. */
 const DEPTH_MAX = 2
-/** Short, as paths of sockets are bounded. */
+/** Short, because the length of socket paths is limited. */
 const PREFIX = 't-'
 
 /** Data directories of clusters that have ended, while the test that used them may still fail. */
 const ended = new Set<string>()
 
 /**
- * Until it is disposed of, temporary files of this process, and of those that it starts, are in a directory of their own,
- * which is deleted then. (Workers are ended by a signal: at their exit nothing runs.)
+ * Collects the temporary files of this process and its children in one directory, and deletes it on disposal. (vitest
+ * ends workers with a signal, so that an exit handler does not run.)
  */
 export function keepTemporaryFilesTogether(): Disposable {
   const before = process.env['TMPDIR']
   const directory = mkdtempSync(join(tmpdir(), PREFIX))
-  chmodSync(directory, 0o711) // Programs of other users find theirs in it, and nothing else.
+  chmodSync(directory, 0o711) // Other users can enter their directories in it, but not list it.
   process.env['TMPDIR'] = directory
   return {
     [Symbol.dispose]() {
@@ -35,7 +35,7 @@ export function keepTemporaryFilesTogether(): Disposable {
   }
 }
 
-/** Deletes a directory once the test that runs has printed its logs, if it fails. */
+/** Deletes a directory after the current test, once its logs are printed if it fails. */
 export function deleteAfterTest(directory: string): void {
   ended.add(directory)
 }
@@ -45,7 +45,7 @@ export function deleteEnded(): void {
   ended.clear()
 }
 
-/** The last lines that each process of each cluster has logged. */
+/** Prints the last log lines of each process of each cluster. */
 export function printLogs(): void {
   for (const directory of logDirectories(tmpdir(), DEPTH_MAX))
     for (const file of readdirSync(directory)) {

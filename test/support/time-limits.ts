@@ -1,4 +1,4 @@
-/** Loaded before each file of tests: a test may declare a longer limit of time than its kind has, never a shorter one. */
+/** Loaded before each file of tests: fails a test that declares a shorter time limit than its kind has. */
 import { beforeEach } from 'vitest'
 
 beforeEach(({ task }) => {

@@ -1,4 +1,4 @@
-/** The tables of test/bench/README.md are those of the results in test/bench/results. */
+/** The tables of test/bench/README.md are generated from test/bench/results. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OLDER, type Result, readResults, withTables } from '../bench/results.ts'
@@ -25,7 +25,7 @@ describe('tables of benchmarks', () => {
     expect(text).toBe(withTables(text, readResults(), () => false))
   })
 
-  it('show the median, the spread and the budget of each row, and the code that was measured', () => {
+  it('show the median, spread and budget of each row, and the measured commit', () => {
     expect(withTables(PLACE.join('\n'), [RESULT], () => true).split('\n')).toEqual([
       ...PLACE.slice(0, 2),
       `Measured at \`aaaaaaaa\` on 2026-01-02, size \`quick\`, 2 × A processor, Node 20.20.0.${OLDER}`,
@@ -38,7 +38,7 @@ describe('tables of benchmarks', () => {
     ])
   })
 
-  it('need a place for each result', () => {
+  it('fail without a place for a result', () => {
     const misplaced = { ...RESULT, part: 'streams' }
     expect(() => withTables(PLACE.join('\n'), [misplaced], () => true)).toThrow(/streams/)
   })

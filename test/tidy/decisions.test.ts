@@ -1,4 +1,4 @@
-/** Each decision has one number, one heading and one short text, and stands in the table of all. */
+/** Each decision has a number, a heading, a short text, and a row in the table of all decisions. */
 import { describe, expect, it } from 'vitest'
 import {
   type Decision,
@@ -19,7 +19,7 @@ const textOf = (consequences: string) =>
   `**Decision.** This.\n\n**Why.** That.\n\n**Consequences.** ${consequences}`
 
 describe('decisions', () => {
-  it('are found by their headings, whatever else a page holds', () => {
+  it('are parsed by their headings', () => {
     const page = '# Topic\n\nWords.\n\n### D-1 One\nText.\n\n### D-2 Two\n\n#### D-3 Three\nMore.\n'
     expect(
       decisionsOf('planted', page).map(({ number, title, text }) => [number, title, text]),
@@ -30,12 +30,12 @@ describe('decisions', () => {
     ])
   })
 
-  it('that are numbered twice or left out are found', () => {
+  it('check detects duplicate and missing numbers', () => {
     expect(misnumbered([2, 1, 3])).toEqual([])
     expect(misnumbered([1, 3, 4, 4])).toEqual(['D-2 exists 0 times', 'D-4 exists 2 times'])
   })
 
-  it('that are too long, or lack a part, are found', () => {
+  it('check detects decisions that are too long or incomplete', () => {
     expect(problemsOf(planted(textOf(words(WORDS_MAX - 5))))).toEqual([])
     expect(problemsOf(planted('Superseded by D-2.'))).toEqual([])
     expect(problemsOf(planted(textOf(words(WORDS_MAX - 4))))).toEqual(['D-1 has 121 words'])
@@ -66,7 +66,7 @@ describe('decisions', () => {
     }
   })
 
-  it('stand in the table of all, by number, with title, link and topic', () => {
+  it('have a row in the table of all decisions, with title, link and topic', () => {
     const rows = read(INDEX).match(/^\| D-\d.*$/gm)
     expect(rows).toEqual(decisions.toSorted((one, other) => one.number - other.number).map(rowOf))
   })

@@ -10,15 +10,15 @@ export type Decision = {
   readonly page: string
   readonly number: number
   readonly title: string
-  /** What follows the heading, up to the next one. */
+  /** Text from the heading to the next one. */
   readonly text: string
 }
 
-/** Decision, why and consequences together. */
+/** Limit of the words of decision, why and consequences together. */
 export const WORDS_MAX = 120
 const PARTS = /^\*\*Decision\.\*\* \S.*\n\n\*\*Why\.\*\* \S.*\n\n\*\*Consequences\.\*\* \S.*$/s
 const LABELS = /\*\*(?:Decision|Why|Consequences)\.\*\*/g
-/** All that is left of a decision that another one replaces. */
+/** The text of a superseded decision. */
 const SUPERSEDED = /^Superseded by D-\d+\.$/
 
 export function decisionsOf(page: string, text: string): Decision[] {
@@ -33,7 +33,7 @@ export function decisionsOf(page: string, text: string): Decision[] {
 
 export const decisions = decisionPages.flatMap((page) => decisionsOf(page, read(page)))
 
-/** What the form of a decision lacks. */
+/** Problems of the form of a decision. */
 export function problemsOf({ number, text }: Decision): string[] {
   if (SUPERSEDED.test(text)) return []
   const problems: string[] = []
@@ -44,7 +44,7 @@ export function problemsOf({ number, text }: Decision): string[] {
   return problems
 }
 
-/** `D-3 …` of each number that is given twice or left out, from 1 to the largest. */
+/** A line for each duplicate or missing number from 1 to the largest. */
 export function misnumbered(numbers: readonly number[]): string[] {
   return Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1).flatMap(
     (number) => {

@@ -1,14 +1,14 @@
-/** What the code says about `docs/`, and what users read, which must stand without it. */
+/** References to `docs/` exist. Texts for users do not need `docs/`. */
 import { describe, expect, it } from 'vitest'
 import { decisions } from './decisions.ts'
 import { files, hits, productSources, read } from './tree.ts'
 
 const texts = files.filter((file) => /\.(ts|tsx|mjs|md|css|lua|txt)$/.test(file))
-/** The names that a pattern finds, in order and with those that occur twice. */
+/** The names that a pattern finds, in order, including duplicates. */
 const namesIn = (text: string, pattern: RegExp) =>
   [...text.matchAll(pattern)].map(([, name = '']) => name)
 
-/** `file: name` of each name that a pattern finds in the files and that is not known. */
+/** `file: name` for each unknown name that a pattern finds in the files. */
 function unknownNames(
   among: readonly string[],
   pattern: RegExp,
@@ -29,11 +29,11 @@ const SECTION = /§([A-Z]?[\d.]*\d|[A-Z]\b)/g
 const SOURCE_FILE = /`((?:[\w@.-]+\/)*[\w.-]+\.(?:ts|tsx|mjs|lua))`/g
 const DOCUMENT = /\b((?:docs|spec|reference|design)\/[a-z-]+\.md)\b/g
 
-/** Sections of an RFC are not ours. */
+/** Removes lines with sections of an RFC. */
 const withoutRfcs = (file: string) => read(file).replace(/^.*RFC.*$/gm, '')
 
 describe('documents', () => {
-  // However few of these the tree names: a pattern that matches nothing would pass each check below.
+  // Tests the patterns, because a pattern without a match would pass each check below.
   it.each([
     ['a decision', DECISION, `see D-${9999}`, '9999'],
     ['a Rule', RULE, `by Rule ${99}`, '99'],
@@ -41,17 +41,17 @@ describe('documents', () => {
     ['a section', SECTION, `§${'N99.9'}, and more`, 'N99.9'],
     ['a source file', SOURCE_FILE, `in \`${'typo'}.ts\``, 'typo.ts'],
     ['a document', DOCUMENT, `in docs/${'typo'}.md`, `docs/${'typo'}.md`],
-  ])('%s that does not exist is found where a file names it', (_what, pattern, text, name) => {
+  ])('the check detects %s that does not exist', (_what, pattern, text, name) => {
     expect(unknownNames(['planted'], pattern, ['1'], () => text)).toEqual([`planted: ${name}`])
     expect(unknownNames(['planted'], pattern, [name], () => text)).toEqual([])
   })
 
-  it('every D-n that the tree names is a decision', () => {
+  it('every D-n in the repository is a decision', () => {
     const numbers = decisions.map(({ number }) => String(number))
     expect(unknownNames(texts, DECISION, numbers)).toEqual([])
   })
 
-  it('every alert has one row that says what it means and what to do, and no row is of another', () => {
+  it('every alert has exactly one row with its meaning and what to do', () => {
     const alerts = namesIn(read('deploy/prometheus/alerts.yml'), /^ +- alert: (\w+)$/gm)
     const rows = namesIn(
       read('deploy/README.md'),
@@ -60,7 +60,7 @@ describe('documents', () => {
     expect(rows.flatMap((names) => names.split(', ')).sort()).toEqual(alerts.sort())
   })
 
-  it('every variable that a document for operators names is read by a process', () => {
+  it('a process reads every variable that documents for operators name', () => {
     const known = namesIn(read('docs/configuration.md'), /^\| `((?:QS|OTEL)_\w+)` \|/gm)
     const pages = files.filter(
       (file) => file.startsWith('deploy/') || /^docs\/(operations|architecture)\.md$/.test(file),
@@ -68,29 +68,29 @@ describe('documents', () => {
     expect(unknownNames(pages, VARIABLE, known)).toEqual([])
   })
 
-  it('the image has the engine that the code pins', () => {
+  it('the image has the engine version that the code pins', () => {
     const [, pinned] =
       /ENGINE_VERSION = '(.*)'/.exec(read('packages/operator/src/engine/find-engine.ts')) ?? []
     expect(pinned).toMatch(/^\d/)
     expect(read('deploy/docker/Dockerfile')).toContain(`cometbft@v${pinned}\n`)
   })
 
-  it('every Rule n that the tree names is one of the Rules of the architecture', () => {
+  it('every Rule n in the repository is a Rule of the architecture', () => {
     const rules = namesIn(read('docs/architecture.md'), /^(\d+)\. \*\*/gm)
     expect(rules).toEqual(rules.map((_, index) => String(index + 1)))
     expect(unknownNames(texts, RULE, rules)).toEqual([])
   })
 
-  it('every § that the tree names is a section of docs/upstream.md, unless it is of an RFC', () => {
+  it('every § in the repository is a section of docs/upstream.md, unless it is of an RFC', () => {
     const sections = namesIn(read('docs/upstream.md'), /^#+ ([DLN][\d.]*?)\.? /gm)
     expect(unknownNames(texts, SECTION, sections, withoutRfcs)).toEqual([])
   })
 
-  it('no source file is named that is not here', () => {
+  it('every source file that documents name exists', () => {
     const pages = files.filter((file) =>
       /^(docs|packages|apps|cluster|test)\/.*\.md$|^CONTRIBUTING\.md$/.test(file),
     )
-    // A document names a file by its name, or by the end of its path.
+    // Documents refer to a file by its name, or by the end of its path.
     const ends = files.flatMap((file) => {
       const parts = file.split('/')
       return parts.map((_, index) => parts.slice(index).join('/'))
@@ -99,23 +99,23 @@ describe('documents', () => {
     expect(unknownNames(pages, SOURCE_FILE, ends)).toEqual([])
   })
 
-  it('no document is named that is not here', () => {
+  it('every document that files name exists', () => {
     expect(unknownNames(texts, DOCUMENT, files)).toEqual([])
   })
 })
 
-/** A number of ours says nothing to who has not read `docs/`. */
+/** Numbers that are meaningless without `docs/`. */
 const NUMBERED = /\bD-\d+|\bRules? \d|§[A-Z]?\d/
 
-/** Without comments: what is left of `D-n` stands in a text that the program writes. */
+/** The source without comments, in which `D-n` can only be in a text of the program. */
 function withoutComments(file: string): string {
   return read(file)
     .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ''))
     .replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
 }
 
-describe('what users read', () => {
-  it('documents of the interfaces, of errors and of the SDK name no decision, rule or section', () => {
+describe('texts for users', () => {
+  it('in documents of interfaces, errors and the SDK name no decision, Rule or section', () => {
     const documents = files.filter((file) =>
       /^(packages\/api\/generated\/|sdk\/src\/generated\/|sdk\/[^/]*\.(md|txt)$|\.changeset\/|README\.md$|CHANGELOG\.md$|cluster\/README\.md$|docs\/cluster\.md$)/.test(
         file,
@@ -125,7 +125,7 @@ describe('what users read', () => {
     expect(hits(documents, NUMBERED)).toEqual([])
   })
 
-  it('texts of the command line, the console and errors name none either', () => {
+  it('of the command line, the console and errors name no decision, Rule or section', () => {
     expect(hits(productSources, NUMBERED, withoutComments)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** Runs files of test/support/fixtures, which are part of no project, under the real configuration. */
+/** Runs files of test/support/fixtures, which belong to no project, with the real configuration. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './tree.ts'
@@ -19,11 +19,11 @@ export function run(args: readonly string[], variables: Environment = {}) {
 type Fixture = {
   readonly project: string
   readonly file: string
-  /** Of vitest. Default: `default`, which leaves out the titles of skipped tests. */
+  /** Reporter of vitest. Default: `default`, which omits the titles of skipped tests. */
   readonly reporter?: string
 }
 
-/** As a test of this project. */
+/** Runs a fixture as a test of a project. */
 export function runFixture(
   { project, file, reporter = 'default' }: Fixture,
   variables: Environment = {},

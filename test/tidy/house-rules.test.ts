@@ -10,15 +10,15 @@ describe('house rules', () => {
     expect(hits(sources, focused)).toEqual([])
   })
 
-  it('the status of an answer is expected by `toAnswer`, which shows the body of another one', () => {
+  it('tests expect the status of an answer with `toAnswer`, which shows the body of an unexpected one', () => {
     const bare = new RegExp(`\\.status\\)\\.${'toBe'}\\(`)
     expect(hits(sources.filter(isTest), bare)).toEqual([])
   })
 
-  it('what tests need of the machine is declared and looked for in one place', () => {
+  it('only one file declares and looks for requirements of tests', () => {
     const tests = sources.filter((file) => isTest(file) || file.startsWith('cluster/src/testing/'))
-    // start-cluster.ts is part of the product; bootstrap.integration.test.ts sets these variables for another process, and
-    // programs.mjs installs what requirements.ts looks for.
+    // start-cluster.ts is part of the product; bootstrap.integration.test.ts sets these variables for another process,
+    // and programs.mjs installs what requirements.ts looks for.
     const owners =
       /^(packages\/testkit\/src\/requirements|test\/programs\.mjs$|cluster\/src\/(testing\/start-cluster|bootstrap\.integration\.test)\.ts$)/
     const looking =
@@ -31,12 +31,12 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('randomness comes from the Random port, so that a run can be repeated', () => {
+  it('code uses the Random port for randomness, so that runs can be repeated', () => {
     const call = new RegExp(`Math\\.${'random'}\\(`)
     expect(hits(sources, call)).toEqual([])
   })
 
-  it('timers come from the Clock port; its file, the fetch-only packages and plain scripts have their own', () => {
+  it('code uses the Clock port for timers, except the port, fetch-only packages and plain scripts', () => {
     const owners =
       /^(packages\/base\/src\/clock\.ts|apps\/console\/src\/time\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/|cluster\/.*\.mjs$|test\/.*\.mjs$)/
     expect(
@@ -47,7 +47,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('signals are combined by `anySignal`, which drops no signal; packages for browsers have their own', () => {
+  it('code combines signals with `anySignal`, which drops no signal, except packages for browsers', () => {
     const owners =
       /^(packages\/base\/src\/waiting\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
     expect(
@@ -58,7 +58,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('the environment is read by main files, the command line and examples only', () => {
+  it('only main files, the command line and examples read the environment', () => {
     const owners = /(\/main\.ts$|^cluster\/|^apps\/cli\/|^sdk\/examples\/|\.mjs$)/
     expect(
       hits(
@@ -68,7 +68,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('the limit of a length has one name and one declaration, which others import', () => {
+  it('each limit of a length is declared once', () => {
     const declaration = /^(?:export )?const ([A-Z_]+_LENGTH_MAX) =/
     const declarations = hits(productSources, declaration)
     const nameOf = (hit: string) => declaration.exec(hit.slice(hit.indexOf(' ') + 1))?.[1]
@@ -79,7 +79,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('work that is left has an issue number: no bare to-do', () => {
+  it('every to-do comment has an issue number', () => {
     const bare = new RegExp(
       `\\b(${['TO', 'DO'].join('')}(?!\\(#\\d+\\))|${['FIX', 'ME'].join('')}|${['X', 'XX'].join('')})\\b`,
     )
@@ -99,7 +99,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('every workspace says in a README what it is for', () => {
+  it('every workspace has a README', () => {
     const workspaces = files.filter((file) =>
       /^(packages\/[^/]+|apps\/[^/]+|cluster|sdk)\/package\.json$/.test(file),
     )
@@ -108,7 +108,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('the top level is what a visitor looks for, and configuration of tools', () => {
+  it('the top level has only known folders, documents and configuration files', () => {
     const known =
       /^(apps|packages|cluster|sdk|test|docs|deploy|[A-Z]+\.md|LICENSE|package(-lock)?\.json|\..*|[\w.-]+\.(json|yaml|config\.ts))$/
     const top = new Set(files.map((file) => file.split('/', 1)[0] ?? ''))
@@ -117,19 +117,19 @@ describe('house rules', () => {
       expect(top).toContain(name)
   })
 
-  it('every package says under which license it is', () => {
+  it('every package.json has the license Apache-2.0', () => {
     const packages = files.filter((file) => /(^|\/)package\.json$/.test(file))
     const license = (file: string) => (JSON.parse(read(file)) as { license?: string }).license
     expect(packages.filter((file) => license(file) !== 'Apache-2.0')).toEqual([])
   })
 
-  it('the code in the README of the SDK is its examples, whole, which CI runs', () => {
+  it("the code blocks of the SDK's README equal its examples, which CI runs", () => {
     const examples = files.filter((file) => file.startsWith('sdk/examples/')).map(read)
     const blocks = [...read('sdk/README.md').matchAll(/```ts\n([\s\S]*?)```/g)]
     expect(blocks.map(([, block]) => block).sort()).toEqual(examples.sort())
   })
 
-  it('the addresses in the README of the SDK are those that a cluster has by default', () => {
+  it("the addresses in the SDK's README equal the default ports of a cluster", () => {
     const ports = read('cluster/src/rig/ports.ts')
     const base = Number(/DEFAULT_BASE_PORT = (\d+)/.exec(ports)?.[1])
     const port = (kind: string) =>
@@ -147,7 +147,7 @@ describe('house rules', () => {
     }
   })
 
-  it('the console imports types and words of ours at most: a page holds nothing of a server', () => {
+  it('the console imports only types and words of our packages, no server code', () => {
     const page = productSources.filter((file) => file.startsWith('apps/console/'))
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
     expect(page.length).toBeGreaterThan(5)
@@ -158,7 +158,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('an app imports another one in its tests at most', () => {
+  it('apps import other apps only in tests', () => {
     const apps = productSources.filter((file) => /^apps\/.*(?<!\/testing\/[^/]+)$/.test(file))
     expect(apps.length).toBeGreaterThan(30)
     expect(
@@ -166,7 +166,7 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('one version of a dependency in the whole repository, except the compiler of the SDK', () => {
+  it('the repository uses one version of each dependency, except the compiler of the SDK', () => {
     const versions = new Map<string, Set<string>>()
     for (const file of files.filter((name) => name.endsWith('package.json'))) {
       const { dependencies = {}, devDependencies = {} } = JSON.parse(read(file)) as Record<

@@ -1,4 +1,4 @@
-/** No file imports itself by way of others: each can be read, tested and moved with what it imports alone. */
+/** No file imports itself through others, so that each can be read, tested and moved with only its imports. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -6,15 +6,15 @@ import { expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Imports of types count as well: a reader follows them, too. */
+/** Imports of types also count, because readers of the code follow them. */
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
 
-/** Groups of nodes of which each leads to each (Tarjan's strongly connected components of two or more). */
+/** Strongly connected components of two or more nodes (Tarjan's algorithm). */
 function circlesOf(targetsOf: ReadonlyMap<string, readonly string[]>): string[][] {
   const circles: string[][] = []
   const orderOf = new Map<string, number>()
   const path: string[] = []
-  /** The earliest node on the path that the node leads to. */
+  /** The order of the earliest node on the path that is reachable from the node. */
   const visit = (node: string): number => {
     const order = orderOf.size
     orderOf.set(node, order)
@@ -33,12 +33,12 @@ function circlesOf(targetsOf: ReadonlyMap<string, readonly string[]>): string[][
   return circles
 }
 
-it('a circle is found, whatever hangs on it', () => {
+it('a circle is found without the nodes that only lead from it', () => {
   const graph = { a: ['b'], b: ['c', 'd'], c: ['a'], d: ['e'], e: [] }
   expect(circlesOf(new Map(Object.entries(graph)))).toEqual([['a', 'b', 'c']])
 })
 
-it('no circle of imports is left', () => {
+it('imports have no circle', () => {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',

@@ -1,19 +1,19 @@
-/** What a source file imports when it runs, followed through packages by the names that are imported. */
+/** Run-time imports of source files, followed through packages by the imported names. */
 import { dirname, join, normalize } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { files, read } from './tree.ts'
 
-/** `names` is null for all that the module exports. */
+/** With `names` null, all exports of the module are imported. */
 type Import = { readonly from: string; readonly names: readonly string[] | null }
 type ReExport = Import & { readonly exported: string | null }
 type Module = { readonly imports: readonly Import[]; readonly reExports: readonly ReExport[] }
 
-/** Each step is a file; the last one is that which imports the target. */
+/** Files from the first one to the one that imports the target. */
 type Path = readonly string[]
 
 const DYNAMIC = /^['"`]([^'"`]+)['"`]$/
 
-/** Imports of types do not count: they are gone when the file runs. */
+/** Parses run-time imports. Imports of types do not count. */
 export function parseModule(file: string, source: string): Module {
   const { staticImports, staticExports, dynamicImports } = parseSync(file, source).module
   const imports = staticImports
@@ -44,7 +44,7 @@ export function parseModule(file: string, source: string): Module {
   return { imports: [...imports, ...dynamic], reExports }
 }
 
-/** Answers which target modules a file reaches. `sourceOf` and `resolve` are passed, so that a test can make a tree up. */
+/** Finds paths of imports. `sourceOf` and `resolve` are parameters, so that a test can use an invented tree. */
 export function createImports({
   sourceOf = read,
   resolve = createResolver(),
@@ -62,7 +62,7 @@ export function createImports({
     return module
   }
 
-  /** What an import of these names loads: a re-export leads on, without the rest of the file that has it. */
+  /** Files that an import of these names loads. A re-export is followed without the other imports of its file. */
   const targetsOf = ({ from, names }: Import, importer: string): readonly string[] => {
     const file = resolve(from, importer)
     if (file === null) return []
@@ -77,7 +77,7 @@ export function createImports({
     })
   }
 
-  /** @returns The files from this one to the first that imports the target, or null where no path exists. */
+  /** @returns The files from this one to the first that imports the target, or null if no path exists. */
   return function pathTo(
     file: string,
     target: string,
@@ -99,7 +99,7 @@ export function createImports({
   }
 }
 
-/** Relative imports, those of a package by its `exports`, and null for all else. */
+/** Resolves relative imports, and those of our packages by their `exports`. Returns null for all others. */
 function createResolver() {
   type Manifest = { readonly name: string; readonly exports?: Readonly<Record<string, unknown>> }
   const packages = new Map(

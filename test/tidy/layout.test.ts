@@ -7,7 +7,7 @@ const [, list = ''] =
   /## Packages\n[\s\S]*?```\npackages\/.*\n([\s\S]*?)```/.exec(read('docs/architecture.md')) ?? []
 const order = [...list.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name)
 
-/** Packages outside the order: tests import them, and they import what they test. */
+/** Packages outside of the order, which only tests import. */
 const TEST_ONLY = ['testkit']
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'@quorumscan\/([\w-]+)[^']*'/g
 
@@ -42,7 +42,7 @@ describe('the order of packages', () => {
     expect(violationsOf([[second, 'testkit', 'a.ts']])).not.toEqual([])
   })
 
-  it('is drawn in the picture: each import that does not follow from others', () => {
+  it('has a picture with each import that does not follow from others', () => {
     const importsOf = new Map<string, Set<string>>()
     for (const [from, to] of imports)
       if (from !== to) importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to))

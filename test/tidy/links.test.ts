@@ -1,4 +1,4 @@
-/** Links of all Markdown files, as GitHub resolves them: the files and the anchors that they name. */
+/** The files and anchors of links in all Markdown files exist, as GitHub resolves them. */
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { anchorsOf, isExternal, linksOf } from '@quorumscan/docs/markdown'
@@ -44,7 +44,7 @@ describe('links between documents', () => {
     '# Here\n[`x`](#here) and [y](https://example.org/b.md#z)',
     '`[x](none.md)`',
     '```\n[x](none.md)\n```',
-  ])('%j is alive', (text) => {
+  ])('check accepts %j', (text) => {
     expect(dead(text)).toEqual([])
   })
 
@@ -56,7 +56,7 @@ describe('links between documents', () => {
     '[x](b.md#no-heading)',
     '[x](b.md#twice-2)',
     '[x](#there)',
-  ])('%j is dead', (text) => {
+  ])('check detects the dead link in %j', (text) => {
     expect(dead(text)).toHaveLength(1)
   })
 

@@ -1,4 +1,4 @@
-/** The lock file fixes what is installed: each package by its hash, and for every Node that we support. */
+/** The lock file pins each package by its hash, in versions for every supported Node. */
 import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
 import { read } from './tree.ts'
@@ -23,13 +23,13 @@ const installed = Object.entries(packages).filter(
 const shown = ([path, { version, engines }]: (typeof installed)[number]) =>
   `${path}@${version} ${engines?.node ?? ''}`.trim()
 
-// npm leaves the hash out of packages of other platforms where it wrote the file from what is installed.
+// npm omits the hash of packages for other platforms if it writes the file from the installed packages.
 it('each package in the lock file has the hash of its content', () => {
   expect(installed.length).toBeGreaterThan(0)
   expect(installed.filter(([, { integrity }]) => integrity === undefined).map(shown)).toEqual([])
 })
 
-it('each package in the lock file supports the oldest Node that we support', () => {
+it('each package in the lock file supports the oldest supported Node', () => {
   const oldest = minVersion(engines.node)?.version ?? ''
   const unsupported = installed.filter(
     ([, { engines }]) => !satisfies(oldest, engines?.node ?? '*'),

@@ -5,7 +5,7 @@ type FunctionSize = {
   /** The line on which it begins, from 1. */
   readonly line: number
   readonly name: string
-  /** Code lines, those of nested functions included. */
+  /** Code lines, including those of nested functions. */
   readonly all: number
   /** Code lines without those of nested functions. A nested function counts as one line. */
   readonly own: number
@@ -35,7 +35,7 @@ export function measure(file: string, source: string): FileSize {
   const lineOf = lineFinder(source)
   const functions: FunctionSize[] = []
 
-  /** @returns What the functions below this node take away from the function around it. */
+  /** @returns The code lines to subtract from the enclosing function for the functions below this node. */
   const visit = (value: unknown, name: string): number => {
     if (Array.isArray(value)) return value.reduce((sum, one) => sum + visit(one, name), 0)
     if (!isNode(value)) return 0

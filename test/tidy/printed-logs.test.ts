@@ -1,9 +1,9 @@
-/** A failing test of a cluster prints the logs of all processes that it or its helpers started. */
+/** A failed test of a cluster prints the logs of all processes that it or its helpers have started. */
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'
 
-it('a test that fails prints the logs of its clusters, also of one that has ended, and no other', () => {
+it('a failed test prints the logs of only its own clusters, including one that has ended', () => {
   const { status, output } = runFixture({ project: 'e2e', file: 'failing-cluster.test.ts' })
   expect(status, output).toBe(1)
   expect(output).toMatch(/Tests +2 failed \| 1 passed \(3\)/)

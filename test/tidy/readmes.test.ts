@@ -1,4 +1,4 @@
-/** The README of each package is short, and what it says of files, names and imports is true. */
+/** The README of each package is short, and names only existing files and names and correct import limits. */
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { files, isTest, read } from './tree.ts'
@@ -10,20 +10,20 @@ const ofPackages = readmes.filter((file) => file.startsWith('packages/'))
 const namesIn = (text: string) => [...text.matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => name)
 const isPath = (name: string) => /^[\w*./-]+(\.ts|\/)$/.test(name)
 
-/** Paths of a line that do not exist: from the root, the package, its sources, or the folder of the row. */
+/** Paths of a line that do not exist relative to the root, the package, its sources or the folder of the row. */
 function missingPaths(folder: string, line: string, tree: readonly string[] = files): string[] {
   const paths = namesIn(line).filter(isPath)
   const row = paths.find((path) => path.endsWith('/')) ?? ''
   const bases = ['', folder, join(folder, 'src'), join(folder, 'src', row)]
-  const isThere = (path: string) => {
+  const exists = (path: string) => {
     const start = normalize(path).replaceAll('.', '\\.').replaceAll('*', '[^/]*')
     const pattern = new RegExp(`^${start}${path.endsWith('/') ? '' : '$'}`)
     return tree.some((file) => pattern.test(file))
   }
-  return paths.filter((path) => !bases.some((base) => isThere(join(base, path))))
+  return paths.filter((path) => !bases.some((base) => exists(join(base, path))))
 }
 
-/** Names are those of packages, `node` for all modules of Node, or libraries. `only` limits packages; null: any. */
+/** Names of packages, libraries, or `node` for all modules of Node. With `only` null, all packages are allowed. */
 type Limits = { readonly only: readonly string[] | null; readonly not: readonly string[] }
 const ONLY = /must import only ([^.:]+)/
 const NOT = /must not import ([^.:]+)/
@@ -31,14 +31,14 @@ const NOT = /must not import ([^.:]+)/
 function limitsOf(text: string): Limits {
   const [, only] = ONLY.exec(text) ?? []
   const [, not = ''] = NOT.exec(text) ?? []
-  const isNodeOut = /thing of Node/.test(text)
+  const isNodeForbidden = /thing of Node/.test(text)
   return {
     only: only !== undefined ? namesIn(only) : /any package/.test(not) ? [] : null,
-    not: [...namesIn(not), ...(isNodeOut ? ['node'] : [])],
+    not: [...namesIn(not), ...(isNodeForbidden ? ['node'] : [])],
   }
 }
 
-/** Imports that a README forbids, of all that its package imports. */
+/** The imports that a README forbids. */
 function forbidden({ only, not }: Limits, imports: readonly string[]): string[] {
   return imports.filter((from) => {
     const [, own] = /^@quorumscan\/([\w-]+)/.exec(from) ?? []
@@ -48,7 +48,7 @@ function forbidden({ only, not }: Limits, imports: readonly string[]): string[] 
   })
 }
 
-/** Types count as well: a reader follows them, too. */
+/** Imports of a package. Those of types also count, because readers of the code follow them. */
 const importsOf = (folder: string) =>
   files
     .filter((file) => file.startsWith(`${folder}/src/`) && /\.tsx?$/.test(file))
@@ -58,7 +58,7 @@ const importsOf = (folder: string) =>
     .filter((from) => from !== `@quorumscan/${folder.split('/')[1]}`)
 
 describe('READMEs of packages', () => {
-  it(`have at most ${LINES_MAX} lines, and say where to start reading and what must not be imported`, () => {
+  it(`have at most ${LINES_MAX} lines, a file to start with, and limits of imports`, () => {
     expect(ofPackages.length).toBeGreaterThan(20)
     for (const file of ofPackages) {
       const text = read(file)
@@ -68,7 +68,7 @@ describe('READMEs of packages', () => {
     }
   })
 
-  it('a path that does not exist is found, by the folder of its row as well', () => {
+  it('check detects paths that do not exist, also relative to the folder of their row', () => {
     const tree = ['packages/a/src/x.ts', 'packages/a/src/b/y.ts', 'test/sim/main.ts']
     const missing = (line: string) => missingPaths('packages/a', line, tree)
     expect(missing('`x.ts`, `b/` `y.ts`, `b/y.ts`, `b/*.ts`, `test/sim/`, `word`')).toEqual([])
@@ -85,7 +85,7 @@ describe('READMEs of packages', () => {
     expect(missing).toEqual([])
   })
 
-  it('name only functions, classes and types that their sources name', () => {
+  it('name only functions, classes and types of their sources', () => {
     const isName = (name: string) => /^([a-z]+[A-Z]\w*|[A-Z][a-z]\w+)(\(.*\))?$/.test(name)
     const unknown = ofPackages.flatMap((file) => {
       const sources = files
@@ -101,7 +101,7 @@ describe('READMEs of packages', () => {
     expect(unknown).toEqual([])
   })
 
-  it('a forbidden import is found', () => {
+  it('check detects a forbidden import', () => {
     const imports = ['@quorumscan/b', '@quorumscan/c/x', 'fastify', 'node:fs']
     const of = (text: string) => forbidden(limitsOf(text), imports)
     expect(of('It must import only `b` and `c`. All else: `fastify`.')).toEqual([])
@@ -116,7 +116,7 @@ describe('READMEs of packages', () => {
     ])
   })
 
-  it('forbid no import that the package has', () => {
+  it('forbid no import of their package', () => {
     for (const file of ofPackages)
       expect(forbidden(limitsOf(read(file)), importsOf(dirname(file))), file).toEqual([])
   })

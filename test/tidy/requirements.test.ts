@@ -1,4 +1,4 @@
-/** Where a program that a fixture starts is missing, its tests are skipped by name; in CI they fail. */
+/** If a program that a fixture starts is missing, its tests are skipped and listed. In CI they fail. */
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'
 
@@ -11,7 +11,7 @@ const TITLES = [
   'a suite that makes certificates before each test > a test that needs openssl',
 ]
 
-it('tests whose fixture needs a missing program are skipped, with its name said once', () => {
+it('tests whose fixture needs a missing program are skipped, and one line names the program', () => {
   const { status, output } = runFixture(FILE, MISSING)
   expect(status, output).toBe(0)
   for (const title of TITLES) expect(output).toMatch(new RegExp(`↓ .* > ${title}\\b`))
@@ -22,15 +22,15 @@ it('tests whose fixture needs a missing program are skipped, with its name said 
   ])
 })
 
-it('a program that a variable names and that does not exist counts as missing', () => {
+it('a program counts as missing if its variable names a file that does not exist', () => {
   const { status, output } = runFixture(FILE, { REDIS_SERVER: '/nowhere/redis-server' })
   expect(output).toContain('REDIS_SERVER is /nowhere/redis-server, which cannot be executed')
   for (const title of TITLES.slice(0, 3)) expect(output).toMatch(new RegExp(`↓ .* > ${title}\\b`))
-  // openssl exists, so the test that needs it runs, and fails as it is written to.
+  // openssl exists, so its test runs, and fails as intended.
   expect(status, output).toBe(1)
 })
 
-it('they fail where CI is set', () => {
+it('tests whose fixture needs a missing program fail if CI is set', () => {
   const { status, output } = runFixture(FILE, { ...MISSING, CI: 'true' })
   expect(status, output).toBe(1)
   for (const name of ['redis-server', 'openssl'])

@@ -1,4 +1,4 @@
-/** Pictures of the console and the transcript in README.md show the texts of today, and `npm run docs:shots` makes them. */
+/** Pictures of the console and the transcript in README.md show the current texts. `npm run docs:shots` makes them. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { COMMANDS } from '../shots/commands.ts'
@@ -8,7 +8,7 @@ import { transcriptOf, typedIn, withTranscript } from '../shots/transcript.ts'
 const MAKE = 'The texts changed since the shots were made. Run: npm run docs:shots'
 const textsIn = (source: string) => textsOf('a.tsx', source)
 
-it('a changed text changes the digest, and code around it does not', () => {
+it('the digest changes with a text, but not with the code around it', () => {
   const panel = `import { x } from './x.ts'; const a = <p title="One">Two {\`three \${x} four\`}</p>`
   const texts = textsIn(panel)
   expect(texts).toEqual(['One', 'Two', 'three', 'four'])
@@ -18,7 +18,7 @@ Two </b>]`
   expect(digestOf(textsIn(panel.replace('Two', '2')))).not.toBe(digestOf(texts))
 })
 
-it('a transcript has no token, no long hash and no line of npm', () => {
+it('a transcript contains no token, long hash or line of npm', () => {
   const printed = `> run\n\nconsole  http://x/#token=ab12\nid ${'0123456789abcdef'.repeat(4)}\n`
   const transcript = transcriptOf([{ typed: 'npm start', printed }])
   expect(transcript).toBe('$ npm start\nconsole  http://x/#…\nid 01234567…\n')
@@ -27,10 +27,10 @@ it('a transcript has no token, no long hash and no line of npm', () => {
   expect(() => withTranscript('# A document', transcript)).toThrow(/no place/)
 })
 
-it('the README has the transcript of all commands', () => {
+it('the README contains the transcript of all commands', () => {
   expect(typedIn(readFileSync(README, 'utf8'))).toEqual(COMMANDS.map(({ typed }) => typed))
 })
 
-it('the shots are not older than the texts that they show', () => {
+it('the shots show the current texts', () => {
   expect(recordedDigest(), MAKE).toBe(currentDigest())
 })

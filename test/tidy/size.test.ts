@@ -1,11 +1,11 @@
-/** The product stays small enough for one person to read: limits on lines of code, files and functions. */
+/** Limits on lines of code, files and functions keep the product small enough for one person to read. */
 import { describe, expect, it } from 'vitest'
 import { measure } from './measure.ts'
 import { isTest, read, sources } from './tree.ts'
 
 /** Product code of all workspaces: lines that are neither blank nor comment. */
 const CODE_LINES_MAX = 62_000
-/** Comments carry the reasons. They are not what is removed. */
+/** Comments state reasons and contracts, so they must not be removed to save lines. */
 const CODE_LINES_PER_COMMENT_LINE_MAX = 7
 const FILE_LINES_MAX = 350
 /** Code lines of a function without the functions in it. */
@@ -30,7 +30,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 const workspaceOf = (file: string) =>
   /^((?:packages|apps)\/[^/]+|[^/]+)\//.exec(file)?.[1] ?? 'unknown'
 
-/** The files that are too long and not listed, and those that are listed without need. */
+/** Files that are too long and not listed, and listed files that are not too long. */
 function differences(tooLong: readonly { file: string; text: string }[], list: readonly string[]) {
   const files = tooLong.map(({ file }) => file)
   return {
@@ -62,7 +62,7 @@ export function outer() {
     })
   })
 
-  it('finds a file that is too long, and an exception without need', () => {
+  it('finds a file that is too long, and a needless exception', () => {
     const tooLong = [
       { file: 'a.ts', text: 'a.ts: 351' },
       { file: 'b.ts', text: 'b.ts: 400' },
@@ -85,7 +85,7 @@ export function outer() {
     expect(total).toBeLessThanOrEqual(CODE_LINES_MAX)
   })
 
-  it('has a line of comment for seven lines of code or fewer', () => {
+  it('has at least one comment line per seven code lines', () => {
     const code = sum(sizes.map((one) => one.code))
     const comments = sum(sizes.map((one) => one.comments))
     expect(code / comments).toBeLessThanOrEqual(CODE_LINES_PER_COMMENT_LINE_MAX)
@@ -98,7 +98,7 @@ export function outer() {
     expect(differences(tooLong, LONG_FILES)).toEqual({ tooLong: [], needlessExceptions: [] })
   })
 
-  it(`has no function above ${FUNCTION_LINES_MAX} lines of code, ${FACTORY_LINES_MAX} with those in it`, () => {
+  it(`has no function above ${FUNCTION_LINES_MAX} lines of code, or ${FACTORY_LINES_MAX} with nested functions`, () => {
     const tooLong = sizes.flatMap(({ file, functions }) =>
       functions
         .filter(({ own, all }) => own > FUNCTION_LINES_MAX || all > FACTORY_LINES_MAX)

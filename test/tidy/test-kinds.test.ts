@@ -1,11 +1,11 @@
-/** `x.test.ts` runs alone; `x.integration.test.ts` starts Redis or other processes. */
+/** `x.test.ts` starts no process; `x.integration.test.ts` starts Redis or other processes. */
 import { describe, expect, it } from 'vitest'
 import { createImports } from './imports.ts'
 import { files } from './tree.ts'
 
-/** All that starts a process imports this module: `startRedis`, `startSentinels`, `createAuthority`, `required`. */
+/** Code that starts processes imports this module, also `startRedis`, `startSentinels`, `createAuthority`, `required`. */
 const PROCESSES = 'node:child_process'
-/** Imports of the product do not count: a test of a module that can start a process need not start one. */
+/** Only imports of test code count, because the test of a product module that can start a process may start none. */
 const isTestCode = (file: string) => /\.test\.ts$|\/testing\/|^packages\/testkit\//.test(file)
 
 const tests = files.filter((file) => /^(packages|apps|sdk|cluster)\/.*\.test\.ts$/.test(file))
@@ -18,7 +18,7 @@ describe('kinds of tests', () => {
     ['a name of an index that re-exports it', "import { startRedis } from './testing/index.ts'"],
     ['all names of an index', "import * as all from './testing/index.ts'"],
     ['an import at run time', "const { startRedis } = await import('./testing/redis.ts')"],
-  ])('a process is found through %s', (_, source) => {
+  ])('check finds the start of a process through %s', (_, source) => {
     expect(pathOf(source)?.[0]).toBe('a.test.ts')
   })
 
@@ -26,7 +26,7 @@ describe('kinds of tests', () => {
     ['another name of the index', "import { clock } from './testing/index.ts'"],
     ['a type', "import { clock, type Redis } from './testing/redis-types.ts'"],
     ['the product', "import { run } from './run.ts'"],
-  ])('none is found through %s', (_, source) => {
+  ])('check finds no start of a process through %s', (_, source) => {
     expect(pathOf(source)).toBeNull()
   })
 

@@ -1,4 +1,4 @@
-/** Every test ends: what never resolves fails by its title, in a time that depends on `TEST_SLOWNESS` alone. */
+/** Every test ends: one that never resolves fails with its title after a time that depends only on `TEST_SLOWNESS`. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtures, run, runFixture } from './fixture.ts'
@@ -12,7 +12,7 @@ function limitsAt(slowness: string): unknown {
   return JSON.parse(stdout)
 }
 
-describe('limits of time', () => {
+describe('time limits', () => {
   const alone = { test: 60_000, hook: 60_000, poll: 45_000 }
   const withCluster = { test: 300_000, hook: 300_000, poll: 120_000 }
   const kinds = {
@@ -33,7 +33,7 @@ describe('limits of time', () => {
     expect(limitsAt('1')).toEqual(kinds)
   })
 
-  it('end a test that never resolves, and name the test or what it waits for', () => {
+  it('end a test that never resolves, and name the test or its condition', () => {
     // A twentieth of 60 s and of 45 s.
     const { status, output } = runFixture(
       { project: 'unit', file: 'never.test.ts' },
@@ -51,7 +51,7 @@ describe('limits of time', () => {
     expect(output).toMatch(/Tests +5 failed \| 1 passed \(6\)/)
   })
 
-  it('are those of the configuration: no hook has one of its own, and nothing reads the load', () => {
+  it('are only in the configuration: no hook sets one, and no test reads the load', () => {
     const tests = sources.filter((file) => isTest(file) && !file.startsWith('test/tidy/'))
     expect(hits(tests, /^ *\}, [A-Z0-9_]+\)$|\bvi\.wait(For|Until)\(/)).toEqual([])
     expect(hits(tests, /\bloadavg\b/)).toEqual([])

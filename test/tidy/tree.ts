@@ -1,4 +1,4 @@
-/** The files of the repository, for the house rules. */
+/** The files of the repository. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export const sources = files.filter(
 )
 export const productSources = sources.filter((file) => !isTest(file))
 
-/** `file:line` of every line that matches; `textOf` may look at a part of the file only. */
+/** `file:line` of every line that matches. `textOf` may return a part of the file. */
 export function hits(among: readonly string[], pattern: RegExp, textOf = read): string[] {
   return among.flatMap((file) =>
     textOf(file)

@@ -1,4 +1,4 @@
-/** What a developer writes with the other entry points: receipts, a store in a file, tests, React. */
+/** Code of developers for the other entry points: receipts, a store in a file, tests, React. */
 import { createScan } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
@@ -10,9 +10,9 @@ export async function check(receipt: unknown, document: unknown): Promise<readon
   const name = 'alice.unverified.ns'
   const { entry, signers } = await verifyReceipt(receipt, { ...pinned, name, threshold: 3 })
   const found: NameEntry | null = entry
-  // @ts-expect-error Whom to believe is never left out.
+  // @ts-expect-error The genesis is required.
   await verifyReceipt(receipt, { name })
-  // @ts-expect-error There may be none.
+  // @ts-expect-error The entry may be null.
   entry.party
   return found === null ? [] : signers
 }
@@ -32,7 +32,7 @@ export async function inTests(): Promise<string | null> {
 export function usePayee(name: string, party: string): string {
   const { trust, party: payee } = useName(name, { expectParty: party })
   const shown: Trust = trust
-  // @ts-expect-error Only where it is verified there is a party.
+  // @ts-expect-error The party is null unless it is verified.
   const always: string = payee
   return `${shown} ${always} ${useReverse(party).name}`
 }

@@ -1,4 +1,4 @@
-/** What a wallet developer writes about streams and commands; compiled under every compiler in use. */
+/** Code of wallet developers for streams and commands, compiled with every supported compiler. */
 import {
   type Checkpoint,
   type CommandOutcome,
@@ -7,7 +7,7 @@ import {
 } from '@quorumscan/sdk'
 
 const checkpoint: Checkpoint = { store: createMemoryStore(), key: 'updates' }
-// The WebSocket of the platform can be passed in, and so can undefined.
+// Callers can pass the WebSocket of the platform, which may be undefined.
 const validator = createValidator({
   url: 'https://validator.example.com',
   WebSocket: globalThis.WebSocket,
@@ -43,14 +43,14 @@ export async function submit(party: string): Promise<string> {
     case 'unknown':
       return outcome.commandId
     default: {
-      // Every ending has its case.
+      // Every outcome has a case.
       const nothing: never = outcome
       return nothing
     }
   }
 }
 
-// @ts-expect-error Whose updates has no default.
+// @ts-expect-error The parties are required.
 validator.updates()
 // @ts-expect-error A submission needs `actAs`.
 void validator.commands.submit({ commands: [] })

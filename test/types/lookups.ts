@@ -1,4 +1,4 @@
-/** What a wallet developer writes about lookups; compiled under every compiler and resolution in use. */
+/** Code of wallet developers for lookups, compiled with every supported compiler and resolution. */
 import {
   type CertifiedReceipt,
   createLocalStorageStore,
@@ -25,7 +25,7 @@ const validator = createValidator({
   store: createLocalStorageStore(),
 })
 
-/** One interface for the lookups of both. */
+/** Scan and validator have the same interface for lookups. */
 export const both = [scan.names, validator.names].map((names) => names.resolve)
 
 export async function recipient(name: string): Promise<string> {
@@ -63,7 +63,7 @@ export function describeOutcome(outcome: LookupOutcome): string {
     case 'lagging':
       return `again in ${outcome.retryAfterMs} ms`
     default: {
-      // Every ending has its case.
+      // Every outcome has a case.
       const nothing: never = outcome
       return nothing
     }
@@ -118,17 +118,17 @@ export async function wallet(): Promise<string> {
   return effectiveUnlockedQty
 }
 
-/** Every code has its sentence in a wallet. A text that is not a code does not compile. */
+/** A wallet can have a sentence for every code. A text that is not a code does not compile. */
 export function explain(code: ErrorCode): string {
   const known: Partial<Record<ErrorCode, string>> = { NAME_CHANGED: 'ask', NETWORK_ERROR: 'wait' }
-  // @ts-expect-error No such code.
+  // @ts-expect-error The code does not exist.
   if (code === 'NO_SUCH_CODE') return ''
   const read: unknown = code
   return isErrorCode(read) ? (known[read] ?? read) : ''
 }
 
 export async function reject(stored: string): Promise<void> {
-  // @ts-expect-error Any text may be an id of something else.
+  // @ts-expect-error A string is not a contract id.
   await validator.wallet.rejectSubscriptionRequest(stored)
   await validator.wallet.rejectSubscriptionRequest(parseContractId(stored))
   const networks: readonly Network[] = [{ name: 'dev', genesis: 'ab'.repeat(32), seeds: [] }]
@@ -136,13 +136,13 @@ export async function reject(stored: string): Promise<void> {
   if (network !== undefined) createScan({ ...network, timeoutMs: 1 })
 }
 
-// @ts-expect-error Whom to believe has no default.
+// @ts-expect-error The genesis is required.
 createScan({ seeds: ['https://sv-1.example.com'] })
 // @ts-expect-error A threshold is a word of D-36 or a number.
 void scan.names.resolve('a', { threshold: 'most' })
 // @ts-expect-error The party may be null: a proven absence is an answer.
 export const wrong: Promise<string> = scan.names.resolve('a')
-// @ts-expect-error A scan reads; it registers nothing.
+// @ts-expect-error A scan is read-only.
 scan.names.register
-// @ts-expect-error An amount is a text.
+// @ts-expect-error An amount is a string.
 void validator.wallet.tap({ amount: 1 })

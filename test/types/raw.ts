@@ -1,4 +1,4 @@
-/** What a developer writes who wants one HTTP call at a time. */
+/** Code of developers for single HTTP calls. */
 import {
   createLedgerClient,
   createScanClient,
@@ -44,9 +44,9 @@ export async function ledgerEnd(): Promise<number> {
 
 // @ts-expect-error A page without a size is refused.
 void scan.GET('/v0/ans-entries', { params: { query: {} } })
-// @ts-expect-error No such operation.
+// @ts-expect-error The operation does not exist.
 void scan.GET('/v0/entries')
-// @ts-expect-error An amount is a text.
+// @ts-expect-error An amount is a string.
 void validator.POST('/v0/wallet/tap', { body: { amount: 10 } })
-// @ts-expect-error A lookup names something.
+// @ts-expect-error A lookup has a name or a party.
 void validator.POST('/v0/scan-proxy/ans-entries/batch', { body: { lookups: [{}] } })

@@ -1,4 +1,4 @@
-/** What a developer writes who reads a Splice network, and later one whose nodes prove their answers. */
+/** Code of developers for a Splice network, and later for one whose nodes prove their answers. */
 import { createScan } from '@quorumscan/sdk'
 import {
   createSpliceScan,
@@ -9,7 +9,7 @@ import {
 
 const network = { name: 'main', seeds: ['https://scan.example.com'], genesis: 'ab'.repeat(32) }
 
-/** The same calls, whichever of the two is imported. */
+/** The same calls work with both functions. */
 async function pay(create: typeof createSpliceScan | typeof createScan): Promise<string[]> {
   const scan = create(network)
   const party: string | null = await scan.names.resolve('alice', { timeoutMs: 2_000 })
@@ -37,7 +37,7 @@ export function describeSplice(outcome: SpliceOutcome<NameEntry>): string {
   }
 }
 
-// @ts-expect-error What is agreed on is not called verified.
+// @ts-expect-error An agreed outcome is not verified.
 export const isVerified = (outcome: SpliceOutcome<NameEntry>) => outcome.kind === 'verified'
 export const chosen: SpliceScanOptions = {
   scans: [{ svName: 'SV-1', publicUrl: 'https://scan.example.com' }],

@@ -1,4 +1,4 @@
-/** Derives the published vectors from fixed keys. The JSON files in this folder hold them. */
+/** Builds the published vectors from fixed keys. The files in this folder contain them. */
 import { type KeyPair, keyPairFromSeed, toHex } from '@quorumscan/base'
 import { createTestNetwork } from '@quorumscan/testkit'
 import {

@@ -1,4 +1,4 @@
-/** Vectors of pages of activities: those that prove something, and those to refuse. */
+/** Vectors of pages of activities: valid documents, and documents that a verifier must refuse. */
 import { type CanonicalRequest, requestOfActivities } from '@quorumscan/verifier'
 import { historyOf, type Run, runOf } from './history.ts'
 import {
@@ -14,36 +14,36 @@ import {
 } from './state.ts'
 import type { Refused, Rule } from './vector.ts'
 
-const ask = (size: number, after: string | null, order: 'asc' | 'desc' = 'asc') =>
+const query = (size: number, after: string | null, order: 'asc' | 'desc' = 'asc') =>
   requestOfActivities({ page_size: size, begin_after_id: after, sort_order: order })
 
 const IDS = HISTORY.rows.map(({ eventId }) => eventId)
 const run = (first: number, end: number) => runOf(HISTORY, first, end)
-export const FIRST_PAGE = ask(2, null)
+export const FIRST_PAGE = query(2, null)
 export const FIRST_RUN = run(3, 5)
 
-/** Of a history of which the first three rows of seven have gone. */
+/** Valid documents of a history of seven rows, of which the first three have expired. */
 export function* provenRuns(): Generator<
   readonly [name: string, request: CanonicalRequest, run: Run]
 > {
   const [oldest, gone, first, second, , last] = [0, 1, 3, 4, 5, 6].map(
     (index) => IDS[index] as string,
   )
-  yield ['all activities', ask(100, null), run(3, 7)]
+  yield ['all activities', query(100, null), run(3, 7)]
   yield ['the first page of activities', FIRST_PAGE, FIRST_RUN]
-  yield ['the next page of activities', ask(2, second as string), run(5, 7)]
-  yield ['a page of activities that is shorter than it may be', ask(100, null), run(3, 4)]
-  yield ['no activities after the last', ask(2, last as string), run(7, 7)]
-  yield ['activities after one that has gone', ask(1, gone as string), run(3, 4)]
-  yield ['the newest activities', ask(2, null, 'desc'), run(5, 7)]
-  yield ['activities before one', ask(9, second as string, 'desc'), run(3, 4)]
-  yield ['no activities before the first', ask(9, first as string, 'desc'), run(3, 3)]
-  yield ['no activities before one that has gone', ask(9, gone as string, 'desc'), run(3, 3)]
-  yield ['no activities before the oldest', ask(9, oldest as string, 'desc'), run(3, 3)]
-  yield ['activities after an event id that no row has', ask(1, '0000000000000000:0000'), run(3, 4)]
+  yield ['the next page of activities', query(2, second as string), run(5, 7)]
+  yield ['a page of activities that is shorter than it may be', query(100, null), run(3, 4)]
+  yield ['no activities after the last', query(2, last as string), run(7, 7)]
+  yield ['activities after one that has gone', query(1, gone as string), run(3, 4)]
+  yield ['the newest activities', query(2, null, 'desc'), run(5, 7)]
+  yield ['activities before one', query(9, second as string, 'desc'), run(3, 4)]
+  yield ['no activities before the first', query(9, first as string, 'desc'), run(3, 3)]
+  yield ['no activities before one that has gone', query(9, gone as string, 'desc'), run(3, 3)]
+  yield ['no activities before the oldest', query(9, oldest as string, 'desc'), run(3, 3)]
+  yield ['activities after an event id that no row has', query(1, '0000000000000000:0000'), run(3, 4)]
 }
 
-/** A state of this history alone. */
+/** A state with only this history. */
 export const stateOfTree = (tree: string): State =>
   stateOf([leafOf(['a'], tree), leafOf(['m'], '{}')])
 
@@ -64,7 +64,7 @@ const refused = (
   ofState: State = state,
 ): Refused => ({ rule, name, request, document: activitiesDocument(shown, { ofState }) })
 
-/** Runs of the tree that are other pages. */
+/** Valid runs that are another page than the requested one. */
 function* refusedPages(): Generator<Refused> {
   const [oldest, first, second, third] = [0, 3, 4, 5].map((index) => IDS[index] as string)
   yield refused('page.begin', 'a page of activities that begins later', run(4, 6))
@@ -76,14 +76,14 @@ function* refusedPages(): Generator<Refused> {
   yield refused('page.size', 'more activities than the page size', run(3, 6))
   yield refused('page.empty', 'no activities where there are some', run(3, 3))
   yield refused('page.begin', 'no activities at the end, without a begin_after_id', run(7, 7))
-  yield refused('page.asked', 'activities again', run(3, 5), ask(2, first as string))
+  yield refused('page.asked', 'activities again', run(3, 5), query(2, first as string))
   yield refused(
     'page.begin',
     'activities that begin after others',
     run(5, 7),
-    ask(2, first as string),
+    query(2, first as string),
   )
-  const before = (id: string | null) => ask(2, id, 'desc')
+  const before = (id: string | null) => query(2, id, 'desc')
   yield refused('page.begin', 'older activities than the newest', run(3, 5), before(null))
   yield refused(
     'page.begin',
@@ -143,9 +143,9 @@ function* refusedPages(): Generator<Refused> {
   }
 }
 
-/** Parts of the tree that are no runs. */
+/** Parts of the tree that are not valid runs. */
 function* refusedRuns(): Generator<Refused> {
-  // The hash of the whole tree, or of all of it but one row, fits any place.
+  // The hash of the whole tree, or of all rows but one, is valid for any place.
   for (const place of [0, 3, 7])
     yield refused(
       'run.rows',
@@ -190,13 +190,13 @@ function* refusedRuns(): Generator<Refused> {
         { event_id: `${'9'.repeat(16)}:0000`, record_time: 2 ** 52, row: '{}' },
       ],
     },
-    ask(100, null),
+    query(100, null),
   )
   yield refused(
     'run.rows',
     'no activities at a place after the end of the tree',
     { ...runOf(HISTORY, 8, 8, [7, 7]), rows: run(7, 7).rows },
-    ask(2, IDS[6] as string),
+    query(2, IDS[6] as string),
   )
   yield changed('run.root', 'activities in another order', { rows: [before, second, first, after] })
   yield changed('run.root', 'activities at another place', { first: 4 })
@@ -252,7 +252,7 @@ function* refusedRows(): Generator<Refused> {
     'proof.hash',
   )
   yield withBefore('a row hash without padding', { row_hash: 'A'.repeat(43) }, 'proof.hash')
-  // The members are in the order of RFC 8785, so that nothing else is wrong with them.
+  // The members are in the order of RFC 8785, so that only the additional member is invalid.
   yield withFirst('a row with a member more', { row_more: 1 })
   yield withFirst('a row with its hash', { row_hash: `${'A'.repeat(43)}=` })
   const place = { event_id: IDS[2], record_time: 1 }
@@ -371,7 +371,7 @@ function* refusedForms(): Generator<Refused> {
   yield document('proof.list', 'activities with a proof of their tree that is no list', proof('{}'))
 }
 
-/** What a decoder that is not strict reads as U+FFFD, in a row that has one. */
+/** Bytes that a lenient decoder reads as U+FFFD, in a row that contains that character. */
 function* refusedSurrogate(): Generator<Refused> {
   const [eventId] = IDS
   const history = historyOf([T], {
@@ -387,7 +387,7 @@ function* refusedSurrogate(): Generator<Refused> {
   }
 }
 
-/** What the state has in the place of size and root of the activity tree. */
+/** States with another value than size and root of the activity tree. */
 function* refusedTrees(): Generator<Refused> {
   const other = stateOf([leafOf(['a'], historyOf([T]).tree)])
   yield {
@@ -424,7 +424,7 @@ function* refusedTrees(): Generator<Refused> {
   yield of('value.json', 'a tree of activities that is no JSON', stateOfTree('{size:7}'))
 }
 
-/** Where there never was an activity, and where all have gone. */
+/** Documents of a history without activities, and of one with only expired activities. */
 export function withoutActivities() {
   const none = historyOf([])
   const gone = historyOf([1, 2, 3])
@@ -434,7 +434,7 @@ export function withoutActivities() {
     goneBackwards: {
       run: runOf(gone, 3, 3),
       ofState: stateOfTree(gone.tree),
-      request: ask(2, null, 'desc'),
+      request: query(2, null, 'desc'),
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Vectors to refuse: proofs, and what they prove that no honest members sign. */
+/** Vectors to refuse: invalid proofs, and proofs of states that honest members do not sign. */
 import type { CanonicalRequest } from '@quorumscan/verifier'
 import { encodeDocument, type ProofItem } from '@quorumscan/verifier/certified'
 import { genesis } from './build.ts'
@@ -41,7 +41,7 @@ export function* refusedProofs(): Generator<Refused> {
 
 const HASH = `${'A'.repeat(43)}=`
 
-/** Lists that are no trees of the state. */
+/** Lists that are not a tree of the state. */
 function* refusedItems(): Generator<Refused> {
   const proof: readonly ProofItem[] = JSON.parse(state.prove(REQUEST))
   const withProof = (rule: Rule, name: string, items: unknown, request = REQUEST): Refused => ({
@@ -116,7 +116,7 @@ function* refusedItems(): Generator<Refused> {
     }
 }
 
-/** Values that are not leaves, or leaves that differ from those of the state. */
+/** Invalid leaves, and leaves that differ from those of the state. */
 function* refusedLeaves(): Generator<Refused> {
   const change = (
     rule: Rule,
@@ -220,7 +220,7 @@ function* refusedLeaves(): Generator<Refused> {
   )
 }
 
-/** Proofs of other states, or of other names. */
+/** Proofs of other states or other names. */
 function* refusedStates(): Generator<Refused> {
   const document = (rule: Rule, name: string, proof: string): Refused => ({
     rule,
@@ -239,7 +239,7 @@ function* refusedStates(): Generator<Refused> {
     yield document('proof.hidden', `the proof of another name, ${name}`, state.prove(byName(name)))
 }
 
-/** Proofs of other ranges than the request asks for, each with its request. */
+/** Proofs of other ranges than those of the request. */
 function* refusedRanges(): Generator<Refused> {
   const proofs: readonly (readonly [Rule, string, CanonicalRequest, CanonicalRequest, number?])[] =
     [
@@ -324,7 +324,7 @@ function* refusedRanges(): Generator<Refused> {
   }
 }
 
-/** What does not prove that a subtree has no key of the range. */
+/** Proofs that do not show that a subtree has no key of the range. */
 function* refusedGaps(): Generator<Refused> {
   const gap = (
     rule: Rule,
@@ -351,7 +351,7 @@ function* refusedGaps(): Generator<Refused> {
   yield gap('proof.hidden', 'a gap that ends before its leaf, next to another', 'b', 'l')
 }
 
-/** Nothing that honest members sign. */
+/** Values in states that honest members do not sign. */
 function* refusedValues(): Generator<Refused> {
   const value = (name: unknown, user: unknown) => JSON.stringify({ name, user })
   const odd = (

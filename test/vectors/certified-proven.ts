@@ -1,4 +1,4 @@
-/** Vectors of documents that prove something. */
+/** Vectors of valid documents. */
 import { type CanonicalRequest, canonicalJson } from '@quorumscan/verifier'
 import { encodeDocument } from '@quorumscan/verifier/certified'
 import { genesis } from './build.ts'
@@ -84,30 +84,30 @@ const REQUESTS: readonly (readonly [name: string, request: CanonicalRequest])[] 
   ['the nodes', SCANS],
 ]
 
-/** Names that part in the last bits of their first byte: a bound that begins with another byte ends within it. */
+/** Names that differ in the last bits of their first byte, so that a bound with another first byte ends within it. */
 export const BITS = stateOf(
   ['a1', 'd1'].flatMap((name) => entryLeaves(name, ALICE, LATER).slice(0, 1)),
 )
-/** `ap`, where the keys of `ao…` end, has other first bits than these: nothing tells them from `ap` before its last. */
+/** Names that differ from `ap`, the end of the keys of `ao…`, only in its last bits. */
 const CARRY = stateOf(
   ['aa1', 'ap1', 'ap2', 'ar1', 'az1'].flatMap((name) =>
     entryLeaves(name, ALICE, LATER).slice(0, 1),
   ),
 )
-/** Keys that part in the very bit in which the bounds of the first one part; it has expired, so its range continues. */
+/** Keys that differ in the bit in which the bounds of the first one differ. It has expired, so its range continues. */
 const ENDS = stateOf([
   ...entryLeaves('x', ALICE, T).slice(0, 1),
   ...entryLeaves('x\u0001', ALICE, LATER).slice(0, 1),
 ])
-/** Of names between the two. */
+/** A page of names between the two names of BITS. */
 export const BETWEEN = page(10, null, 'c')
 
-/** All below the node at which a search for `b` ends lies before `b`: the third rule is all that there is to show. */
+/** The search for `b` ends at a node whose keys are all before `b`, so that only the third rule applies. */
 export const GAP = stateOf(
   ['aaa', 'aab', 'aac', 'aad'].flatMap((name) => entryLeaves(name, ALICE, LATER).slice(0, 1)),
 )
 
-/** All that RFC 8785 escapes, and some that it does not. */
+/** All characters that RFC 8785 escapes, and some that it does not. */
 const ODD = '"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é\u{1f600}'
 export const ESCAPES = stateOf([
   ...entryLeaves(ODD, ALICE, LATER),
@@ -117,7 +117,7 @@ export const ODD_NAME = byName(ODD)
 
 export function provenDocuments(): readonly Proven[] {
   const ofState = REQUESTS.map(([name, request], index) => {
-    // By as many members as there can be, and by as few.
+    // Signed by all members, and by fewer.
     const signers = [
       [0, 1, 2, 3],
       [0, 1, 2],

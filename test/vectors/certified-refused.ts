@@ -1,4 +1,4 @@
-/** Vectors to refuse: requests, certificates, and texts. */
+/** Vectors to refuse: invalid requests, certificates and texts. */
 import { type KeyPair, sha256, toHex } from '@quorumscan/base'
 import type { CanonicalRequest, Json } from '@quorumscan/verifier'
 import {
@@ -35,7 +35,7 @@ const REQUEST = byName('alice.unverified.ns')
 const PROOF = state.prove(REQUEST)
 const DOCUMENT = encodeDocument(CERTIFICATE, PROOF)
 
-/** With an honest document for what was meant. */
+/** Invalid requests, with an honest document. */
 export function* refusedRequests(): Generator<Refused> {
   yield {
     rule: 'request.signers',
@@ -122,14 +122,14 @@ export function* refusedRequests(): Generator<Refused> {
   yield* refusedTokens()
 }
 
-/** Each with the document that proves the page at the position that the token seems to have. */
+/** Invalid tokens, with the document that proves the page at the position in the token. */
 function* refusedTokens(): Generator<Refused> {
   const content = (after: Uint8Array, offset = BigInt(OFFSET)) => {
     const bytes = Buffer.alloc(8)
     bytes.writeBigUInt64BE(offset)
     return Buffer.concat([bytes, after])
   }
-  /** As the page has it, of whatever bytes. */
+  /** A page token of arbitrary bytes. */
   const tokenOf = (bytes: Uint8Array, list = 'prefix\0', hash = genesisHash) => {
     const listed = sha256(Buffer.from(list))
     const network = Buffer.from(hash, 'hex')
@@ -144,7 +144,7 @@ function* refusedTokens(): Generator<Refused> {
   const changed = (index: number) => bytes.with(index, (bytes.at(index) as number) ^ 1)
   const encoded = (data: Uint8Array) => Buffer.from(data).toString('base64url')
   const last = good.charCodeAt(good.length - 1)
-  // A name with which both characters occur that base64 has others for.
+  // A name whose token contains both characters in which base64url differs from base64.
   const both = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n'].find((name) =>
     /-.*_|_.*-/.test(tokenOf(content(Buffer.from(name)))),
   ) as string
@@ -173,7 +173,7 @@ function* refusedTokens(): Generator<Refused> {
       request: pageOfToken(2, token, ''),
       document: documentOf(state, state.prove(page(2, after, ''))),
     }
-  const behind = (after: string, end: string) =>
+  const proofAfter = (after: string, end: string) =>
     state.proveRanges([{ from: Buffer.from(`n\0${after}\x01`), to: Buffer.from(end), limit: 3 }])
   const others: readonly (readonly [string, CanonicalRequest, string])[] = [
     [
@@ -184,12 +184,12 @@ function* refusedTokens(): Generator<Refused> {
     [
       'after a name without the prefix',
       pageOfToken(2, tokenOf(name(AFTER), 'prefix\0b'), 'b'),
-      behind(AFTER, 'n\0c'),
+      proofAfter(AFTER, 'n\0c'),
     ],
     [
       'after a name with U+0000',
       pageOfToken(2, tokenOf(name(`${AFTER}\0`)), ''),
-      behind(`${AFTER}\0`, 'n\x01'),
+      proofAfter(`${AFTER}\0`, 'n\x01'),
     ],
     ['of a party with U+0000', pageOfToken(2, tokenOf(name('a'), 'party\0x\0'), 'x\0', true), '[]'],
     [
@@ -198,11 +198,11 @@ function* refusedTokens(): Generator<Refused> {
       '[]',
     ],
   ]
-  for (const [what, asked, proof] of others)
+  for (const [what, invalidRequest, proof] of others)
     yield {
       rule: 'request.page_token',
       name: `a page token ${what}`,
-      request: asked,
+      request: invalidRequest,
       document: documentOf(state, proof),
     }
   const next = page(2, AFTER, '')
@@ -215,7 +215,7 @@ function* refusedTokens(): Generator<Refused> {
   }
 }
 
-/** Each for two signers. */
+/** Certificates to refuse. Two signers are needed. */
 export function* refusedCertificates(): Generator<Refused> {
   const signed = JSON.parse(CERTIFICATE).signatures as [string, string][]
   const signedBy = (...signatures: unknown[]) =>
@@ -340,7 +340,7 @@ export function* refusedCertificates(): Generator<Refused> {
   )
 }
 
-/** What says the same in another spelling, or says more. */
+/** Documents with the same content in another spelling, or with more content. */
 export function* refusedTexts(): Generator<Refused> {
   const refused = (
     rule: Rule,
@@ -420,7 +420,7 @@ export function* refusedTexts(): Generator<Refused> {
 function* refusedEscapes(): Generator<Refused> {
   const honest = documentOf(ESCAPES, ESCAPES.prove(ODD_NAME))
   const ofValue = documentOf(ESCAPES, ESCAPES.prove(SCANS))
-  // The name is in the key, and a second time, escaped twice, in the value.
+  // The name is in the key and, escaped twice, in the value.
   for (const [what, text, by] of [
     ['an escaped solidus', '/', '\\/'],
     ['a backspace as a number', '\\b', '\\u0008'],
@@ -435,7 +435,7 @@ function* refusedEscapes(): Generator<Refused> {
     ['an escaped surrogate pair', '😀', '\\ud83d\\ude00'],
   ] as const) {
     const document = honest.replace(text, by)
-    if (document === honest) throw new Error(`${what} occurs`)
+    if (document === honest) throw new Error(`the document has no place for ${what}`)
     yield { rule: 'spelling', name: what, request: ODD_NAME, document }
   }
   for (const [what, text, by] of [
@@ -459,7 +459,7 @@ const REPLACED = stateOf([
   leafOf(['n', 'a\ufffd', ''], '{}'),
 ])
 
-/** What a decoder that is not strict reads as U+FFFD, where the state has that character. */
+/** Bytes that a lenient decoder reads as U+FFFD, in a state that contains that character. */
 function* refusedBytes(): Generator<Refused> {
   const honest = documentOf(REPLACED, REPLACED.prove(DSO))
   const inKey = documentOf(REPLACED, REPLACED.prove(byName('b')))

@@ -11,7 +11,7 @@ const path = (name: string) => join(import.meta.dirname, name)
 const text = readFileSync(path('certified.json'), 'utf8')
 const file = JSON.parse(text) as { readonly genesis: string; readonly vectors: readonly Vector[] }
 
-/** The report of this package's verifier: the class of the error, and its message. */
+/** The report of the library's verifier: class and message of the error. */
 function reportOf(error: unknown): string {
   const { name, code = name, message } = error as Error & { readonly code?: string }
   return `${code}: ${message}`
@@ -19,17 +19,17 @@ function reportOf(error: unknown): string {
 
 describe('published vectors of certified reads', () => {
   // `vitest run --project vectors -u` writes them.
-  it('are what the code makes', async () => {
+  it('equal those that the code builds', async () => {
     await expect(await buildCertified()).toMatchFileSnapshot(path('certified.json'))
   })
 
-  it('have one name each, and break every rule', () => {
+  it('have unique names, and cover every rule', () => {
     expect(new Set(file.vectors.map(({ name }) => name)).size).toBe(file.vectors.length)
     const broken = file.vectors.flatMap((vector) => ('refuse' in vector ? [vector.refuse] : []))
     expect(new Set(broken)).toEqual(new Set(Object.keys(RULES)))
   })
 
-  it('break rules that the page for implementers lists, all of them', () => {
+  it('cover exactly the rules that the page for implementers lists', () => {
     const page = readFileSync(path('../../docs/certified-reads.md'), 'utf8')
     const table = page.split('\n| rule | class | what is refused |\n')[1]?.split('\n\n')[0] ?? ''
     const listed = table
@@ -38,7 +38,7 @@ describe('published vectors of certified reads', () => {
     expect(listed.map(([, rule]) => rule)).toEqual(Object.keys(RULES))
   })
 
-  it.each(file.vectors)('$name, by the library', async (vector) => {
+  it.each(file.vectors)('the library verifies or refuses: $name', async (vector) => {
     const verified = verifyVector(file.genesis, vector)
     if ('answer' in vector)
       expect(await verified).toMatchObject({ answer: vector.answer, signers: vector.signed_by })
@@ -52,9 +52,9 @@ describe('published vectors of certified reads', () => {
   })
 
   const python = provided('python3')
-  it.skipIf(python === null)('are judged alike by a verifier in another language', () => {
+  it.skipIf(python === null)('get the same results from a verifier in Python', () => {
     const script = path('verify_certified.py')
-    const judged = execFileSync(python ?? '', [script, path('certified.json')], {
+    const results = execFileSync(python ?? '', [script, path('certified.json')], {
       encoding: 'utf8',
     })
     const expected = file.vectors.map((vector) =>
@@ -64,6 +64,6 @@ describe('published vectors of certified reads', () => {
     )
     const nameOf = (_: unknown, index: number) => file.vectors[index]?.name
     const named = (list: readonly unknown[]) => list.map((one, index) => [nameOf(one, index), one])
-    expect(named(JSON.parse(judged))).toEqual(named(expected))
+    expect(named(JSON.parse(results))).toEqual(named(expected))
   })
 })

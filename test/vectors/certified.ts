@@ -1,4 +1,4 @@
-/** The published vectors of certified reads as they follow from fixed keys; `certified.json` and `toy-state.json`. */
+/** Builds the published vectors of certified reads from fixed keys: `certified.json` and `toy-state.json`. */
 import type { KeyPair } from '@quorumscan/base'
 import { createWebCrypto, type Json } from '@quorumscan/verifier'
 import { createCertifiedVerifier, questionOf } from '@quorumscan/verifier/certified'
@@ -11,7 +11,7 @@ import { refusedCertificates, refusedRequests, refusedTexts } from './certified-
 import { byName, HISTORY, LEAVES, network, state } from './state.ts'
 import type { Refused, Vector } from './vector.ts'
 
-/** The text of `certified.json`, a vector a line. */
+/** The text of `certified.json`, with one vector per line. */
 export async function buildCertified(): Promise<string> {
   const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
   const vectors: Vector[] = []
@@ -45,7 +45,7 @@ function vectorOf(refused: Refused): Vector {
   return { name, request, signers, ...walk, ...document, refuse: rule }
 }
 
-/** The text of `toy-state.json`: all that most vectors are made of, private keys included. */
+/** The text of `toy-state.json`: the data of most vectors, with private keys. */
 export function buildToyState(): string {
   const { offset, recordTime, historyHash, stateRoot } = state.point
   const toy = {

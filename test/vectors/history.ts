@@ -1,4 +1,4 @@
-/** Histories of activities, and what can be shown of them. */
+/** Histories of activities, and runs of their rows. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import {
   append,
@@ -24,7 +24,7 @@ const hashOf = (rows: readonly Row[]) => {
   return joinSubtrees(tree.peaks, sha256)
 }
 
-/** A row at each of these record times, in µs; `change`: what is other than an honest member would have it. */
+/** A history with a row at each record time, in µs. `change` replaces members of the honest rows. */
 export function historyOf(recordTimes: readonly number[], change: Partial<Row> = {}): History {
   const rows = recordTimes.map((recordTime, index) => {
     const isSecond = recordTimes[index - 1] === recordTime
@@ -35,7 +35,7 @@ export function historyOf(recordTimes: readonly number[], change: Partial<Row> =
   return { rows, tree: JSON.stringify({ root: toHex(hashOf(rows)), size: rows.length }) }
 }
 
-/** The run from `first` on, before `end`; `shown`: the rows that it shows, other than an honest node would. */
+/** The run from `first` to before `end`. `shown` replaces the rows that an honest node shows. */
 export function runOf(
   { rows }: History,
   first: number,

@@ -1,4 +1,4 @@
-/** How this package's verifier judges a vector. It runs where there is nothing but the language and WebCrypto. */
+/** Verifies a vector with the library. It needs only the language and WebCrypto. */
 import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import {
   askActivities,
@@ -9,8 +9,8 @@ import {
 import type { Vector } from './vector.ts'
 
 /**
- * @param text - Of the genesis document.
- * @throws {InvalidProof | RangeError} If the document proves nothing, or the request is invalid.
+ * @param text - The text of the genesis document.
+ * @throws {InvalidProof | RangeError} If the document or the request is invalid.
  */
 export async function verifyVector(text: string, vector: Vector) {
   const genesis = parseGenesis(JSON.parse(text))
@@ -20,10 +20,10 @@ export async function verifyVector(text: string, vector: Vector) {
     'document' in vector
       ? vector.document
       : Uint8Array.from(atob(vector.document_base64), (character) => character.charCodeAt(0))
-  const asked = questionOf(vector.request, network)
+  const requested = questionOf(vector.request, network)
   const question =
-    'page' in asked
-      ? askActivities({ ...asked.page, offsetMin: vector.offset_min ?? 0 }, network)
-      : asked
+    'page' in requested
+      ? askActivities({ ...requested.page, offsetMin: vector.offset_min ?? 0 }, network)
+      : requested
   return await verifier.verify(document, question, vector.signers)
 }

@@ -1,12 +1,11 @@
 /**
- * Removes each single check from the verifier of the SDK in turn, and prints those that no vector misses.
+ * Removes each single check from the verifier of the SDK in turn, and prints those whose removal no vector detects.
  *
  *     node test/vectors/mutate-library.mjs [N]     of all removals, or of every N-th; exits with 1 if one survives that
  *                                                  REDUNDANT does not list, or if a vector notices one that it lists
  *
- * A mutant lacks one guard (an `if` that throws, or returns a failure), takes what a guard lets pass without looking
- * (`if (ok) return …; throw …`), or lacks one operand of `&&` or `||`. It is killed by the first vector of which it
- * reports something else: another answer, another message, or another error.
+ * A mutant lacks one guard (an `if` that throws or returns a failure), always passes a guard (`if (ok) return …; throw
+ * …`), or lacks one operand of `&&` or `||`. The first vector with another answer, message or error kills it.
  */
 
 import { webcrypto } from 'node:crypto'
@@ -19,7 +18,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 const ROOT = join(import.meta.dirname, '../..')
 const SOURCES = join(ROOT, 'packages/verifier/src')
 
-/** Files of which the verifier consists, and what of each does not verify. */
+/** Files of the verifier, and the functions of each that do not verify. */
 const FILES = {
   'certificates/certificate.ts': ['combineCertificates', 'isSamePoint', 'isSameHistory'],
   'certified/activities.ts': [],
@@ -100,7 +99,7 @@ function removalsOf(file, excluded) {
     functionDeclaration(node) {
       if (excluded.includes(node.id?.name)) ignored.push(node)
     },
-    // Without a part of its condition a loop might not end; it is no check.
+    // The condition of a loop is not a check, and without a part of it the loop might not end.
     loop: ({ test }) => void (test && ignored.push(test)),
     logicalExpression(node) {
       if (node.operator === '??') return
@@ -173,7 +172,7 @@ const removals = Object.entries(FILES)
   .flatMap(([file, excluded]) => removalsOf(file, excluded))
   .filter((_, index) => index % every === 0)
 const survivors = []
-/** Those that noticed something last come first: they notice the most. */
+/** Vectors that killed the last mutants come first, because they kill the most. */
 let order = vectors
 for (const removal of removals) {
   let killer
@@ -185,7 +184,7 @@ for (const removal of removals) {
         break
       }
   } catch {
-    killer = order[0] // It does not even load.
+    killer = order[0] // The mutant does not load.
   }
   if (killer === undefined) survivors.push(removal.name)
   else order = [killer, ...order.filter((vector) => vector !== killer)]

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Removes each single check from verify_certified.py in turn, and prints those that no vector misses.
+"""Removes each single check from verify_certified.py in turn, and prints those whose removal no vector detects.
 
     python3 test/vectors/mutate_certified.py [N]     of all removals, or of every N-th; exits with 1 if one survives
                                                      that REDUNDANT does not list, or if a vector notices one that
                                                      it lists
 
 A mutant lacks one call of check(), one guard (an `if` that ends in return or raise), one operand of `and` or `or`, or
-one bound of a chained comparison. It is killed by the first vector that it judges otherwise: another answer, another
-rule, or a crash.
+one bound of a chained comparison. The first vector with another answer, another rule or a crash kills it.
 """
 import ast
 import base64
@@ -25,7 +24,7 @@ REDUNDANT = {
 }
 
 ED25519 = {"recover_x", "add", "multiply", "decode_point", "is_signature"}
-# What judges nothing.
+# Functions that do not verify.
 EXCLUDED = {"main", "judge", "judge_vector", "check", "canonical", "bit_of"}
 
 
@@ -130,7 +129,7 @@ def main():
     found, names, survivors, recent = list(removals(ast.parse(SOURCE))), [], [], []
     for number, (function, text, removed, rule, _) in list(enumerate(found))[::every]:
         judge = load(mutant_of(number), function not in ED25519)
-        # Those that are likely to notice it come first.
+        # Vectors that are likely to detect it come first.
         order = [one for one in vectors if rule is not None and one.get("refuse") == rule] + recent[-8:] + vectors
         killer = next((one for one in order if not is_judged(judge, one, genesis)), None)
         names.append(f"{function}: {text}" if removed == text else f"{function}: {text} -- {removed}")

@@ -1,4 +1,4 @@
-/** Signatures that some implementations of Ed25519 take, and RFC 8032 without its cofactor, strictly read, does not. */
+/** Signatures that some implementations of Ed25519 accept, but strict RFC 8032 without the cofactor does not. */
 import { createHash } from 'node:crypto'
 import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519'
 import type { KeyPair } from '@quorumscan/base'
@@ -13,7 +13,7 @@ const littleEndian = (value: bigint) =>
 const numberOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
 const mod = (value: bigint) => ((value % L) + L) % L
 
-/** By name, each with the signature of 64 bytes. */
+/** Yields signatures of 64 bytes with their names. */
 export function* oddSignatures(
   { seed, publicKey }: KeyPair,
   message: Uint8Array,
@@ -29,13 +29,13 @@ export function* oddSignatures(
           .digest(),
       ),
     )
-  /** R as it is encoded, and what S is without the part that the key makes up for. */
+  /** A signature with this encoded R and this nonce. */
   const sign = (r: Uint8Array, nonce: bigint, sign = 1n) =>
     Buffer.concat([r, littleEndian(mod(nonce + sign * challenge(r) * scalar))])
   const nonce = 7n
   const commitment = Point.BASE.multiply(nonce)
   const honest = sign(commitment.toRawBytes(), nonce)
-  if (!ed25519.verify(honest, message, publicKey, { zip215: false })) throw new Error('it signs')
+  if (!ed25519.verify(honest, message, publicKey, { zip215: false })) throw new Error('not signed')
 
   const s = numberOf(honest.subarray(32))
   yield [
@@ -43,7 +43,7 @@ export function* oddSignatures(
     Buffer.concat([honest.subarray(0, 32), littleEndian(s + L)]),
   ]
   const torsion: CurvePoint = Point.fromHex(ED25519_TORSION_SUBGROUP[1] as string)
-  if (torsion.equals(Point.ZERO)) throw new Error('the point has order 8')
+  if (torsion.equals(Point.ZERO)) throw new Error('the torsion point is zero')
   yield ['that fits with the cofactor alone', sign(commitment.add(torsion).toRawBytes(), nonce)]
   yield ['with another encoding of a point, y not reduced', sign(littleEndian(FIELD + 1n), 0n)]
   yield ['with another encoding of a point, sign of zero', sign(littleEndian(1n + 2n ** 255n), 0n)]

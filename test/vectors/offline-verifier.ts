@@ -1,17 +1,17 @@
-/** The verifier of certified answers as one script without modules, and the documents that it is to judge. */
+/** The verifier of certified answers as one script without modules, and documents for it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Vector } from './vector.ts'
 
-/** Judges a document by the text of the genesis; throws where it proves nothing. */
+/** Verifies a vector with the text of the genesis. @throws {Error} If it is invalid. */
 export type Verify = (genesis: string, vector: Vector) => Promise<{ readonly answer: unknown }>
 
 const CODE = `
   import { verifyVector } from './library-verifier.ts'
   globalThis.verify = verifyVector`
 
-/** A script that gives a page, or a context, the function `verify`. */
+/** A script that defines the global function `verify`. */
 export async function buildVerifier(): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: CODE, resolveDir: import.meta.dirname },

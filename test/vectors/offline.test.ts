@@ -1,11 +1,11 @@
-/** In ten years: a stored document and the genesis document are verified without network, files and clock. */
+/** A stored document verifies with only the genesis document, without network, files or clock. */
 import { webcrypto } from 'node:crypto'
 import { createContext, runInContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { buildVerifier, readStored } from './offline-verifier.ts'
 
-it('a stored document is verified where there is no network, no file, no module and no clock', async () => {
-  // All that the verifier gets in addition to the language: no fetch, no socket, no process, no require.
+it('the verifier needs no network, file, module or clock', async () => {
+  // The only globals in addition to the language: no fetch, socket, process or require.
   const context = createContext({ TextDecoder, TextEncoder, atob, btoa, crypto: webcrypto })
   runInContext('delete globalThis.Date', context)
   runInContext(await buildVerifier(), context)

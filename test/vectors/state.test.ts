@@ -1,6 +1,6 @@
 /**
- * All leaves of a state with all kinds of values, and its root: bytes that change only with the interpretation
- * version in the log, whatever else the API answers.
+ * All leaves of a state with all kinds of values, and its root. These bytes change only with the protocol version in
+ * the log, not with the API.
  */
 import { join } from 'node:path'
 import { ansRules, confirmSetConfigCommand, dsoRules, payloadOf } from '@quorumscan/ledger'
@@ -10,8 +10,8 @@ import { naiveStates } from '@quorumscan/replica/testing'
 import { expect, it } from 'vitest'
 
 // `vitest run --project vectors -u` writes them.
-it('leaves and root of a state are the published ones', async () => {
-  const states = naiveStates(story())
+it('leaves and root of a state equal the published ones', async () => {
+  const states = naiveStates(createScenario())
   const { offset, recordTime, leaves, root } = states.at(-1) as (typeof states)[number]
   const published = leaves.map(({ key, expiresAt, value }) => ({
     key: key.toString().slice(0, -1).split('\0'),
@@ -27,13 +27,13 @@ it('leaves and root of a state are the published ones', async () => {
   )
 })
 
-/** Entries, activities, addresses, and rules that were changed by a quorum. */
-function story(): Scenario {
+/** A ledger with entries, activities, addresses, and rules that a quorum has changed. */
+function createScenario(): Scenario {
   const scenario = new Scenario()
   scenario.register(scenario.actor('alice'), 'alice.unverified.ns')
   for (const index of [2, 0]) scenario.publish(index, { sequence: 1 })
   const [rules] = scenario.ledger.byKey('singleton:AnsRules')
-  if (rules === undefined) throw new Error('there are rules')
+  if (rules === undefined) throw new Error('the ledger has no rules')
   const config = { ...payloadOf(ansRules, rules).config, entryFee: 123n * AMOUNT_SCALE }
   for (const sv of scenario.svs.slice(0, 3))
     scenario.do(
@@ -45,7 +45,7 @@ function story(): Scenario {
         config,
       }),
     )
-  // The state is certifiable here.
+  // The state is certifiable at this offset.
   scenario.ledger.append(new Uint8Array(0))
   return scenario
 }

@@ -1,4 +1,4 @@
-/** The states of the vectors of certified reads, and what an honest node, or a dishonest one, shows of them. */
+/** States of the vectors of certified reads, and proofs of honest and dishonest nodes. */
 import { type KeyPair, sha256, toHex, utf8 } from '@quorumscan/base'
 import {
   type CanonicalRequest,
@@ -113,7 +113,7 @@ const textOf = (leaf: Leaf) => (leaf as VectorLeaf).value
 
 export type State = ReturnType<typeof stateOf>
 
-/** A state, and what can be shown of it. */
+/** A state, and functions that prove parts of it. */
 export function stateOf(leaves: readonly VectorLeaf[], offset = OFFSET) {
   const { tree, version } = treeOf(leaves)
   const point: StatePoint = {
@@ -122,7 +122,7 @@ export function stateOf(leaves: readonly VectorLeaf[], offset = OFFSET) {
     historyHash: HISTORY_HASH,
     stateRoot: toHex(version.rootHash),
   }
-  /** What an honest node proves of ranges; `at`: as if it were this record time. */
+  /** The proof of an honest node for ranges, at the record time `at`. */
   const proveRanges = (ranges: readonly KeyRange[], at = T): string =>
     joinProofs(
       ranges.map((range) => {
@@ -135,26 +135,26 @@ export function stateOf(leaves: readonly VectorLeaf[], offset = OFFSET) {
     return proveRanges('ranges' in question ? question.ranges : [ACTIVITY_TREE], at)
   }
   /**
-   * A path down from the root: at each inner node the side to show (`L` or `R`); a lower-case letter shows the other
-   * child in the same way (as a leaf), instead of its hash. At the end of the path is a leaf, or the hash of what is
-   * there.
+   * A proof that shows one path from the root. Each letter is the side to show at an inner node (`L` or `R`). A
+   * lower-case letter also shows the other child as a leaf, not only its hash. The path ends at a leaf, or at the hash
+   * of a node.
    */
   const showPath = (path: string, isValueShown = false): string => {
     type Node = NonNullable<typeof version.root>
-    const cut = (node: Node): Pruned => ({ kind: 'hash', hash: tree.hash(node) })
+    const hashOnly = (node: Node): Pruned => ({ kind: 'hash', hash: tree.hash(node) })
     const show = (node: Node, at: number): Pruned => {
       const opened = tree.open(node)
       if ('key' in opened) return { kind: 'leaf', leaf: opened, isVisible: isValueShown }
       const side = path[at]
-      if (side === undefined) return cut(node)
+      if (side === undefined) return hashOnly(node)
       const { bit, left, right } = opened
       const isOtherShown = side === side.toLowerCase()
-      const other = (child: Node) => (isOtherShown ? show(child, path.length) : cut(child))
+      const other = (child: Node) => (isOtherShown ? show(child, path.length) : hashOnly(child))
       return side.toUpperCase() === 'L'
         ? { kind: 'inner', bit, left: show(left, at + 1), right: other(right) }
         : { kind: 'inner', bit, left: other(left), right: show(right, at + 1) }
     }
-    if (version.root === null) throw new Error('there is a tree')
+    if (version.root === null) throw new Error('the tree is empty')
     return `[${encodeProof(show(version.root, 0), textOf)}]`
   }
   return { point, prove, proveRanges, showPath }
@@ -182,12 +182,12 @@ export function certificateOf(
 
 export const CERTIFICATE = certificateOf(state.point)
 
-/** Of two members. */
+/** A document with a certificate of two members. */
 export function documentOf(ofState: State, proof: string): string {
   return encodeDocument(certificateOf(ofState.point), proof)
 }
 
-/** What every page of activities has to prove of the state. */
+/** The request whose proof every page of activities contains. */
 export const ACTIVITY_TREE_REQUEST = requestOfActivities({ page_size: 1 })
 
 export function activitiesDocument(
@@ -216,7 +216,7 @@ export const subjectOf = (list: string, isByParty: boolean) =>
     ? ({ kind: 'party', party: list } as const)
     : ({ kind: 'prefix', prefix: list } as const)
 
-/** `after`: the last name of the page before. */
+/** @param after - The last name of the previous page. */
 export const page = (size: number, after: string | null, list: string, isByParty = false) =>
   pageOfToken(
     size,

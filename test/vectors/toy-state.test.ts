@@ -1,4 +1,4 @@
-/** A state with private keys, from which implementers of verifiers make vectors of their own. */
+/** A state with private keys, from which implementers of verifiers can make their own vectors. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,11 +26,11 @@ type Toy = {
 }
 
 // `vitest run --project vectors -u` writes it.
-it('is what the code makes', async () => {
+it('the published toy state equals the one that the code builds', async () => {
   await expect(buildToyState()).toMatchFileSnapshot(path)
 })
 
-it('has the root and the activity tree that the page says, and the keys that signed the vectors', async () => {
+it('the toy state has the root and activity tree of the documented rules, and the keys of the vectors', async () => {
   const toy: Toy = JSON.parse(readFileSync(path, 'utf8'))
   expect(rootOf(toy).toString('hex')).toBe(toy.state_root)
 
@@ -58,7 +58,7 @@ it('has the root and the activity tree that the page says, and the keys that sig
     return [name, toHex(sign(statement))]
   })
   const [first] = readStored().vectors
-  if (first === undefined || !('document' in first)) throw new Error('there is a vector')
+  if (first === undefined || !('document' in first)) throw new Error('no vector with a document')
   expect(first.signers).toBe(4)
   expect(JSON.parse(first.document).certificate.signatures).toEqual(signatures)
 })

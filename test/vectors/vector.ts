@@ -2,17 +2,17 @@
 import type { CanonicalRequest, Json } from '@quorumscan/verifier'
 
 export type Vector = {
-  /** What is proven, or what is wrong. */
+  /** Describes what the document proves, or what is invalid. */
   readonly name: string
   readonly request: CanonicalRequest
   /** Members that must have signed the state. */
   readonly signers: number
-  /** Offset of the page before in the same walk over activities. */
+  /** Offset of the previous page of activities. */
   readonly offset_min?: number
 } & ({ readonly document: string } | { readonly document_base64: string }) &
   (
     | { readonly answer: Json; readonly signed_by: readonly string[] }
-    /** The rule that the document breaks, or the request: a name of `RULES`. */
+    /** The rule that the document or the request breaks: a name of `RULES`. */
     | { readonly refuse: Rule }
   )
 
@@ -43,9 +43,9 @@ const PAGE = /^NOT_PROVEN: the rows are not those that were asked for$/
 const ENTRY = /^NOT_PROVEN: an entry has a key that is not its own$/
 
 /**
- * The rules of docs/certified-reads.md that a request or a document can break, each with what this package's verifier
- * reports of it. The verifier compares texts where the page has a rule for each part, so several rules have one report,
- * and a spelling is found by the part of the document in which it stands.
+ * The rules of docs/certified-reads.md that a request or a document can break, each with the reports of the library's
+ * verifier. The verifier compares texts where the page has a rule for each part. Several rules therefore have one
+ * report, and the report of another spelling depends on the part of the document that contains it.
  */
 export const RULES = {
   'request.parameters': REQUEST,

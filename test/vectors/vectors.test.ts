@@ -15,11 +15,11 @@ import { buildStatements, genesis, genesisHash, keyPairs, synchronizer } from '.
 const file = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8')
 
 describe('published vectors', () => {
-  it('are what the code makes', () => {
+  it('equal those that the code builds', () => {
     expect(file('statements.txt')).toBe(buildStatements())
   })
 
-  it('of statements are signed by the key they name', () => {
+  it('of statements have a valid signature of their key', () => {
     const rows = file('statements.txt')
       .split('\n')
       .map((line) => line.split(' '))
@@ -50,7 +50,7 @@ describe('evidence', () => {
     statements: [signed(offset, hash), signed(offset, other.repeat(32))],
   })
 
-  it('is two statements by one key that contradict each other', async () => {
+  it('is valid if it has two contradicting statements of one key', async () => {
     const evidence = contradiction(42)
     await expect(verifyEvidence(evidence, { genesis })).resolves.toEqual({
       signer: 'sv-2',
@@ -59,7 +59,7 @@ describe('evidence', () => {
     })
     const [first, second] = evidence.statements
     const elsewhere = signed(43, 'ef'.repeat(32))
-    const worthless = [
+    const invalid = [
       { ...evidence, signer: 'sv-1' },
       { ...evidence, signer: 'sv-9' },
       { ...evidence, statements: [first, first] },
@@ -69,11 +69,11 @@ describe('evidence', () => {
       { ...evidence, statements: [first, { ...second, statement: '00' }] },
       { ...evidence, statements: [first, { ...second, statement: `${second.statement}00` }] },
     ]
-    for (const [index, claim] of worthless.entries())
+    for (const [index, claim] of invalid.entries())
       await expect(verifyEvidence(claim as never, { genesis }), String(index)).rejects.toThrow()
   })
 
-  it('can be of every statement that has one content at one place', async () => {
+  it('is possible for state, snapshot and log group statements', async () => {
     const point = { genesisHash, offset: 42, recordTime: 1 }
     const [hash, other] = ['cd'.repeat(32), 'ef'.repeat(32)]
     const group = { genesisHash, firstOffset: 7, previousHash: hash, contentHash: hash }
@@ -112,7 +112,7 @@ describe('evidence', () => {
     }
   })
 
-  it('is kept for the first and last 16 per node, each once', () => {
+  it('is stored for the first and last 16 offsets of a node, once each', () => {
     const log = createEvidenceLog([contradiction(1)])
     for (let offset = 1; offset <= 50; offset++) {
       expect(log.add(contradiction(offset))).toBe(offset > 1)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A verifier of certified reads, written from docs/certified-reads.md alone. Python's own library is all it needs.
+"""A verifier of certified reads, written only from docs/certified-reads.md. It needs only Python's standard library.
 
     verify_certified.py certified.json     judges the vectors, as a JSON list
     verify_certified.py GENESIS DOCUMENT REQUEST SIGNERS     prints what one document proves; exits with 1: nothing
 
-What is refused is reported with the rule that it breaks, by its name in docs/certified-reads.md.
+A refusal is reported with the name of the broken rule in docs/certified-reads.md.
 """
 import base64
 import hashlib
@@ -27,7 +27,7 @@ def sha256(data):
 
 
 def parse_json(text, rule):
-    """RFC 8259 alone: Python reads NaN and Infinity, too."""
+    """Parses strict RFC 8259, although Python also accepts NaN and Infinity."""
 
     def refuse(_):
         raise ValueError
@@ -51,7 +51,7 @@ D = -121665 * pow(121666, -1, P) % P
 
 
 def recover_x(y, sign):
-    """Of a point, as the keys of a genesis document are; nothing else is decoded."""
+    """Recovers x of a valid point. Only keys of a genesis document are decoded."""
     square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
     x = pow(square, (P + 3) // 8, P)
     if (x * x - square) % P != 0:
@@ -97,7 +97,7 @@ def is_signature(public_key, message, signature):
     s = int.from_bytes(signature[32:], "little")
     digest = hashlib.sha512(signature[:32] + public_key + message).digest()
     k = int.from_bytes(digest, "little") % ORDER
-    # S·B - k·A has to be R, in the bytes in which R came: so R is decoded nowhere, and has one encoding.
+    # S·B - k·A must have the bytes of R. So R is never decoded, and has only one encoding.
     r = add(multiply(s, BASE), multiply(k, (P - x, y, z, P - t)))
     return s < ORDER and encode_point(r) == signature[:32]
 
@@ -228,7 +228,7 @@ def compare(prefix, bound):
 
 
 class Run:
-    """Goes through what was shown of one range, by the rules of the page."""
+    """Checks the shown part of the tree for one range, by the rules of the page."""
 
     def __init__(self, key_range, record_time):
         self.start, self.end, self.limit = key_range
@@ -245,7 +245,7 @@ class Run:
                 if len(self.values) == self.limit:
                     self.end = node.key
             return
-        # Neither is there one of a subtree that is cut off.
+        # A subtree of which only the hash is shown may contain a key of the range.
         check(node.key is not None, "proof.hidden")
         is_left_outside = is_outside(node.key, node.bit, 0, self.start, self.end)
         if is_left_outside and is_outside(node.key, node.bit, 1, self.start, self.end):
@@ -334,7 +334,7 @@ def position_of(token, genesis_hash, listed, prefix):
     if token is None:
         return None
     rule = "request.page_token"
-    # No list has what can be in no key.
+    # A list whose name cannot be in a key has no page tokens.
     check(listed is not None, rule)
     try:
         data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
@@ -362,7 +362,7 @@ PARAMETERS = {
 
 
 def check_request(request, genesis, signers):
-    """What the caller got wrong, whatever the document proves."""
+    """Checks the request of the caller, independently of the document."""
     nodes = len(genesis["nodes"])
     check(is_integer(signers), "request.signers")
     check((nodes - 1) // 3 + 1 <= signers <= nodes, "request.signers")
@@ -391,7 +391,7 @@ def is_event_id(text):
 
 
 def question_of(request, genesis):
-    """The ranges of a request, the offset it is bound to, and what values of them amount to."""
+    """The ranges of a request, its pinned offset, and a function from their values to the answer."""
     operation, asked = request["operation"], request["parameters"]
     if operation == "getEntryByName":
         return run_of("n", asked["name"]), None, lambda runs, _: first(runs, None)
@@ -461,7 +461,7 @@ def list_question(operation, asked, genesis):
 
 
 def tree_hash(leaf, node, start, count):
-    """RFC 9162, 2.1: of the leaves from start on; `node` gives what is known of a whole part, or None."""
+    """RFC 9162, 2.1: the hash of `count` leaves from `start` on. `node` returns the known hash of a part, or None."""
     known = node(start, count)
     if known is not None:
         return known
@@ -502,7 +502,7 @@ def verify_activities(proof, certificate, asked, genesis):
     inside = [row for row in rows if "row" in row]
     end = first + len(inside)
     check(end <= size, "run.rows")
-    # The row on either side has to be there, unless the tree ends: without them a run could claim any place.
+    # A run needs the row on either side, unless the tree ends there. Without them it could claim any place.
     before_count, behind_count = int(first > 0), int(end < size)
     check(len(rows) == before_count + len(inside) + behind_count, "run.rows")
     check(rows[before_count : before_count + len(inside)] == inside, "run.rows")
@@ -552,7 +552,7 @@ def verify_activities(proof, certificate, asked, genesis):
 
 
 def verify(data, genesis, request, signers, offset_min=0):
-    """What a document, as bytes, proves. offset_min: the offset of the page before in a walk over activities."""
+    """Returns what a document proves. offset_min is the offset of the previous page of activities."""
     check_request(request, genesis, signers)
     is_run = request["operation"] == "listActivities"
     ranges, offset, answer = ([], None, None) if is_run else question_of(request, genesis)
@@ -561,8 +561,8 @@ def verify(data, genesis, request, signers, offset_min=0):
     except UnicodeDecodeError:
         raise Refused("json")
     document = parse_json(text, "json")
-    # What is encoded again is the same only if it was in the one form that there is. So no text in the document has
-    # half of a surrogate pair: it would be an escape in the document, and none here.
+    # The document must equal its own canonical encoding. So no text in it has half of a surrogate pair, which would be
+    # an escape in the document, but not in the encoding.
     check(canonical(document) == text, "spelling")
     check(has_members(document, ["certificate", "proof"]), "document.members")
     certificate = document["certificate"]

@@ -11,13 +11,13 @@ const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 export type TestAuthority = AsyncDisposable & {
   readonly directory: string
-  /** The file for clients that trust this authority. */
+  /** The authority's certificate (PEM), for clients. */
   readonly caFile: string
   /**
-   * A certificate for servers as well as clients.
+   * Issues a certificate for servers and clients.
    *
-   * @param name - Of its files, and the default of its subject.
-   * @param address - Of its owner. Default: this machine's loopback.
+   * @param name - Base name of its files. Default of `subject`.
+   * @param address - IP address of its owner. Default: the loopback address and `localhost`.
    */
   issue(
     name: string,
@@ -28,7 +28,7 @@ export type TestAuthority = AsyncDisposable & {
   sign(request: string, address: string): Promise<string>
 }
 
-/** Makes certificates in a temporary directory, which is deleted with it. */
+/** Creates an authority with its files in a temporary directory, which its disposal deletes. */
 export async function createAuthority(name = 'authority'): Promise<TestAuthority> {
   const { path: directory, ...temporary } = createDirectory()
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
@@ -41,8 +41,8 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     const subject = address === undefined ? 'IP:127.0.0.1,DNS:localhost' : `IP:${address}`
     await writeFile(extensions, `subjectAltName=${subject}\n`)
     const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
-    const what = ['-in', requestFile, '-out', certFile, '-days', '2', '-extfile', extensions]
-    await run(...['x509', '-req', ...signer, ...what])
+    const options = ['-in', requestFile, '-out', certFile, '-days', '2', '-extfile', extensions]
+    await run(...['x509', '-req', ...signer, ...options])
     return certFile
   }
   return {
@@ -50,8 +50,8 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     caFile: file('ca', 'pem'),
     async issue(leaf, subject = leaf, address = undefined) {
       const [keyFile, requestFile] = [file(leaf, 'key'), file(leaf, 'csr')]
-      const made = ['-keyout', keyFile, '-out', requestFile]
-      await run(...['req', ...KEY, '-subj', `/CN=${subject}`, ...made])
+      const output = ['-keyout', keyFile, '-out', requestFile]
+      await run(...['req', ...KEY, '-subj', `/CN=${subject}`, ...output])
       return { certFile: await sign(requestFile, address), keyFile }
     },
     async sign(request, address) {

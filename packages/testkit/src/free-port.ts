@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of this machine that was free a moment ago, for processes that must know it before a server listens. */
+/** Returns a port that was just free, for processes that must know the port before a server listens on it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -8,16 +8,16 @@ export type HttpAnswer = {
   /** The value if it is JSON, otherwise the text; null if it is empty. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
   readonly body: any
-  /** From the request to the end of the answer. */
+  /** Time from the request to the end of the answer. */
   readonly ms: number
 }
 
 export type HttpRequest = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Texts and bytes go as they are, without a content type unless `headers` has one; all else as JSON. */
+  /** Strings and bytes are sent unchanged, with a content type only if `headers` has one. Other values become JSON. */
   readonly body?: unknown
-  /** Instead of the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
@@ -32,7 +32,7 @@ export async function send(url: string, request: HttpRequest = {}): Promise<Http
   const response = await (request.fetch ?? fetch)(url, {
     method,
     headers,
-    // A text would get a content type of its own.
+    // `fetch` would add a content type to a string.
     ...(body === undefined
       ? {}
       : { body: isRaw ? Buffer.from(body) : Buffer.from(JSON.stringify(body)) }),
@@ -61,21 +61,21 @@ export type HttpClient = {
   delete(path: string): Promise<HttpAnswer>
 }
 
-/** One caller of one server. `url` is a function if the address of the server changes. `token` null: without a token. */
+/** A client of one server. `url` is a function if the address changes. With `token` null, requests have no token. */
 export function createHttpClient(url: string | (() => string), token: string | null): HttpClient {
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
-  const ask: HttpClient['send'] = (method, path, body, headers) =>
+  const sendTo: HttpClient['send'] = (method, path, body, headers) =>
     send(`${typeof url === 'string' ? url : url()}${path}`, {
       method,
       body,
       headers: { ...authorization, ...headers },
     })
   return {
-    send: ask,
-    get: (path, headers) => ask('GET', path, undefined, headers),
-    post: (path, body = {}, headers = {}) => ask('POST', path, body, headers),
-    put: (path, body) => ask('PUT', path, body),
-    patch: (path, body) => ask('PATCH', path, body),
-    delete: (path) => ask('DELETE', path),
+    send: sendTo,
+    get: (path, headers) => sendTo('GET', path, undefined, headers),
+    post: (path, body = {}, headers = {}) => sendTo('POST', path, body, headers),
+    put: (path, body) => sendTo('PUT', path, body),
+    patch: (path, body) => sendTo('PATCH', path, body),
+    delete: (path) => sendTo('DELETE', path),
   }
 }

@@ -36,7 +36,7 @@ export function createManualClock(startMicros = 1_700_000_000_000_000): ManualCl
         sleepers.shift()
         elapsedMs = Math.max(elapsedMs, next.atMs)
         next.wake()
-        // Let what was woken run and go to sleep again before time moves on.
+        // Lets woken callers run, and start their next delay, before time advances.
         await new Promise((resolve) => setImmediate(resolve))
       }
       elapsedMs = until

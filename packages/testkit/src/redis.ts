@@ -1,4 +1,4 @@
-/** A real redis-server of a test's own, on a unix socket in a temporary directory. */
+/** A redis-server process for one test, on a Unix socket in a temporary directory. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ export type TestRedis = AsyncDisposable & {
   readonly socketPath: string
   readonly pid: number
   readonly directory: string
-  /** A client of the default user; closed by its owner. */
+  /** Connects as the default user. The caller closes the client. */
   connect(): Redis
-  /** SIGKILL. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
   /** Starts the server again on the same files and socket. */
   restart(): Promise<void>

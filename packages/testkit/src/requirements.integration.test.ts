@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-function put(name: string): string {
+function putProgram(name: string): string {
   const path = join(directory, name)
   writeFileSync(path, '#!/bin/sh\n')
   chmodSync(path, 0o755)
@@ -49,8 +49,8 @@ describe('a requirement that is missing', () => {
     expect(output).toBe('')
   })
 
-  // That it skips the test elsewhere is shown by test/tidy/requirements.test.ts.
-  it('is an error of the fixture that needs it, with CI set', async () => {
+  // test/tidy/requirements.test.ts checks that the fixture skips its test without CI.
+  it('makes the fixture that needs it fail with CI set', async () => {
     vi.stubEnv('CI', '1')
     const missing = (name: string) => new RegExp(`^CI is set, and ${name} is missing \\(not on the`)
     await expect(createAuthority()).rejects.toThrow(missing('openssl'))
@@ -62,9 +62,9 @@ describe('a requirement that is missing', () => {
 
 describe('a requirement that is present', () => {
   it('is the program that its variable names, or the first on the PATH', () => {
-    const [first, mine] = [put('google-chrome'), put('mine')]
+    const [first, mine] = [putProgram('google-chrome'), putProgram('mine')]
     expect(provided('chromium')).toBe(first)
-    const better = put('chromium')
+    const better = putProgram('chromium')
     expect(provided('chromium')).toBe(better)
     vi.stubEnv('CHROMIUM', mine)
     vi.stubEnv('CI', '1')

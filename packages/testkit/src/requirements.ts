@@ -1,21 +1,21 @@
 /**
- * What tests need of the machine, beyond Node and npm packages: declared here, and looked for here alone. Where something
- * is missing, tests that need it are skipped by name on a contributor's machine, and are an error where `CI` is set.
- * `.ci/run` installs what can be installed.
+ * What tests need from the machine in addition to Node and npm packages. Only this file declares requirements and looks
+ * for them. Tests with a missing requirement are skipped on a contributor's machine, and fail if `CI` is set.
+ * `.ci/run` installs the programs.
  */
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createDirectory } from './directory.ts'
 
-/** Where it is, or why it cannot be used. */
+/** The path of a program, or the reason why it cannot be used. */
 export type Found = { readonly path: string } | { readonly why: string }
 
 type Requirement = {
-  /** As messages name it. */
+  /** Its name in messages. */
   readonly name: string
   readonly find: () => Found
-  /** How to have it. */
+  /** How to provide it. */
   readonly advice: string
 }
 
@@ -72,11 +72,11 @@ const REQUIREMENTS = {
 
 export type RequirementName = keyof typeof REQUIREMENTS
 
-/** Skips the test that runs, or all tests of the hook that runs, by throwing. */
+/** Skips the current test, or all tests of the current hook, by throwing. */
 type Skip = (reason: string) => never
 
 let skip: Skip | null = null
-/** By fixtures: many tests use the same. */
+/** Requirements that `required` has announced: each only once, although many tests use the same fixture. */
 const announced = new Set<RequirementName>()
 
 /** Called before each file of tests (`test/support/requirements.ts`). Benchmarks have no tests to skip. */
@@ -85,12 +85,12 @@ export function skipTestsBy(how: Skip): void {
 }
 
 /**
- * Whether tests that need this can run: `it.skipIf(provided('promtool') === null)`. Where it is missing, a line on stderr
- * names it.
+ * Whether tests with this requirement can run: `it.skipIf(provided('promtool') === null)`. A line on stderr names a
+ * missing requirement.
  *
- * @param found - Default: what is found here.
- * @returns Its path, or null where it is missing.
- * @throws {Error} If it is missing where `CI` is set.
+ * @param found - Default: the result of the requirement's own search.
+ * @returns Its path, or null if it is missing.
+ * @throws {Error} If it is missing and `CI` is set.
  */
 export function provided(key: RequirementName, found: Found = REQUIREMENTS[key].find()) {
   if ('path' in found) return found.path
@@ -99,10 +99,10 @@ export function provided(key: RequirementName, found: Found = REQUIREMENTS[key].
 }
 
 /**
- * The path of a program that a fixture starts. Where it is missing, the test or the hook that uses the fixture ends here,
- * and its tests are skipped.
+ * The path of a program that a fixture starts. If it is missing, the test or hook that uses the fixture ends here and
+ * its tests are skipped.
  *
- * @throws {Error} If it is missing where `CI` is set, or where no tests run.
+ * @throws {Error} If it is missing and `CI` is set, or no test runs.
  */
 export function required(key: RequirementName): string {
   const found = REQUIREMENTS[key].find()
@@ -110,7 +110,7 @@ export function required(key: RequirementName): string {
   const sentence = sentenceOf(key, found)
   if (skip === null) throw new Error(sentence)
   if (!announced.has(key)) announce(sentence)
-  announced.add(key) // Not reached where CI is set.
+  announced.add(key) // If CI is set, `announce` has thrown.
   return skip(sentence)
 }
 
@@ -146,7 +146,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Tries it, because no file shows what a process may do in a container. */
+/** Runs `work`, because no file shows which rights a process has in a container. */
 function attempt(work: () => unknown): Found {
   try {
     work()

@@ -11,33 +11,33 @@ import { untilTrue } from './until.ts'
 
 const HOST = '127.0.0.1'
 const NAME = 'mymaster'
-/** A primary without an answer for this time is down. */
+/** After this time without an answer the sentinel treats the primary as down. */
 const DOWN_MS = 1_000
 
 export type TestSentinels = AsyncDisposable & {
-  /** The address for clients. */
+  /** The address that clients connect to. */
   readonly address: {
     readonly sentinels: readonly { readonly host: string; readonly port: number }[]
     readonly name: string
   }
   readonly primary: TestRedis
   readonly replica: TestRedis
-  /** Stops the replication for good. Later writes are only on the primary. */
+  /** Stops replication permanently. Later writes are only on the primary. */
   cutReplica(): Promise<void>
   /** Kills the primary; resolves when the replica is the primary. */
   failOver(): Promise<void>
 }
 
-/** @param args - Options of both, as of `startRedis`. */
+/** @param args - Options of both servers, as in `startRedis`. */
 export async function startSentinels(args: readonly string[] = []): Promise<TestSentinels> {
   const [primaryPort, replicaPort, port] = [await freePort(), await freePort(), await freePort()]
-  const listening = (at: number) => ['--port', String(at), '--bind', HOST, ...args]
-  const quick = ['--repl-diskless-sync-delay', '0']
-  const primary = await startRedis([...listening(primaryPort), ...quick])
-  const copying = ['--replicaof', HOST, String(primaryPort)]
-  const replica = await startRedis([...listening(replicaPort), ...quick, ...copying])
-  const asked = { primary: primary.connect(), replica: replica.connect() }
-  const replication = () => asked.replica.info('replication')
+  const listenOptions = (at: number) => ['--port', String(at), '--bind', HOST, ...args]
+  const fastSync = ['--repl-diskless-sync-delay', '0']
+  const primary = await startRedis([...listenOptions(primaryPort), ...fastSync])
+  const replicaOptions = ['--replicaof', HOST, String(primaryPort)]
+  const replica = await startRedis([...listenOptions(replicaPort), ...fastSync, ...replicaOptions])
+  const clients = { primary: primary.connect(), replica: replica.connect() }
+  const replication = () => clients.replica.info('replication')
   await untilTrue('the replica to copy', async () =>
     (await replication()).includes('master_link_status:up'),
   )
@@ -57,8 +57,8 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
     retryStrategy: () => 20,
     maxRetriesPerRequest: null,
   })
-  // They are killed, or do not listen yet.
-  for (const client of [asked.primary, asked.replica, watcher]) client.on('error', () => {})
+  // The servers are killed later, or do not listen yet.
+  for (const client of [clients.primary, clients.replica, watcher]) client.on('error', () => {})
   await untilTrue('the sentinel to know the replica', async () => {
     const known = await watcher.call('SENTINEL', 'REPLICAS', NAME)
     return JSON.stringify(known).includes('"master-link-status","ok"')
@@ -69,9 +69,9 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
     replica,
     async cutReplica() {
       // A password that the primary does not know.
-      await asked.replica.config('SET', 'masteruser', 'unknown')
-      await asked.replica.config('SET', 'masterauth', 'nothing')
-      await asked.primary.call('CLIENT', 'KILL', 'TYPE', 'replica')
+      await clients.replica.config('SET', 'masteruser', 'unknown')
+      await clients.replica.config('SET', 'masterauth', 'nothing')
+      await clients.primary.call('CLIENT', 'KILL', 'TYPE', 'replica')
       await untilTrue('the replica to be cut off', async () =>
         (await replication()).includes('master_link_status:down'),
       )
@@ -83,7 +83,7 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
       )
     },
     async [Symbol.asyncDispose]() {
-      for (const client of [asked.primary, asked.replica, watcher]) client.disconnect()
+      for (const client of [clients.primary, clients.replica, watcher]) client.disconnect()
       sentinel.kill('SIGKILL')
       await ended
       await replica[Symbol.asyncDispose]()

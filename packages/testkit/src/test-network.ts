@@ -1,4 +1,4 @@
-/** The one genesis of tests: a small network with fixed keys, whose rules can be overridden. */
+/** The genesis of tests: a small network with fixed keys, whose rules can be overridden. */
 import { type KeyPair, keyPairFromSeed, sha256, sha256Hex, toHex } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type Json, parseGenesis, utf8 } from '@quorumscan/verifier'
 
@@ -6,7 +6,7 @@ export type TestNetwork = {
   readonly genesis: Genesis
   /** Hex. */
   readonly genesisHash: string
-  /** By node, in the order of the genesis. */
+  /** One for each node, in the order of the genesis. */
   readonly operators: readonly KeyPair[]
   readonly scans: readonly KeyPair[]
   readonly synchronizer: KeyPair
@@ -27,7 +27,7 @@ export function createTestNetwork(
     readonly nodeCount?: number
     /** 0..255: networks with different numbers have different keys and hashes. */
     readonly network?: number
-    /** Of offset 0. */
+    /** Record time of offset 0, µs since the epoch. */
     readonly recordTime?: number
     readonly devnet?: boolean
     readonly names?: Partial<Genesis['names']>
@@ -75,7 +75,7 @@ export function createTestNetwork(
     deduplicationMicrosMax: options.deduplicationMicrosMax ?? DAY_MICROS,
     activityRetentionMicros: options.activityRetentionMicros ?? 90 * DAY_MICROS,
   })
-  // As `hashGenesis`, without waiting.
+  // The same hash as `hashGenesis`, computed synchronously.
   const genesisHash = sha256Hex(utf8(canonicalJson(genesis as unknown as Json)))
   return { genesis, genesisHash, operators, scans, synchronizer }
 }

@@ -1,18 +1,18 @@
 /**
- * How long tests and their waits may take: fixed, far above what is normal, and multiplied by `TEST_SLOWNESS` (default
- * 1) alone. Nothing measures the load of the machine: the product is part of that load, so a process that burns a core
- * would relax the limits that are to show it.
+ * How long tests and their waits may take. The limits are fixed, far above normal times, and multiplied only by
+ * `TEST_SLOWNESS` (default 1). They do not depend on the load of the machine: the product is part of that load, so a
+ * process that wastes a core would relax the very limits that should detect it.
  */
 
-/** Set by vitest.config.ts: the deadline of `until` in this kind of tests, before it is multiplied. */
+/** vitest.config.ts sets it: the deadline of `until` in this kind of tests, before it is multiplied. */
 const WAIT_VARIABLE = 'TEST_WAIT_MS'
-/** The same of a test; test/support/time-limits.ts compares it with the limit that a test declares. */
+/** The limit of a test. test/support/time-limits.ts compares it with the limit that a test declares. */
 const TEST_VARIABLE = 'TEST_LIMIT_MS'
 
 export type TimeLimits = {
-  /** Of one test, and of one hook. A test that needs more carries a tag (below). */
+  /** Limit of one test, and of one hook. A test that needs more has a tag (below). */
   readonly testMs: number
-  /** Of one `until`. Shorter than `testMs`, so that a failure names the condition that never held. */
+  /** Limit of one `until`. It is below `testMs`, so that a failure names the condition that never held. */
   readonly waitMs: number
 }
 
@@ -56,7 +56,7 @@ function longLimits(env = process.env) {
   ]
 }
 
-/** What vitest takes for tests with these limits. */
+/** The options of vitest for tests with these limits. */
 export function vitestLimits({ testMs, waitMs }: TimeLimits) {
   const limitMs = testMs * slowness()
   return {
@@ -68,7 +68,7 @@ export function vitestLimits({ testMs, waitMs }: TimeLimits) {
   }
 }
 
-/** The deadline of a wait, in milliseconds. Outside of vitest, that of tests with a cluster. */
+/** The deadline of a wait, in milliseconds. Outside of vitest it is the deadline of tests with a cluster. */
 export function waitLimitMs(): number {
   return Number(process.env[WAIT_VARIABLE] || CLUSTER_LIMITS.waitMs) * slowness()
 }

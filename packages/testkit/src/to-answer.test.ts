@@ -34,7 +34,7 @@ it('shows status, code and body of an unexpected answer', async () => {
   expect(() => expect({ status: 500, body: 'x'.repeat(3000) }).toAnswer(200)).toThrow(/x{2000}…$/)
 })
 
-it('accepts only an answer', () => {
+it('fails for a value that is not an answer', () => {
   for (const nothing of [undefined, null, 'text', {}])
     expect(() => expect(nothing).toAnswer(200)).toThrow('expected an answer with status 200')
 })

@@ -1,15 +1,15 @@
 /**
- * `expect(answer).toAnswer(404, 'ENTRY_NOT_FOUND')`: an answer of another status or code fails with its body, which shows
- * why. `test/support/matchers.ts` registers it before each file of tests.
+ * `expect(answer).toAnswer(404, 'ENTRY_NOT_FOUND')`: for another status or code, the failure shows the body of the
+ * answer. `test/support/matchers.ts` registers the matcher before each file of tests.
  */
 import type {} from 'vitest'
 
 declare module 'vitest' {
-  // biome-ignore lint/suspicious/noExplicitAny: it has the form of vitest's own.
+  // biome-ignore lint/suspicious/noExplicitAny: the declaration must equal vitest's own.
   interface Matchers<T = any> {
     /**
-     * The status of an answer and, where one is given, the code in its body. To be awaited for a `Response`, whose body
-     * it reads when the answer is another one.
+     * Expects the status of an answer and, if `code` is given, the code in its body. Await it for a `Response`, because
+     * it reads the body to show an unexpected answer.
      */
     toAnswer(status: number, code?: string): T extends Response ? Promise<void> : void
   }
@@ -37,7 +37,7 @@ export function toAnswer(
   return judge({ ...received, status: received.status, body: seen }, status, code)
 }
 
-/** Judges at once what needs no body. A failure that is not awaited is an unhandled rejection, which ends the run. */
+/** Decides synchronously if it needs no body: an unawaited failure is an unhandled rejection, which ends the run. */
 function ofResponse(response: Response, status: number, code?: string): Result | Promise<Result> {
   const bare = { status: response.status, body: undefined }
   const isEnough = code === undefined && response.status === status

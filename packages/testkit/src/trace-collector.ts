@@ -1,4 +1,4 @@
-/** A collector of traces of a test's own: it keeps what it is sent, OTLP over HTTP in JSON. */
+/** A trace collector for tests. It stores the OTLP requests (JSON over HTTP) that it receives. */
 import { serve } from './serve.ts'
 
 export type CollectedSpan = {
@@ -6,7 +6,7 @@ export type CollectedSpan = {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
-  /** 2: of a server, 3: of a client, 5: of who takes work from a queue. */
+  /** 2: server, 3: client, 5: consumer of a queue. */
   readonly kind: number
   /** 2: an error. */
   readonly status: { readonly code?: number }
@@ -14,9 +14,9 @@ export type CollectedSpan = {
 }
 
 export type TraceCollector = AsyncDisposable & {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** The value of `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
-  /** Of each request that it was sent, in order. */
+  /** Bodies of the requests that it received, in order. */
   readonly bodies: readonly string[]
   spans(): readonly CollectedSpan[]
 }

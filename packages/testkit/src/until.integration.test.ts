@@ -10,15 +10,15 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-it('a wait ends when its condition holds', async () => {
-  let asked = 0
-  await untilTrue('the third time', () => ++asked === 3)
-  expect(asked).toBe(3)
+it('a wait resolves when its condition holds', async () => {
+  let count = 0
+  await untilTrue('the third time', () => ++count === 3)
+  expect(count).toBe(3)
 })
 
 describe('the deadline of a wait', () => {
-  /** The time at which a condition that never holds was given up, in milliseconds of a clock that is moved by hand. */
-  async function givenUpAtMs(): Promise<number> {
+  /** The time of a fake clock, in ms, at which a wait for a condition that never holds times out. */
+  async function timeoutAtMs(): Promise<number> {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const startMs = performance.now()
     const waiting = until('the moon', () => undefined).then(
@@ -32,7 +32,7 @@ describe('the deadline of a wait', () => {
     return await waiting
   }
 
-  it('is that of its kind of tests times TEST_SLOWNESS', async () => {
+  it('is the limit of its kind of tests times TEST_SLOWNESS', async () => {
     vi.stubEnv('TEST_WAIT_MS', '45000')
     for (const [factor, ms] of [
       ['', 45_000],
@@ -40,22 +40,22 @@ describe('the deadline of a wait', () => {
       ['0.1', 4_500],
     ] as const) {
       vi.stubEnv('TEST_SLOWNESS', factor)
-      expect(await givenUpAtMs()).toBe(ms)
+      expect(await timeoutAtMs()).toBe(ms)
     }
     vi.stubEnv('TEST_SLOWNESS', 'slow')
     await expect(until('the moon', () => undefined)).rejects.toThrow(/TEST_SLOWNESS is "slow"/)
   })
 
-  it('is the same while processes burn every core of the machine', async () => {
+  it('does not change while other processes use every core', async () => {
     const program = "process.stdout.write('on'); for (;;);"
-    const burning = Array.from({ length: 2 * cpus().length }, () =>
+    const busyProcesses = Array.from({ length: 2 * cpus().length }, () =>
       spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] }),
     )
     try {
-      await Promise.all(burning.map(({ stdout }) => once(stdout, 'data')))
-      expect(await givenUpAtMs()).toBe(waitLimitMs())
+      await Promise.all(busyProcesses.map(({ stdout }) => once(stdout, 'data')))
+      expect(await timeoutAtMs()).toBe(waitLimitMs())
     } finally {
-      for (const child of burning) child.kill('SIGKILL')
+      for (const child of busyProcesses) child.kill('SIGKILL')
     }
   })
 

@@ -1,11 +1,11 @@
-/** Waiting in tests: for a condition, with a fixed deadline (time-limits.ts). A test never sleeps in place of that. */
+/** Waits for conditions, with a fixed deadline (time-limits.ts). A test never sleeps for a fixed time instead. */
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import { slowness, waitLimitMs } from './time-limits.ts'
 
 export type UntilOptions = {
   /**
-   * Where more is needed than any wait has, which is 45 s, or 120 s with a cluster: multiplied by `TEST_SLOWNESS` as
-   * that is. Less is refused, because it would judge how fast the machine is; `test/bench` judges speed.
+   * Extends the deadline of every wait, which is 45 s, or 120 s with a cluster. `TEST_SLOWNESS` multiplies both. A
+   * shorter deadline is refused, because it would test the speed of the machine; `test/bench` measures speed.
    */
   readonly timeoutMs?: number
   /** Default 20 ms. */
@@ -17,7 +17,7 @@ const INTERVAL_MS = 20
 const clock = createSystemClock()
 
 /**
- * Polls `probe` until it returns something else than undefined, and returns that.
+ * Polls `probe` until it returns a value other than undefined, and returns the value.
  *
  * @param what - The condition; the error names it.
  * @throws {Error} If the deadline passes first.
@@ -35,7 +35,7 @@ export async function until<T>(
   return await waitFor(probe, { clock, timeoutMs: wantedMs, what, intervalMs })
 }
 
-/** As `until`, for what is true or not. */
+/** Polls `isTrue` until it returns true. Options and errors are those of `until`. */
 export async function untilTrue(
   what: string,
   isTrue: () => Promise<boolean> | boolean,

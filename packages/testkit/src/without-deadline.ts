@@ -1,8 +1,8 @@
 const FAR_MS = 600_000
 
 /**
- * A clock by which one deadline never comes, for tests of what is reported shortly before it: a machine may stall for
- * that moment.
+ * A clock on which one deadline never passes, for tests of a report that precedes the deadline. On a busy machine the
+ * deadline could otherwise pass before the report.
  */
 export function withoutDeadline<
   C extends { delay(ms: number, signal?: AbortSignal): Promise<void> },

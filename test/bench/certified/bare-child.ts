@@ -1,4 +1,4 @@
-/** The barest server: fastify, which returns the same bytes from memory for any name. */
+/** A minimal fastify server, which returns the same bytes from memory for any name. */
 import Fastify from 'fastify'
 import { answer, childArgument } from '../child.ts'
 

@@ -1,13 +1,13 @@
-/** The same verification in Chromium. */
+/** Measures the verification in Chromium. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'
 import { chromiumPath, launchChromium } from '../../browser/chromium.ts'
 import type { ToVerify, verifyMs } from './verify.ts'
 
-declare const measure: typeof verifyMs // In the page.
+declare const measure: typeof verifyMs // Defined in the page.
 
-/** As `verifyMs`; null: there is no Chromium. */
+/** Runs `verifyMs` in Chromium. Returns null if Chromium is missing. */
 export async function verifyMsInChromium(input: ToVerify): Promise<number | null> {
   if (chromiumPath === null) return null
   const { outputFiles } = await build({
@@ -20,7 +20,7 @@ export async function verifyMsInChromium(input: ToVerify): Promise<number | null
     format: 'iife',
     write: false,
   })
-  // Signatures are checked only in pages that came from somewhere safe, such as the same machine.
+  // WebCrypto is only available in a secure context, such as a page of a local server.
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>reader</title>')
   })

@@ -1,4 +1,4 @@
-/** Certified reads: what the state tree costs a replica, and how quick nodes and proxy are with proofs. */
+/** Measures certified reads: the cost of the state tree for a replica, and the speed of nodes and proxy with proofs. */
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
@@ -13,7 +13,7 @@ export type CertifiedOptions = {
 } & ServingOptions
 
 const STATE = new URL('./state-child.js', import.meta.url)
-/** Fresh processes: what one takes for the same differs by a third. */
+/** Number of fresh processes, whose times for the same work differ by a third. */
 const STATE_TURNS = 5
 const KIB = 1_024
 const MS_PER_SECOND = 1_000

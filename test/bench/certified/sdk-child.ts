@@ -1,4 +1,4 @@
-/** One client process that looks names up at the nodes: with the SDK, or unverified, as a client that trusts a node. */
+/** A client process that looks names up at the nodes, with the SDK or without verification. */
 
 import { createScan } from '@quorumscan/sdk'
 import type { Genesis } from '@quorumscan/verifier'
@@ -9,7 +9,7 @@ export type SdkArgument = {
   readonly kind: 'resolve' | 'fetch'
   readonly url: string
   readonly names: readonly string[]
-  /** Lookups that wait at a time. */
+  /** Concurrent lookups. */
   readonly connections: number
   readonly ms: number
   readonly genesis: Genesis
@@ -19,7 +19,7 @@ const argument = childArgument<SdkArgument>()
 const { kind, url, names, genesis } = argument
 const scan = createScan({ seeds: [url], genesis })
 
-/** The party that the name belongs to. */
+/** Lookups of the owner of a name. */
 const lookups: Readonly<Record<SdkArgument['kind'], (name: string) => Promise<unknown>>> = {
   resolve: (name) => scan.names.resolve(name),
   async fetch(name) {
@@ -28,13 +28,13 @@ const lookups: Readonly<Record<SdkArgument['kind'], (name: string) => Promise<un
     return entry?.user
   },
 }
-const look = lookups[kind]
+const lookUp = lookups[kind]
 await again(argument, ({ connections, ms }) =>
   measureLoad({
     concurrency: connections,
     ms,
-    async ask(index) {
-      const found = String(await look(names[index % names.length] ?? '').catch(String))
+    async send(index) {
+      const found = String(await lookUp(names[index % names.length] ?? '').catch(String))
       return found.includes('::1220') ? null : found
     },
   }),

@@ -1,4 +1,4 @@
-/** How quick certified answers of a real cluster are, against what they replace. */
+/** Measures the speed of certified answers of a real cluster, compared with other answers. */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, Resources, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -27,29 +27,29 @@ import type { BareArgument } from './bare-child.ts'
 import type { SdkArgument } from './sdk-child.ts'
 
 type Serving = {
-  /** Lookups over many connections, with what they took of the server that was asked. */
+  /** Lookups over many connections, with the resources of the server. */
   readonly many: Turns<'bare' | 'plain' | 'absent' | 'certified' | 'proxied', Spent>
-  /** Of one caller alone; `fetch` and `resolve` of one that asks the nodes itself. */
+  /** Lookups of a single caller. `fetch` and `resolve` send requests to the nodes. */
   readonly alone: Turns<'reverse' | 'certified' | 'voted' | 'fetch' | 'resolve', Load>
-  /** Lookups of one client with as many waiting as connections elsewhere, those of votes, and none at all. */
+  /** Lookups of one SDK client with CONNECTIONS concurrent lookups, voted lookups, and an idle period. */
   readonly cpu: Turns<'resolve' | 'voted' | 'idle', Spent>
-  /** Certified lookups, alone and next to pages. */
+  /** Certified lookups without and with concurrent pages. */
   readonly pages: Turns<'node' | 'nodePages' | 'proxy' | 'proxyPages', Load>
-  /** From record time to the certified answer, ms. */
+  /** Time from record time to the certified answer, ms. */
   readonly visibleMs: { readonly idle: readonly number[]; readonly busy: readonly number[] }
 }
 export type ServingOptions = {
   readonly turns: number
-  /** Of one slice of a turn. */
+  /** Duration of one slice of a turn. */
   readonly ms: number
 }
 
 const BARE = new URL('./bare-child.js', import.meta.url)
 const SDK = new URL('./sdk-child.js', import.meta.url)
-const NAMES_ASKED = 500
+const NAMES_USED = 500
 const VISIBLE_COUNT = 20
 const BUSY_USERS = 4
-/** Of slices in which processor time is counted. */
+/** Duration of slices in which processor time is measured. */
 const CPU_MS = 1_000
 const POLL_MS = 5
 const FOUND_MS_MAX = 60_000
@@ -82,12 +82,12 @@ async function measureTurns(
   { turns, ms }: ServingOptions,
 ): Promise<Omit<Serving, 'visibleMs'>> {
   await using children = new Resources()
-  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_ASKED, ms }
+  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_USED, ms }
   const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
   const genesis = await genesisOf(cluster)
-  const names = Array.from({ length: NAMES_ASKED }, (_, index) => nameOf(index))
+  const names = Array.from({ length: NAMES_USED }, (_, index) => nameOf(index))
 
-  const started = async (child: Child): Promise<string> =>
+  const originOf = async (child: Child): Promise<string> =>
     (await children.opened(child).result<{ origin: string }>()).origin
   const client = (kind: SdkArgument['kind']) => {
     const argument: SdkArgument = {
@@ -102,8 +102,8 @@ async function measureTurns(
   }
   const lookups = (target: Parameters<typeof lookupsOf>[1]) => lookupsOf(children, target)
 
-  const bare = await started(startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument))
-  const reverse = await started(startReverseProxy(node.origin))
+  const bare = await originOf(startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument))
+  const reverse = await originOf(startReverseProxy(node.origin))
   const proxied = await lookups({ ...proxy, headers: BY_PROXY })
   const ofNode = async (target: Partial<typeof node> & Parameters<typeof lookups>[0]) =>
     spentBy([target.origin], await lookups(target))
@@ -127,7 +127,7 @@ async function measureTurns(
     }),
   })
 
-  // By processes that many lookups have warmed up, clients and servers: a lone caller needs seconds for it.
+  // Clients and servers are warm from the lookups before. A single caller would need seconds to warm them up.
   const byOne = (run: typeof voted) => () => run({ connections: 1 })
   const alone = await inTurn(turns, {
     reverse: byOne(await lookups({ ...node, origin: reverse })),
@@ -148,12 +148,12 @@ async function measureTurns(
   return { many, alone, cpu, pages }
 }
 
-/** What a node answers to the first name. */
+/** The answer of a node to a lookup of the first name. */
 async function bodyOf(node: { readonly origin: string; readonly prefix: string }): Promise<string> {
   return (await fetch(`${node.origin}${node.prefix}/ans-entries/by-name/${nameOf(0)}`)).text()
 }
 
-/** The entry, as soon as a node proves it. */
+/** Waits until a node proves the entry, and returns it. */
 export function untilCertified(
   cluster: RunningCluster,
   name: string,
@@ -257,7 +257,7 @@ function row(what: string, values: readonly number[], budget: Budget | null = nu
   printRow({ what, values, budget })
 }
 
-/** Of one lookup, without the processor time that the nodes take when idle. */
+/** Ratios of the processor time per lookup, without the processor time of idle nodes. */
 function cpuRatios({ resolve, voted, idle }: Serving['cpu']): number[] {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
   const idleShare = sum(idle.map(({ cpuMs }) => cpuMs)) / sum(idle.map(({ ms }) => ms))

@@ -1,6 +1,6 @@
 /**
- * A process that does one thing with the state of many random names: fill a Redis with them, load the tree from
- * it and prove some, or renew some in a tree in memory.
+ * A process with one task on the state of many random names: it fills a Redis with them, loads the tree from it and
+ * proves some, or renews some in a tree in memory.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -27,22 +27,22 @@ export type StateArgument = {
   readonly nameCount: number
 }
 export type Loaded = {
-  /** Milliseconds and microseconds are of processor time. */
+  /** All times are processor times. */
   readonly loadMs: number
-  /** Of the SHA-256 of 1 KiB: what the machine gives at the moment. */
+  /** Time of a SHA-256 of 1 KiB, which shows the current speed of the machine. */
   readonly hashMicros: number
   readonly bytesPerName: number
-  /** Of proofs of one name, apart from its entry. */
+  /** Sizes of proofs of one name, without its entry. */
   readonly proofBytes: readonly number[]
   readonly proofMs: number
-  /** Of one name, where the certificate is known. */
+  /** Time to verify one name with a known certificate. */
   readonly verifyMs: number
   readonly toVerify: ToVerify
 }
 export type Updated = {
-  /** Of a leaf that goes or comes, where one entry is renewed a root. */
+  /** Time per added or removed leaf, with one renewed entry per root. */
   readonly aloneMicros: number
-  /** The same, with many entries a root. */
+  /** The same, with many entries per root. */
   readonly togetherMicros: number
 }
 
@@ -51,9 +51,9 @@ const HASH_COUNT = 100_000
 const ALONE_COUNT = 2_000
 const TOGETHER_COUNT = 200
 const ENTRIES_PER_ROOT = 32
-/** A renewed entry has another contract: two leaves go, two come. */
+/** A renewed entry has another contract: two leaves are removed and two added. */
 const LEAVES_PER_ENTRY = 4
-/** As certifiable offsets follow each other under load. */
+/** Time between certifiable offsets under load. */
 const STEP_MICROS = 200_000
 const NAMES_PER_OWNER = 4
 const EXPIRES_AT = 2_000_000_000_000_000
@@ -84,9 +84,9 @@ async function fill(): Promise<void> {
 }
 
 async function load(): Promise<Loaded> {
-  // Nothing comes: only the state is loaded.
+  // The log is empty, so that the replica only loads its state.
   const ordering: Ordering = {
-    submit: () => Promise.reject(new Error('this log takes nothing')),
+    submit: () => Promise.reject(new Error('this log is read-only')),
     follow: async function* ({ signal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
       yield* []
@@ -107,14 +107,14 @@ async function load(): Promise<Loaded> {
   const provingAt = cpuMs()
   for (let each = 0; each < PROOF_COUNT; each++) {
     const [proven] = await replica.proofs.proveRanges(offset, [rangeOf(nameOfProof(each))])
-    // An entry is what was asked for; the rest is the proof.
+    // The size of a proof does not include the entry.
     const entryBytes = utf8(JSON.stringify(proven?.leaves[0]?.value)).byteLength
     proofBytes.push((proven?.proof.byteLength ?? Number.NaN) - entryBytes)
     if (proven !== undefined) proofs.push(proven.proof)
   }
   const proofMs = (cpuMs() - provingAt) / PROOF_COUNT
   const point = replica.proofs.statePoints().find((one) => one.offset === offset)
-  if (point === undefined) throw new Error('the state at the head is not a state to be signed')
+  if (point === undefined) throw new Error('the state at the head is not certifiable')
   const toVerify = signedProofs(point, proofs)
   stopping.abort()
   await running
@@ -133,7 +133,7 @@ function nameOfProof(each: number): string {
   return entryOf(each * 37).name
 }
 
-/** As a node that heard all members gives them. */
+/** The documents of a node that has the signatures of all members. */
 function signedProofs(point: StatePoint, proofs: readonly Uint8Array[]): ToVerify {
   const { genesis, genesisHash, scans } = network
   const signed = { ...point, genesisHash }
@@ -169,22 +169,22 @@ function update(): Updated {
     of.add(facts(index, round + 1))
   }
   let offset = 0
-  const keep = () => {
+  const commit = () => {
     offset += 1
     history.commit({ offset, recordTime: offset * STEP_MICROS, historyHash: '' })
   }
-  keep()
+  commit()
   const microsOf = (count: number, entries: number): number => {
     const startedAt = cpuMs()
     for (let each = 0; each < count; each++) {
       for (let entry = 0; entry < entries; entry++)
         renew(((each * entries + entry) * 7_919) % nameCount, history)
-      keep()
+      commit()
     }
     const ms = cpuMs() - startedAt
     return (ms * 1_000) / (count * entries * LEAVES_PER_ENTRY)
   }
-  // Once for the compiler.
+  // Warm-up: code is compiled.
   microsOf(TOGETHER_COUNT, ENTRIES_PER_ROOT)
   return {
     aloneMicros: microsOf(ALONE_COUNT, 1),
@@ -192,13 +192,13 @@ function update(): Updated {
   }
 }
 
-/** Of this process: what others do on the machine is not in it. */
+/** Processor time of this process, which does not depend on other processes. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
 }
 
-/** What is in use: heap, and what arrays hold outside of it. */
+/** Used memory: the heap, and arrays outside of it. */
 function memoryBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -1,4 +1,4 @@
-/** How long a reader takes to verify one name, the certificate known. Runs in Node and, bundled, in a page. */
+/** Measures the verification of one name with a known certificate. Runs in Node and, bundled, in a page. */
 import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import {
   askName,
@@ -10,19 +10,19 @@ import {
 export type ToVerify = {
   readonly genesis: Genesis
   readonly names: readonly string[]
-  /** Of each name, all with one certificate. */
+  /** A document for each name, all with the same certificate. */
   readonly documents: readonly string[]
 }
 
-/** Clocks of pages count in tenths of a millisecond. */
+/** Documents per measurement, because clocks of pages have a resolution of 0.1 ms. */
 const CHUNK = 50
 const PASSES = 5
 
 /**
- * Of chunks the median, in ms a document.
+ * The median time of chunks, in ms per document.
  *
- * @param nowMs - Time that passes, or that of the processor.
- * @throws {InvalidProof} If one proves nothing.
+ * @param nowMs - Elapsed time, or processor time.
+ * @throws {InvalidProof} If a document is invalid.
  */
 export async function verifyMs(
   { genesis, names, documents }: ToVerify,
@@ -41,7 +41,7 @@ export async function verifyMs(
     }
     return times
   }
-  // Once for the compiler.
+  // Warm-up: code is compiled.
   await pass()
   const times: number[] = []
   for (let count = 0; count < PASSES; count++) times.push(...(await pass()))

@@ -1,4 +1,4 @@
-/** What distance costs: each operator on a machine of its own, and the same way from any to any other. */
+/** Measures the cost of distance: each operator has a machine, with the same delay between any two. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseGenesis } from '@quorumscan/verifier'
@@ -18,9 +18,9 @@ import { inTurn, ratiosOf } from '../turns.ts'
 import type { DelayArgument } from './delay-child.ts'
 import type { RegisterArgument, RegisterResult } from './register-child.ts'
 
-/** From one machine to any other and back. */
+/** Round trip between two machines. */
 const ROUND_TRIP_MS = 40
-/** Of lookups one is under way at a time. */
+/** The measured operations. There is one lookup at a time. */
 const WHAT = [
   'voted lookup near the validator',
   'certified lookup near a node',
@@ -36,28 +36,28 @@ export async function measureMachines(options: {
   readonly drivers: readonly Ordering[]
   readonly nameCount: number
   readonly turns: number
-  /** Of each slice of lookups. */
+  /** Duration of each slice of lookups. */
   readonly ms: number
 }): Promise<void> {
   for (const ordering of options.drivers) {
-    const near: DelayArgument = { between: null, delayMs: 0 }
-    await using ways = startChild(programOf('./delay-child'), near)
-    await ways.result()
+    const near: DelayArgument = { relay: null, delayMs: 0 }
+    await using relays = startChild(programOf('./delay-child'), near)
+    await relays.result()
     await using network = await createNetwork({
       ordering,
       svCount: 4,
       variables: { QS_RATE_LIMIT: String(RATE_LIMIT) },
-      between: async (announced, address) => {
-        await ways.again({ between: { announced, address } })
+      startRelay: async (announced, address) => {
+        await relays.again({ relay: { announced, address } })
       },
     })
     if (network.machines.kind !== 'namespaces') {
-      print('SKIPPED  machines: this process may make no network namespaces')
+      print('SKIPPED  machines: this process cannot make network namespaces')
       return
     }
     for (const operator of network.all) run(operator)
     for (const operator of network.all) await untilReady(operator)
-    await measureNetwork(network, { ...options, ordering, ways })
+    await measureNetwork(network, { ...options, ordering, relays })
   }
 }
 
@@ -68,13 +68,13 @@ async function measureNetwork(
     readonly nameCount: number
     readonly turns: number
     readonly ms: number
-    readonly ways: Child
+    readonly relays: Child
   },
 ): Promise<void> {
-  const { ordering, nameCount: count, turns, ms, ways } = options
+  const { ordering, nameCount: count, turns, ms, relays } = options
   const { client, validator, svs } = network
   const [sv] = svs
-  if (sv === undefined) throw new Error('there is no super-validator')
+  if (sv === undefined) throw new Error('the network has no super-validator')
   const genesisFile = join(sv.machine.directory, 'etc/genesis.json')
   const genesis = parseGenesis(JSON.parse(readFileSync(genesisFile, 'utf8')))
   const names = Array.from({ length: count }, (_, index) => `${PREFIX}-${index}.unverified.ns`)
@@ -97,7 +97,7 @@ async function measureNetwork(
   const sdk: SdkArgument = { kind: 'resolve', url, names, genesis, connections: 1, ms }
   await using certified = startOn(sv, '../certified/sdk-child', sdk)
   await using far = startOn(validator, '../certified/sdk-child', sdk)
-  // The first ones open connections, and compile what runs.
+  // Warm-up: connections open, and code is compiled.
   for (const one of [voted, certified, far]) await one.result()
 
   const p50Of = async (child: Child): Promise<number> => {
@@ -107,7 +107,7 @@ async function measureNetwork(
   }
   let turn = 0
   const at = (roundTripMs: number) => async () => {
-    await ways.again({ delayMs: roundTripMs / 2 })
+    await relays.again({ delayMs: roundTripMs / 2 })
     const { p50Ms } = await registrant.again<RegisterResult>({ prefix: `turn-${turn++}`, count: 1 })
     return [await p50Of(voted), await p50Of(certified), await p50Of(far), p50Ms]
   }
@@ -122,7 +122,7 @@ async function measureNetwork(
   }
 }
 
-/** On the machine of an operator, with the certificates that it trusts. */
+/** Starts a program on the machine of an operator, with the authority that the operator trusts. */
 function startOn({ machine }: Operator, program: string, argument: object): Child {
   const env = { NODE_EXTRA_CA_CERTS: join(machine.directory, 'etc/tls/ca.pem') }
   return startChild(programOf(program), argument, (command, ...args) =>

@@ -1,6 +1,6 @@
 /**
- * Grows a data set of live names: signed log entries, from the allocation of each owner to the confirmations
- * that make the entry, applied by a replica's own ingest, whose answers the next entries are made of.
+ * Grows a data set of live names: signed log entries, from the allocation of each owner to the confirmations that
+ * create the entry. A replica applies them, and the next entries use the contracts that it has created.
  */
 
 import { assert, type Clock, createSystemClock, type KeyPair } from '@quorumscan/base'
@@ -38,12 +38,12 @@ import { openReplica, type Replica } from '@quorumscan/replica'
 import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { createMemoryLog, type MemoryLog } from './memory-ordering.ts'
 
-/** What is due on a scan node. */
+/** Jobs of a scan node. */
 export const OPERATOR_JOBS = operatorJobs.map(({ name }) => name)
 
-/** One USD at the price of 0.005: what a name costs, to the last digit, so that no change is left over. */
+/** The exact fee of a name, one USD at the price of 0.005, so that no change remains. */
 const FEE = 200n * AMOUNT_SCALE
-/** Owners whose entries are on their way at once; each step of all of them is one batch of the ingest. */
+/** Concurrent owners. Each step of all of them is one batch of the ingest. */
 const OWNERS_AT_ONCE = 32
 const STEP_MICROS = 1_000
 const NOT_AFTER_MICROS = 60_000_000
@@ -54,18 +54,18 @@ export type GrowOptions = {
   readonly nameCount: number
 }
 
-/** The `index`-th name of the data set, in byte order, too. */
+/** The `index`-th name of the data set, also in byte order. */
 export function nameOf(index: number): string {
   return `name-${String(index).padStart(7, '0')}.unverified.ns`
 }
 
-/** A clock by which no entry of the data set is ahead (Rule 6). */
+/** A clock on which no entry of the data set is in the future (Rule 6). */
 export function lateClock(network: TestNetwork): Clock {
   const nowMicros = () => network.genesis.recordTime + 365 * DAY_MICROS
   return { ...createSystemClock(), nowMicros }
 }
 
-/** Returns the log when the replica in Redis has all names. */
+/** Resolves to the log when the replica in Redis has all names. */
 export async function growNames(options: GrowOptions): Promise<readonly LogEntry[]> {
   const { network, socketPath, nameCount } = options
   const { genesis, genesisHash } = network
@@ -105,7 +105,7 @@ type Draft = {
 type Step = (drafts: readonly Draft[]) => Promise<readonly AppliedEntry[]>
 type Rules = Record<'ansRules' | 'coinRules' | 'dsoRules', Contract>
 
-/** Each step for all owners, a name each, then the next one: requests need coin, payments need requests. */
+/** Makes each step for all owners before the next step, because requests need coin and payments need requests. */
 async function registerAll(
   names: readonly string[],
   options: GrowOptions & {
@@ -124,7 +124,7 @@ async function registerAll(
   })
   type Owner = (typeof owners)[number]
 
-  /** One entry an owner; the contract of a template that each of them created. */
+  /** Orders one entry per owner, and returns the contract of the template that each has created. */
   const stepOf = async (
     template: Template<unknown>,
     commandOf: (owner: Owner, index: number) => Command,
@@ -170,7 +170,7 @@ async function registerAll(
       inputs: [coins[index] as ContractId],
     }),
   )
-  // The q-th decides; what comes later is refused.
+  // The q-th confirmation decides; later ones are refused.
   for (const [index, node] of network.genesis.nodes.entries()) {
     const confirmer = svPartyOf(node)
     const { contractId: dsoRulesCid } = rules.dsoRules
@@ -184,7 +184,7 @@ async function registerAll(
   }
 }
 
-/** Signs, appends, and returns what the replica made of each, once it has applied the last one. */
+/** Signs and appends entries, and resolves to their results once the replica has applied the last one. */
 function createStepper(replica: Replica, log: MemoryLog, genesisHash: string): Step {
   let count = 0
   const sign = ({ keyPair, ...draft }: Draft) => {
@@ -222,6 +222,6 @@ function createStepper(replica: Replica, log: MemoryLog, genesisHash: string): S
 
 async function singleton(replica: Replica, template: Template<unknown>): Promise<Contract> {
   const [contract] = await replica.contractsByKey(`singleton:${template.entity}`)
-  assert(contract !== undefined, `there is a ${template.entity}`)
+  assert(contract !== undefined, `the ledger has a ${template.entity}`)
   return contract
 }

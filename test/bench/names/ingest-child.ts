@@ -1,6 +1,6 @@
 /**
- * A process that applies a log to an empty Redis: by a replica, or by the least possible work on the
- * same entries: it checks each signature, and writes six values an entry in pipelines.
+ * A process that applies a log to an empty Redis, either by a replica or with the least possible work: it checks each
+ * signature, and writes six values per entry in pipelines.
  */
 
 import { createHash } from 'node:crypto'
@@ -22,9 +22,9 @@ export type IngestArgument = {
 }
 export type IngestRate = { readonly entriesPerSecond: number }
 
-/** As the ingest of a replica takes them. */
+/** Batch size of a replica's ingest. */
 const BATCH_ENTRIES = 500
-/** About what an entry and its contracts take, each. */
+/** About the size of an entry and of each of its contracts. */
 const VALUE = Buffer.alloc(200, 'v')
 
 const { side, socketPath, logFile } = childArgument<IngestArgument>()

@@ -1,7 +1,7 @@
-/** A log as a file that processes hand to each other: offset and record time follow from the place. */
+/** A log as a file, which one process writes and another reads. Offsets follow from the order. */
 import type { LogEntry } from '@quorumscan/ledger'
 
-/** Record time, then the length of the bytes. */
+/** Record time, and length of the bytes. */
 const HEADER_BYTES = 12
 
 export function encodeLog(entries: readonly LogEntry[]): Buffer {

@@ -1,4 +1,4 @@
-/** The replica with few and with many names: memory, reads, ingest. */
+/** Measures a replica with few and with many names: memory, reads and ingest. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,12 +22,12 @@ export type NamesOptions = {
   readonly ms: number
 }
 
-/** As the cluster configures it. */
+/** The cluster's configuration of Redis. */
 const REDIS_ARGUMENTS = Object.entries(REPLICA_REDIS_OPTIONS).flatMap(([name, value]) => [
   `--${name}`,
   value,
 ])
-/** Against which the reads of the large one are held. */
+/** Names of the small replica, with which reads of the large one are compared. */
 const FEW_NAMES = 1_000
 const KIB = 1_024
 const READS = new URL('./reads-child.js', import.meta.url)
@@ -83,7 +83,7 @@ async function measureReads(
   }
 }
 
-/** Entries as real registrations make them, one command each, four confirmations a name. */
+/** Ingest of the entries of real registrations: one command each, four confirmations per name. */
 async function measureIngest({ registrationCount, turns }: NamesOptions): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
   try {

@@ -1,4 +1,4 @@
-/** A log in memory behind the ordering port, with record times of its own: no fsync between the numbers. */
+/** A log in memory that implements the ordering port, so that measurements do not include fsync. */
 import { assert } from '@quorumscan/base'
 import type { LogEntry, Ordering } from '@quorumscan/ledger'
 
@@ -21,9 +21,9 @@ export function createMemoryLog(recordTime: number, first: readonly LogEntry[] =
       }
       wake()
     },
-    submit: () => Promise.reject(new Error('this log is only appended to')),
+    submit: () => Promise.reject(new Error('use append')),
     async *follow({ from, batchEntriesMax, signal }) {
-      assert(from <= entries.length, 'the log is not shorter than what was applied')
+      assert(from <= entries.length, 'the log has all applied entries')
       let position = from
       signal.addEventListener('abort', () => wake(), { once: true })
       while (!signal.aborted) {

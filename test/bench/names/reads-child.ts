@@ -1,4 +1,4 @@
-/** A process that reads from a replica for a while: lookups by name, pages by prefix. */
+/** A process that reads names and pages from a replica for a given time. */
 
 import { createSystemClock } from '@quorumscan/base'
 import { openReplica } from '@quorumscan/replica'
@@ -37,7 +37,7 @@ async function lookUp(): Promise<void> {
     [nameOf(random.integer(0, nameCount - 1))],
     offset,
   )
-  if (body == null) throw new Error('every name of the data set is there')
+  if (body == null) throw new Error('a name of the data set is missing')
 }
 
 async function readPage(): Promise<void> {
@@ -48,11 +48,11 @@ async function readPage(): Promise<void> {
     limit: PAGE_SIZE,
     offset,
   })
-  if (page.length !== PAGE_SIZE) throw new Error('every page is full')
+  if (page.length !== PAGE_SIZE) throw new Error('a page is not full')
 }
 
-/** Calls of `work` a second, so many at once, after a warm-up of a third of the time. */
-async function rate(work: () => Promise<void>, atOnce: number): Promise<number> {
+/** Calls of `work` per second with this concurrency, after a warm-up of a third of the time. */
+async function rate(work: () => Promise<void>, concurrency: number): Promise<number> {
   const start = clock.monotonicMs() + ms / 3
   const end = start + ms
   let count = 0
@@ -62,7 +62,7 @@ async function rate(work: () => Promise<void>, atOnce: number): Promise<number> 
       if (now >= start) count++
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, loop))
+  await Promise.all(Array.from({ length: concurrency }, loop))
   return (count * 1_000) / ms
 }
 

@@ -1,4 +1,4 @@
-/** What it costs to order: by one synchronizer, and by all members together. */
+/** Measures ordering by one synchronizer, and by ordering members. */
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
 import { startCluster } from '../../support/clusters.ts'
@@ -8,7 +8,7 @@ import { type Load, measureLoad } from '../load.ts'
 import { untilFound } from '../proxy/names.ts'
 import { measureVisible } from '../proxy/visible.ts'
 import { atLeast, atMost, type Budget, print, printRow } from '../report.ts'
-import { takenByCluster } from './processes.ts'
+import { usageOfCluster } from './processes.ts'
 
 export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
 type Driver = (typeof ORDERING_DRIVERS)[number]
@@ -17,21 +17,21 @@ export type OrderingOptions = {
   readonly drivers: readonly Driver[]
   readonly nodeCounts: readonly number[]
   readonly turns: number
-  /** Of one slice of a turn. */
+  /** Duration of one slice of a turn. */
   readonly ms: number
   readonly idleMs: number
 }
 
-/** Submitters that wait, over all synchronizers. */
+/** Concurrent submissions to all synchronizers. */
 const CONNECTIONS = 256
 const VISIBLE_COUNT = 9
 const POLL_MS = 5
-/** Until what follows from work is done, and blocks come at the interval alone. */
+/** Time until all work has ended, so that only the interval causes blocks. */
 const SETTLE_MS = 10_000
 const CATCH_UP_MS_MAX = 120_000
 const clock = createSystemClock()
 
-/** With what all processes of the cluster took for one entry, ms of a processor. */
+/** A load, with the processor time of all processes of the cluster per entry, ms. */
 type Measured = Load & { readonly cpuMs: number }
 const perSecond = (slice: Measured) => slice.perSecond
 const p50 = (slice: Measured) => slice.p50Ms
@@ -54,7 +54,7 @@ async function measureCluster(
   },
 ): Promise<void> {
   const { ordering, nodes, turns, ms, idleMs } = options
-  const isTogether = ordering === 'cometbft'
+  const isCometBft = ordering === 'cometbft'
   const row = (
     what: string,
     values: readonly number[],
@@ -69,7 +69,7 @@ async function measureCluster(
     'last confirmation to verified lookup, p50',
     voted,
     'ms',
-    isTogether || nodes !== 4 ? null : atMost(150),
+    isCometBft || nodes !== 4 ? null : atMost(150),
   )
   const certified = await measureVisible(cluster, VISIBLE_COUNT, (name) =>
     untilCertified(cluster, name),
@@ -78,40 +78,40 @@ async function measureCluster(
 
   const synchronizers = await openSynchronizers(cluster)
   const nextEntry = await createEntries(cluster)
-  const offer = async (index: number): Promise<string | null> => {
+  const submit = async (index: number): Promise<string | null> => {
     try {
-      await synchronizers[index % synchronizers.length]?.offer(nextEntry().bytes)
+      await synchronizers[index % synchronizers.length]?.submit(nextEntry().bytes)
       return null
     } catch (error) {
       return String(error)
     }
   }
-  let offered = 0
+  let submittedCount = 0
   const load = async (concurrency: number): Promise<Measured[]> => {
     const slices: Measured[] = []
     for (let turn = 0; turn < turns; turn++) {
-      const before = await takenByCluster()
-      const slice = await measureLoad({ concurrency, ms, ask: () => offer(offered++) })
-      const cpuSeconds = (await takenByCluster()).cpuSeconds - before.cpuSeconds
+      const before = await usageOfCluster()
+      const slice = await measureLoad({ concurrency, ms, send: () => submit(submittedCount++) })
+      const cpuSeconds = (await usageOfCluster()).cpuSeconds - before.cpuSeconds
       slices.push({ ...slice, cpuMs: (cpuSeconds * 1_000) / slice.count })
       if (slice.firstFailure !== null) print(`  the first that failed: ${slice.firstFailure}`)
     }
     return slices
   }
   const alone = await load(1)
-  row('submit to ordered, one alone, p50', alone.map(p50), 'ms', isTogether ? atMost(1_000) : null)
+  row('submit to ordered, one alone, p50', alone.map(p50), 'ms', isCometBft ? atMost(1_000) : null)
   const together = await load(CONNECTIONS)
-  const floor = isTogether && nodes === 4 ? atLeast(200) : null
+  const floor = isCometBft && nodes === 4 ? atLeast(200) : null
   row(`entries/s, ${CONNECTIONS} wait, with replicas`, together.map(perSecond), '', floor)
   row('processors for one of them', together.map(cpuMs), 'ms')
-  const latest = isTogether && nodes === 4 ? atMost(1_000) : null
+  const latest = isCometBft && nodes === 4 ? atMost(1_000) : null
   row('submit to ordered next to them, p50', together.map(p50), 'ms', latest)
 
   const names = synchronizers.map(({ name }) => name)
   for (const name of names) await cluster.pause(name, { part: 'scan' })
   await cluster.pause('validator', { part: 'validator' })
   const apart = await load(CONNECTIONS)
-  const apartMin = isTogether && nodes === 4 ? atLeast(300) : null
+  const apartMin = isCometBft && nodes === 4 ? atLeast(300) : null
   row('entries/s, replicas apart', apart.map(perSecond), '', apartMin)
   row('processors for one of them', apart.map(cpuMs), 'ms')
   for (const name of names) await cluster.resume(name, { part: 'scan' })
@@ -119,23 +119,23 @@ async function measureCluster(
 
   await untilUp(cluster)
   await clock.delay(SETTLE_MS)
-  const [before, headBefore] = [await takenByCluster(), await synchronizers[0]?.head()]
+  const [before, headBefore] = [await usageOfCluster(), await synchronizers[0]?.head()]
   await clock.delay(idleMs)
-  const [after, headAfter] = [await takenByCluster(), await synchronizers[0]?.head()]
+  const [after, headAfter] = [await usageOfCluster(), await synchronizers[0]?.head()]
   const seconds = idleMs / 1000
   row(
     'idle: processors',
     [(after.cpuSeconds - before.cpuSeconds) / seconds],
     '',
-    nodes === 4 ? atMost(isTogether ? 0.5 : 0.3) : null,
+    nodes === 4 ? atMost(isCometBft ? 0.5 : 0.3) : null,
   )
-  const memoryMax = nodes === 4 && !isTogether ? atMost(1_024) : null
+  const memoryMax = nodes === 4 && !isCometBft ? atMost(1_024) : null
   row('idle: memory of all processes', [after.memoryMib], 'MiB', memoryMax)
   row('idle: entries of the log a second', [((headAfter ?? 0) - (headBefore ?? 0)) / seconds], '')
   for (const synchronizer of synchronizers) await synchronizer[Symbol.asyncDispose]()
 }
 
-/** Resolves when a paused process has read all that was ordered meanwhile. */
+/** Waits until resumed processes have read all entries. */
 function untilUp(cluster: RunningCluster): Promise<true> {
   return waitFor(
     async () => {

@@ -1,23 +1,23 @@
-/** What all processes of a cluster take, those that they started in turn included. Linux only. */
+/** Resource usage of all processes of a cluster, including their child processes. Linux only. */
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Of `/proc`, whatever the processor does. */
+/** Unit of processor time in `/proc`. */
 const TICKS_PER_SECOND = 100
 const KIB_PER_MIB = 1024
 
-export type Taken = {
-  /** Of processors, since each began. */
+export type Usage = {
+  /** Processor time of all processes since their start. */
   readonly cpuSeconds: number
   readonly memoryMib: number
   readonly processCount: number
 }
 
-/** Of the descendants of this process, which started the cluster. */
-export async function takenByCluster(): Promise<Taken> {
+/** Usage of the descendants of this process, which started the cluster. */
+export async function usageOfCluster(): Promise<Usage> {
   const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name)).map(Number)
   const all = (await Promise.all(pids.map(read))).flatMap((one) => one ?? [])
   const cluster = new Set([process.pid])
-  // Children mostly come after their parents, except where pids wrapped around.
+  // Children usually have higher pids than their parents, except if pids have wrapped around.
   for (let before = 0; before < cluster.size; ) {
     before = cluster.size
     for (const { pid, parent } of all) if (cluster.has(parent)) cluster.add(pid)
@@ -34,7 +34,7 @@ export async function takenByCluster(): Promise<Taken> {
 async function read(pid: number) {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // Its name is in parentheses, and may hold any.
+    // The process name is in parentheses, and may contain any character.
     const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [user = 0, system = 0] = fields.slice(9, 11).map(Number)
     const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')

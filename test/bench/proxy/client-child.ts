@@ -1,4 +1,4 @@
-/** One client process that reads from several nodes by itself: with our reader, or as others do. */
+/** A client process that reads from several nodes, with our reader or another client. */
 import { createSystemClock } from '@quorumscan/base'
 import { isDecided } from '@quorumscan/reader'
 import { createReader } from '@quorumscan/reader/voted'
@@ -12,13 +12,13 @@ export type ClientArgument = {
   readonly kind: 'reader' | 'fetch' | 'ethers'
   readonly urls: readonly string[]
   readonly names: readonly string[]
-  /** Reads that wait at a time. */
+  /** Concurrent reads. */
   readonly concurrency: number
   readonly ms: number
-  /** For the reader only. */
+  /** Only for the reader. */
   readonly genesis: Genesis | null
 }
-/** Rejects, or gives false, where no quorum answered. */
+/** Rejects, or resolves to false, if no quorum answered. */
 type Read = (name: string) => Promise<boolean>
 
 const WARM_UP = 0.25
@@ -39,7 +39,7 @@ const clients: Readonly<Record<ClientArgument['kind'], () => Promise<Read>>> = {
     return async (name) => (await reader.lookup([{ name }])).every(isDecided)
   },
 
-  /** What one writes in an afternoon: all are asked, the first text that two gave is the answer. */
+  /** A minimal quorum over fetch: it reads all nodes, and returns the first text that two nodes have sent. */
   async fetch() {
     return (name) =>
       new Promise((resolve, reject) => {
@@ -50,14 +50,14 @@ const clients: Readonly<Record<ClientArgument['kind'], () => Promise<Read>>> = {
           votes.set(text, (votes.get(text) ?? 0) + 1)
           if (votes.get(text) === 2) resolve(true)
         }
-        const giveUp = () => {
+        const onEnd = () => {
           if (--left === 0) reject(new Error('no two agree'))
         }
-        for (const url of urls) vote(url).then(giveUp, giveUp)
+        for (const url of urls) vote(url).then(onEnd, onEnd)
       })
   },
 
-  /** Two of four agree, as f + 1 do; without its cache, which would read nothing. */
+  /** Two of four must agree, like f + 1 nodes. The cache is off, because it would answer without a read. */
   async ethers() {
     const network = Network.from(1)
     const options = { staticNetwork: network, cacheTimeout: -1 }
@@ -70,7 +70,7 @@ const clients: Readonly<Record<ClientArgument['kind'], () => Promise<Read>>> = {
 
 const read = await clients[kind]()
 
-/** Not `measureLoad`: a read of ethers may never end when a server hangs. */
+/** Does not use `measureLoad`, because a read of ethers may never end if a server hangs. */
 async function measure(): Promise<Load> {
   const start = clock.monotonicMs() + WARM_UP * ms
   const end = start + ms
@@ -97,7 +97,7 @@ async function measure(): Promise<Load> {
     perSecond: (times.length * 1_000) / ms,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
-    // What others cannot read when a server is faulty lowers their rate, and is no error of the measurement.
+    // Failures of other clients while a server is faulty reduce their rate, but do not fail the measurement.
     failureCount: kind === 'reader' ? failureCount : 0,
     firstFailure: failureCount > 0 ? `${failureCount} reads without an answer` : null,
   }

@@ -1,4 +1,4 @@
-/** Our reader in a client process, against other ways to read several servers. */
+/** Compares our reader in a client process with other clients of several servers. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Resources } from '@quorumscan/base'
@@ -20,7 +20,7 @@ import type { ClientArgument } from './client-child.ts'
 import type { JsonRpcArgument, LastServer } from './json-rpc-child.ts'
 import { nameOf, registerNames } from './names.ts'
 
-const NAMES_ASKED = 8
+const NAMES_USED = 8
 const SERVERS = 4
 const MANY_NODES = 13
 const LAST = `sv-${SERVERS}`
@@ -39,7 +39,7 @@ export async function measureClients(
   { turns, ms }: ClientOptions,
 ): Promise<void> {
   await using children = new Resources()
-  const names = Array.from({ length: NAMES_ASKED }, (_, index) => nameOf(index))
+  const names = Array.from({ length: NAMES_USED }, (_, index) => nameOf(index))
   const client = (argument: Pick<ClientArgument, 'kind' | 'urls' | 'genesis'>) =>
     loaderOf(
       children,
@@ -79,7 +79,7 @@ export async function measureClients(
   row('the same, one node dead ÷ ethers', dead.reader, dead.ethers, 8)
 
   await using many = await startBenchCluster(MANY_NODES)
-  await registerNames(many, NAMES_ASKED)
+  await registerNames(many, NAMES_USED)
   const verified = ({ urls }: RunningCluster) =>
     lookupsOf(children, { origin: urls.validator, prefix: PROXY_PATH, ms })
   const sizes = await inTurn(turns, { few: await verified(cluster), many: await verified(many) })

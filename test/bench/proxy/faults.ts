@@ -1,4 +1,4 @@
-/** Verified lookups while one of four nodes is faulty. */
+/** Measures verified lookups while one of four nodes is faulty. */
 import type { RunningCluster } from 'quorumscan/testing'
 import { startChild } from '../child.ts'
 import type { Load } from '../load.ts'
@@ -11,7 +11,7 @@ export type Fault = (typeof FAULTS)[number]
 
 const FAULTY_NODE = new URL('./faulty-node-child.js', import.meta.url)
 const FAULTY = 'sv-4'
-/** A turn kills and restarts a node: the first one counts like any other. */
+/** Turns before the measurement, because each turn kills and restarts a node. */
 const WARM_UP_TURNS = 1
 
 /** In each turn the node is healthy once, and faulty once. */
@@ -41,7 +41,7 @@ async function withFault(cluster: RunningCluster, fault: Fault, verified: Loader
   return load
 }
 
-/** A process at the address of the killed node answers late or lies. */
+/** Measures while a process at the address of the killed node answers late or lies. */
 async function withReplacement(
   cluster: RunningCluster,
   fault: FaultyNodeArgument['fault'],

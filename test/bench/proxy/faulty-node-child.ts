@@ -1,4 +1,4 @@
-/** A node that is late with the truth, or quick with a lie: what another node says, at its address. */
+/** A faulty node: it forwards the answers of another node, either late or with other owners. */
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
@@ -7,12 +7,12 @@ import { answer, childArgument } from '../child.ts'
 
 export type FaultyNodeArgument = {
   readonly port: number
-  /** A node that knows the truth. */
+  /** URL of an honest node. */
   readonly target: string
   readonly fault: 'slow' | 'lying'
 }
 
-/** As the budgets of test/bench/README.md have it. */
+/** The delay in the budgets of test/bench/README.md. */
 const SLOW_MS = 300
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])
 
@@ -28,12 +28,12 @@ const server = createServer(async (request, response) => {
       headers: { 'content-type': request.headers['content-type'] ?? 'text/plain' },
       body: request.method === 'POST' ? await buffer(request) : null,
     })
-    const said = await body.text()
-    // Valid, and wrong: every entry belongs to another user.
-    const text = fault === 'lying' ? said.replaceAll('"user":"', '"user":"x') : said
-    const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
+    const honest = await body.text()
+    // A valid answer, in which every entry belongs to another user.
+    const text = fault === 'lying' ? honest.replaceAll('"user":"', '"user":"x') : honest
+    const forwarded = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
     response.writeHead(statusCode, {
-      ...Object.fromEntries(kept),
+      ...Object.fromEntries(forwarded),
       'content-length': Buffer.byteLength(text),
     })
     response.end(text)

@@ -1,4 +1,4 @@
-/** Four servers that ethers.js takes for nodes of one network; each reads the same value from memory. */
+/** Servers that ethers.js accepts as nodes of one network. Each returns the same value from memory. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -12,7 +12,7 @@ export type JsonRpcArgument = {
 }
 type Call = { readonly id: number; readonly method: string }
 
-/** As long as an entry of the name service. */
+/** A value of the size of an entry. */
 const VALUE = `0x${'ab'.repeat(172)}`
 const RESULTS: Readonly<Record<string, string>> = {
   eth_chainId: '0x1',
@@ -27,8 +27,8 @@ const result = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: RESULTS[
 function serve(kind: LastServer): Promise<string> {
   const server = createServer(async (request, response) => {
     if (kind === 'hung') return
-    const asked = (await json(request)) as Call | readonly Call[]
-    const body = JSON.stringify(Array.isArray(asked) ? asked.map(result) : result(asked as Call))
+    const calls = (await json(request)) as Call | readonly Call[]
+    const body = JSON.stringify(Array.isArray(calls) ? calls.map(result) : result(calls as Call))
     response.writeHead(200, { 'content-type': 'application/json' }).end(body)
   })
   return new Promise((resolve) => {

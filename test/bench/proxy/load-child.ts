@@ -1,4 +1,4 @@
-/** A process that sends GETs over so many connections for a while, each as soon as the last was answered; and again. */
+/** A process that sends GETs over several connections for a given time, each after the answer to the previous one. */
 import { type Dispatcher, Pool } from 'undici'
 import { again, childArgument } from '../child.ts'
 import { measureLoad } from '../load.ts'
@@ -9,9 +9,9 @@ export type LoadArgument = {
   readonly headers?: Readonly<Record<string, string>>
   readonly connections: number
   readonly ms: number
-  /** So many requests and no more; without it as many as are answered. */
+  /** Maximum rate. Default: unlimited. */
   readonly perSecond?: number
-  /** Of every answer; 200 without it. */
+  /** Expected status of every answer. Default: 200. */
   readonly status?: number
 }
 
@@ -19,7 +19,7 @@ const argument = childArgument<LoadArgument>()
 const { origin, paths, headers = {}, perSecond, status: wanted = 200 } = argument
 const pool = new Pool(origin, { connections: argument.connections, pipelining: 1 })
 
-/** What is wrong with the answer; null: nothing. */
+/** Sends a GET. Resolves to a description of the failure, or to null. */
 function get(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     let status = 0
@@ -44,6 +44,6 @@ await again(argument, ({ connections, ms }) =>
     concurrency: connections,
     ms,
     perSecond,
-    ask: (index) => get(paths[index % paths.length] ?? ''),
+    send: (index) => get(paths[index % paths.length] ?? ''),
   }),
 )

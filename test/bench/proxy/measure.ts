@@ -1,4 +1,4 @@
-/** Verified lookups through the scan proxy, against direct and plainly proxied lookups that verify nothing. */
+/** Compares verified lookups through the scan proxy with direct lookups and those through a plain reverse proxy. */
 import { Resources } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
 import type { Load } from '../load.ts'
@@ -24,9 +24,9 @@ import { measureVisible } from './visible.ts'
 
 export type ProxyOptions = {
   readonly turns: number
-  /** Of those that kill and restart a node. */
+  /** Turns that kill and restart a node. */
   readonly faultTurns: number
-  /** Of one slice of a turn. */
+  /** Duration of one slice of a turn. */
   readonly ms: number
 }
 

@@ -1,4 +1,4 @@
-/** Fills a running cluster with names, as so many users would. */
+/** Fills a running cluster with names of several users. */
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -7,17 +7,17 @@ import type { RunningCluster } from 'quorumscan/testing'
 const AT_ONCE_MAX = 16
 const USERS = 16
 const FOUND_MS_MAX = 120_000
-/** A busy machine is late with the outcome of a request or a payment, which took effect or is tried again. */
+/** Attempts per name: on a busy machine the outcome of a request or payment may be late. */
 const TRIES_MAX = 5
 const clock = createSystemClock()
 
-type OfValidator = { readonly urls: Pick<RunningCluster['urls'], 'validator'> }
+type ValidatorAccess = { readonly urls: Pick<RunningCluster['urls'], 'validator'> }
 
 export function nameOf(index: number): string {
   return `bench-${String(index).padStart(4, '0')}.unverified.ns`
 }
 
-/** Registers names, those of a user one after the other, and returns when the last one is found through the proxy. */
+/** Registers names, with one registration per user at a time. Resolves when the proxy finds all. */
 export async function registerNames(cluster: RunningCluster, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, index) => nameOf(index))
   const users = Array.from({ length: Math.min(USERS, count) }, (_, index) => index)
@@ -34,9 +34,9 @@ export async function registerNames(cluster: RunningCluster, count: number): Pro
   )
 }
 
-/** A function that pays for a name; the confirmations follow by themselves. */
+/** Creates a user, and a function that requests and pays for a name. The confirmations follow automatically. */
 export async function createRegistrar(
-  cluster: OfValidator & Pick<RunningCluster, 'token'>,
+  cluster: ValidatorAccess & Pick<RunningCluster, 'token'>,
   user: string,
 ): Promise<(name: string) => Promise<void>> {
   const baseUrl = cluster.urls.validator
@@ -56,16 +56,16 @@ export async function createRegistrar(
     for (let left = TRIES_MAX; left > 0; left--) {
       const request = await create(name)
       const status = request === undefined ? 503 : await accept(request)
-      // It took effect, or is about to: whether it did is seen when the name is looked for.
+      // The payment was accepted, now or by an earlier attempt. Later lookups show its result.
       if (status === 200 || status === 404 || status === 409) return
     }
     throw new Error(`${name} was not paid`)
   }
 }
 
-/** The entry, as soon as enough nodes have it. */
+/** Waits until enough nodes have the entry, and returns it. */
 export function untilFound(
-  cluster: OfValidator,
+  cluster: ValidatorAccess,
   name: string,
   intervalMs = 50,
 ): Promise<{ readonly expires_at: string }> {

@@ -1,4 +1,4 @@
-/** The plainest reverse proxy to one node: passes GETs on and answers back, and trusts what it hears. */
+/** A minimal reverse proxy to one node: it forwards GETs and answers, and verifies nothing. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
@@ -17,8 +17,8 @@ const server = createServer((request, response) => {
     {
       onRequestStart() {},
       onResponseStart(_controller, status, headers) {
-        const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
-        response.writeHead(status, Object.fromEntries(kept))
+        const forwarded = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
+        response.writeHead(status, Object.fromEntries(forwarded))
       },
       onResponseData(_controller, data) {
         response.write(data)

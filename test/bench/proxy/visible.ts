@@ -1,20 +1,20 @@
-/** How long after its last confirmation a name is found. */
+/** Measures the time from the last confirmation of a name until lookups find it. */
 import { createSystemClock } from '@quorumscan/base'
 import { parseInstant } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { createRegistrar } from './names.ts'
 
-/** An entry is made in the transaction of the last confirmation, and lives so long (D-18). */
+/** Lifetime of an entry, which the transaction of the last confirmation creates (D-18). */
 const LIFETIME_MICROS = 90 * 86_400 * 1_000_000
 const clock = createSystemClock()
 
-/** Counts names of one process: no two measurements share one. */
-let named = 0
+/** Counts the names of this process, so that each measurement uses new names. */
+let nameCount = 0
 
 /**
- * Milliseconds, one a name.
+ * Returns one time per name, ms.
  *
- * @param find - Looks for a name until it is there.
+ * @param find - Waits until the name is found.
  */
 export async function measureVisible(
   cluster: RunningCluster,
@@ -24,7 +24,7 @@ export async function measureVisible(
   const register = await createRegistrar(cluster, 'patient')
   const delays: number[] = []
   for (let each = 0; each < count; each++) {
-    const name = `visible-${named++}.unverified.ns`
+    const name = `visible-${nameCount++}.unverified.ns`
     await register(name)
     const { expires_at: expiresAt } = await find(name)
     const confirmedAt = (parseInstant(expiresAt) ?? Number.NaN) - LIFETIME_MICROS

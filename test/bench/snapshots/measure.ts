@@ -1,4 +1,4 @@
-/** Snapshots of the state of many names: what it takes to take one, and how soon a node that was wiped is back. */
+/** Measures snapshots of the state of many names: the time to take one, and the recovery of a wiped node. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export async function measureSnapshots({
   turns,
 }: {
   readonly nameCount: number
-  /** Nodes that are wiped, one after the other. */
+  /** Number of nodes that are wiped, one after the other. */
   readonly turns: number
 }): Promise<void> {
   const clock = createSystemClock()

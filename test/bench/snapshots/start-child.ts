@@ -1,4 +1,4 @@
-/** A node with an empty Redis, until it can prove what it stores and follows the log from there. */
+/** Starts a node with an empty Redis, until it can prove its state and follows the log. */
 import { once } from 'node:events'
 import { assert, createSystemClock } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
@@ -13,7 +13,7 @@ export type StartArgument = { readonly socketPath: string; readonly peers: reado
 export type Started = {
   readonly offset: number
   readonly cpuSeconds: number
-  /** The most that the process had at once. */
+  /** Maximum memory of the process. */
   readonly memoryMib: number
 }
 
@@ -42,7 +42,7 @@ const replica = await openReplica({
 })
 const offset = await new Promise<number>((resolve) => {
   const ordering: Ordering = {
-    submit: () => Promise.reject(new Error('this log takes nothing')),
+    submit: () => Promise.reject(new Error('this log is read-only')),
     async *follow({ from, signal }) {
       if (from > 0) resolve(from)
       await once(signal, 'abort')
@@ -53,7 +53,7 @@ const offset = await new Promise<number>((resolve) => {
 })
 assert(
   replica.proofs.statePoints().some((point) => point.offset === offset),
-  'it can prove what it stores',
+  'the replica can prove its state',
 )
 const { user, system } = process.cpuUsage()
 answer({

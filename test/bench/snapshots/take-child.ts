@@ -1,4 +1,4 @@
-/** Two members with one replica: takes a snapshot for both, and gives it away until it is ended. */
+/** Takes a snapshot of one replica for two members, and serves it until the process ends. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ stop.abort()
 await running
 
 const [held] = one.held()
-if (held === undefined) throw new Error('it is held')
+if (held === undefined) throw new Error('the store has no snapshot')
 await two.take?.(held, contentOf(one))
 answer({
   peers: [await serve(one, 'sv-1'), await serve(two, 'sv-2')],

@@ -1,4 +1,4 @@
-/** A read of thirteen scans by votes, against plain requests to the same scans at the same moment. */
+/** Compares a voted read of thirteen scans with plain requests to the same scans at the same time. */
 import { createSystemClock } from '@quorumscan/base'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
 import { idOf, partyOf, type RunningScans, startScans } from '../../support/splice-scans.ts'
@@ -8,7 +8,7 @@ export type SpliceOptions = { readonly readCount: number }
 
 const NODE_COUNT = 13
 const FAULTY_MAX = 4
-/** The quickest scan, and how much slower each next one is: within a continent. */
+/** Latency of the fastest scan, and the step to each next one, as within a continent. */
 const [LATENCY_MS, STEP_MS] = [40, 4]
 const NAME = 'alice.unverified.cns'
 const PATH = `/api/scan/v0/ans-entries/by-name/${NAME}`
@@ -29,7 +29,7 @@ export async function measureSplice({ readCount }: SpliceOptions): Promise<void>
   await scan.names.resolve(NAME)
   await report('all honest', { scans, readCount, read: () => scan.names.resolve(NAME) })
 
-  // The quickest lies at once, and one hangs: they have no voice, so the next two are waited for.
+  // The fastest scan lies and the second one hangs, so that a read needs the next two.
   scans.behave('SV-1', (_, honest) => ({
     ...honest,
     text: honest.text.replaceAll(partyOf('a'), partyOf('b')),
@@ -52,7 +52,7 @@ async function report(
   },
 ): Promise<void> {
   const reads: number[] = []
-  /** By place, the quickest first. */
+  /** Times by rank, the fastest first. */
   const plain: number[][] = run.scans.urls.map(() => [])
   for (let count = 0; count < run.readCount; count++) {
     reads.push(await msOf(run.read))

@@ -1,4 +1,4 @@
-/** A participant's history with so many updates: taps, applied by a replica's own ingest. */
+/** Grows a participant's history of updates: taps, which a replica applies. */
 
 import { assert, type KeyPair } from '@quorumscan/base'
 import { walletJobs } from '@quorumscan/jobs'
@@ -23,12 +23,12 @@ import type { TestNetwork } from '@quorumscan/testkit'
 import { lateClock } from '../names/grow.ts'
 import { createMemoryLog } from '../names/memory-ordering.ts'
 
-/** Entries that are signed and appended at once. */
-const PORTION = 500
+/** Entries that are signed and appended together. */
+const BATCH_ENTRIES = 500
 const STEP_MICROS = 1_000
 const NOT_AFTER_MICROS = 60_000_000
 
-/** Returns the party that sees every update. Afterwards the validator can continue from what is in Redis. */
+/** Returns the party that sees every update. A validator can then start on the Redis. */
 export async function growUpdates(options: {
   readonly network: TestNetwork
   readonly socketPath: string
@@ -38,7 +38,7 @@ export async function growUpdates(options: {
   const { keyPair, count, network } = options
   const { genesis, genesisHash } = network
   const party = partyIdOf('reader', keyPair.publicKey)
-  assert(party !== undefined, 'it is a hint')
+  assert(party !== undefined, 'the hint is valid')
   const rules = genesisDelta(genesis, genesisHash).created.find((one) => isOf(coinRules, one))
   assert(rules !== undefined, 'the genesis has coin rules')
   await using replica = await openReplica({
@@ -88,8 +88,8 @@ export async function growUpdates(options: {
     receiver: party,
     amount: AMOUNT_SCALE,
   })
-  for (let done = 0; done < count; done += PORTION)
-    await append([party], tap, Math.min(PORTION, count - done))
+  for (let done = 0; done < count; done += BATCH_ENTRIES)
+    await append([party], tap, Math.min(BATCH_ENTRIES, count - done))
   stopping.abort()
   await running
   return party

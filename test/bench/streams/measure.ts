@@ -1,4 +1,4 @@
-/** Streams of updates: a backlog to one client, the memory it takes, and what idle subscribers cost. */
+/** Measures streams of updates: a backlog to one client, its memory, and the cost of idle subscribers. */
 import { connect, type Socket } from 'node:net'
 import { assert, createSystemClock } from '@quorumscan/base'
 import { createTestNetwork, startRedis, type TestRedis, testKeyPair } from '@quorumscan/testkit'
@@ -14,7 +14,7 @@ export type StreamsOptions = {
   readonly updateCount: number
   readonly turns: number
   readonly subscriberCount: number
-  /** How long idle subscribers are watched. */
+  /** Duration of the measurement of idle subscribers. */
   readonly ms: number
 }
 
@@ -22,7 +22,7 @@ const VALIDATOR = new URL('./validator-child.js', import.meta.url)
 const PLAIN = new URL('./plain-child.js', import.meta.url)
 const PLAIN_KEY = 'plain'
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
-/** Of the backlog; with a part of it memory is compared. */
+/** Divisor of the backlog, for the part with whose memory the whole is compared. */
 const PART = 10
 const MEMORY_INTERVAL_MS = 50
 const MEBIBYTE = 1_048_576
@@ -33,7 +33,7 @@ type Backlog = {
   readonly redis: TestRedis
   readonly plain: TestRedis
   readonly party: string
-  /** Of each element's payload. */
+  /** Payload size of each element. */
   readonly payloadBytes: readonly number[]
 }
 
@@ -70,11 +70,11 @@ function startValidator({ redis, party }: Pick<Backlog, 'redis' | 'party'>) {
   return startChild(VALIDATOR, { socketPath, party } satisfies ValidatorArgument)
 }
 
-/** Reads the stream once, and lays its elements where the plain loop finds them. */
+/** Reads the stream once, and stores its elements for the plain loop. */
 async function copyElements(backlog: Omit<Backlog, 'payloadBytes'>): Promise<readonly number[]> {
   await using child = startValidator(backlog)
   const server = await child.result<ValidatorAnswer>()
-  const socket = await openStream(server, await wholeOf(server, backlog.party))
+  const socket = await openStream(server, await requestOfPart(server, backlog.party))
   const client = backlog.plain.connect()
   const sizes: number[] = []
   try {
@@ -92,7 +92,7 @@ async function copyElements(backlog: Omit<Backlog, 'payloadBytes'>): Promise<rea
   return sizes
 }
 
-async function wholeOf(server: ValidatorAnswer, party: string, part = 1) {
+async function requestOfPart(server: ValidatorAnswer, party: string, part = 1) {
   const { offset } = await ledgerEnd(server)
   return requestOf(party, { beginExclusive: 0, endInclusive: Math.floor(offset / part) })
 }
@@ -117,7 +117,7 @@ async function measureRate(backlog: Backlog, { turns }: StreamsOptions): Promise
   const streamed = async () => {
     await using child = startValidator(backlog)
     const server = await child.result<ValidatorAnswer>()
-    const request = await wholeOf(server, party)
+    const request = await requestOfPart(server, party)
     return await perSecond(openStream(server, request), wireBytesOf(payloadBytes))
   }
   const plainly = async () => {
@@ -150,14 +150,14 @@ async function measureMemory(backlog: Backlog): Promise<void> {
   const peakOf = async (part: number) => {
     await using child = startValidator(backlog)
     const server = await child.result<ValidatorAnswer>()
-    const socket = await openStream(server, await wholeOf(server, backlog.party, part))
+    const socket = await openStream(server, await requestOfPart(server, backlog.party, part))
     const sizes = backlog.payloadBytes.slice(0, Math.floor(backlog.payloadBytes.length / part) - 1)
     const ended = new AbortController()
     const reading = received(socket, wireBytesOf(sizes)).finally(() => ended.abort())
     let peak = 0
     while (!ended.signal.aborted) {
       peak = Math.max(peak, await residentBytes(server))
-      await clock.delay(MEMORY_INTERVAL_MS, ended.signal).catch(() => {}) // It has ended.
+      await clock.delay(MEMORY_INTERVAL_MS, ended.signal).catch(() => {}) // Aborted: the loop ends.
     }
     await reading
     socket.destroy()
@@ -180,7 +180,7 @@ async function residentBytes({ url }: ValidatorAnswer): Promise<number> {
   return Number(/^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)$/m.exec(text)?.[1])
 }
 
-/** Commands a second that the Redis of the validator gets, without and with idle subscribers. */
+/** Commands per second to the validator's Redis, without and with idle subscribers. */
 async function measureIdle(backlog: Backlog, options: StreamsOptions): Promise<void> {
   const { subscriberCount, ms } = options
   await using child = startValidator(backlog)
@@ -198,7 +198,7 @@ async function measureIdle(backlog: Backlog, options: StreamsOptions): Promise<v
   const sockets = await Promise.all(
     Array.from({ length: subscriberCount }, async () => {
       const socket = await openStream(server, requestOf(backlog.party, { beginExclusive }))
-      // Its first checkpoint: it stands at the end and waits.
+      // After the first checkpoint the stream waits at the end.
       await received(socket, 1)
       return socket
     }),

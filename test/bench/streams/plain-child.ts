@@ -1,4 +1,4 @@
-/** The plainest loop: reads what lies ready in Redis, portion by portion, and writes it to a socket. */
+/** A minimal loop: it reads stored elements from Redis in batches, and writes them to a socket. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Redis } from 'ioredis'
@@ -7,16 +7,16 @@ import { answer, childArgument } from '../child.ts'
 export type PlainArgument = { readonly socketPath: string; readonly key: string }
 export type PlainAnswer = { readonly port: number }
 
-/** As many as the validator takes at once. */
-const PORTION = 500
+/** Batch size of the validator. */
+const BATCH = 500
 
 const { socketPath, key } = childArgument<PlainArgument>()
 const redis = new Redis({ path: socketPath })
 const server = createServer(async (socket) => {
-  socket.on('error', () => {}) // The client has enough.
+  socket.on('error', () => {}) // The client has closed the connection.
   await once(socket, 'data')
   for (let after = '-'; ; ) {
-    const entries = (await redis.callBuffer('XRANGE', key, after, '+', 'COUNT', PORTION)) as [
+    const entries = (await redis.callBuffer('XRANGE', key, after, '+', 'COUNT', BATCH)) as [
       Buffer,
       [Buffer, Buffer],
     ][]

@@ -1,24 +1,24 @@
-/** Clients that only count bytes, so that the measurement is of the server. */
+/** Clients that only count bytes, so that measurements show the cost of the server. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { assert } from '@quorumscan/base'
 
-/** RFC 6455: a text frame of a client, masked with zeros. */
+/** A text frame of a client (RFC 6455), masked with zeros. */
 function frameOf(text: string): Buffer {
   const payload = Buffer.from(text)
-  assert(payload.byteLength >= 126 && payload.byteLength < 65_536, 'a request of usual size')
+  assert(payload.byteLength >= 126 && payload.byteLength < 65_536, 'the request has a usual size')
   const header = Buffer.from([0x81, 0x80 | 126, payload.byteLength >> 8, payload.byteLength & 255])
   return Buffer.concat([header, Buffer.alloc(4), payload])
 }
 
-/** Bytes of a server's frame around a payload. */
+/** Header size of a server's frame. */
 function headerBytes(payloadBytes: number): number {
   if (payloadBytes < 126) return 2
   return payloadBytes < 65_536 ? 4 : 10
 }
 
-/** An upgraded connection that has sent its request. What comes is for the caller. */
+/** Opens a WebSocket, and sends its request. The caller reads the answers. */
 export async function openStream(
   server: { readonly url: string; readonly token: string },
   request: object,
@@ -36,7 +36,7 @@ export async function openStream(
   return socket
 }
 
-/** Resolves when so many bytes came. */
+/** Resolves when the socket has received this many bytes. */
 export function received(socket: Socket, bytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let count = 0

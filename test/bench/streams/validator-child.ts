@@ -1,4 +1,4 @@
-/** A process with a validator on a Redis that has a history; its log is away, so that nothing is added. */
+/** A process with a validator on a Redis that has a history. Its log is down, so that no update is added. */
 
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const file = async (name: string, text: string) => {
 const secret = testKeyPair('secret').seed
 const { genesis, genesisHash } = createTestNetwork()
 const READER = 'reader'
-/** Not by a request: no administrator is there before the validator follows a log. */
+/** Adds the user to the store, because requests of an administrator need a validator that follows a log. */
 const addReader = async () => {
   await using store = await openValidatorStore({ redis: { path: socketPath }, genesisHash })
   await store.users.insert({

@@ -1,38 +1,38 @@
-/** What a case is: a request that its route answers well, and for each error that the route declares a request that meets it. */
+/** A case: a request that succeeds, and for each error that the route declares a request that causes it. */
 import type { RouteDef } from '@quorumscan/api'
 import type { World } from './world.ts'
 
-/** Where it differs from what is usual for the route: `ask.ts` fills in method, path, base address and token. */
-export type Asked = {
+/** The parts of a request. `send-case.ts` fills in method, path, and the usual base address and token of the route. */
+export type Input = {
   readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number | boolean>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Parameters that go into the path as they are. */
+  /** Path parameters that are not encoded. */
   readonly rawParams?: Readonly<Record<string, string>>
-  /** Bytes and texts go as they are, all else as JSON. */
+  /** Bytes and strings are sent unchanged, other values as JSON. */
   readonly body?: unknown
-  /** Null: no token. Absent: that of a user, an administrator or a peer, as the route wants it. */
+  /** Null: no token. Absent: the token of a user, an administrator or a peer, as the route requires. */
   readonly token?: string | null
-  /** The base address, where it is another process than usual. */
+  /** The base address. Default: the usual process of the surface. */
   readonly url?: string
 }
 
-export type Ask = (world: World) => Asked | Promise<Asked>
+export type Build = (world: World) => Input | Promise<Input>
 
-/** No request to a whole network meets it. */
+/** No request to a healthy network causes it. */
 export type Unreachable = {
   readonly unreachable: string
-  /** The file of tests that shows it instead: its text names the code. */
-  readonly shownBy?: string
+  /** The file that tests it instead. It contains the code. */
+  readonly testedBy?: string
 }
 
-export type Way = Ask | Unreachable
+export type Cause = Build | Unreachable
 
 export type Case<ErrorName extends string | number> = {
-  readonly success: Way
-  readonly errors: { readonly [Name in ErrorName]: Way }
-  /** For what every server adds (`added.ts`), where the usual way does not fit the route. */
-  readonly added?: Readonly<Record<string, Way>>
+  readonly success: Cause
+  readonly errors: { readonly [Name in ErrorName]: Cause }
+  /** Causes of the added errors (`added.ts`), if the usual cause does not fit the route. */
+  readonly added?: Readonly<Record<string, Cause>>
 }
 
 /** A case for each route of a table, and for each error that the route declares. */
@@ -40,22 +40,22 @@ export type CasesOf<Table extends Readonly<Record<string, Pick<RouteDef, 'errors
   readonly [Id in keyof Table]: Case<Table[Id]['errors'][number]>
 }
 
-export const cannot = (unreachable: string, shownBy?: string): Unreachable => ({
+export const cannot = (unreachable: string, testedBy?: string): Unreachable => ({
   unreachable,
-  ...(shownBy === undefined ? {} : { shownBy }),
+  ...(testedBy === undefined ? {} : { testedBy }),
 })
 
-export const isReachable = (way: Way): way is Ask => typeof way === 'function'
+export const isReachable = (way: Cause): way is Build => typeof way === 'function'
 
-/** States of a process, of its disk, its clock or its neighbours that a whole network is not in. */
+/** Errors of states in which a healthy network is not. */
 export const broken = {
   NOT_READY: cannot('a process that is starting', 'packages/server/src/lifecycle.test.ts'),
   LOG_REGRESSED: cannot(
-    'a log that lost its end',
+    'a log that has lost its end',
     'apps/synchronizer/src/synchronizer.integration.test.ts',
   ),
   SOFTWARE_OUTDATED: cannot('a newer protocol in force', 'test/e2e/upgrade.test.ts'),
-  ORDERING_HALTED: cannot('engines that stopped', 'packages/cometbft/src/engine-state.test.ts'),
+  ORDERING_HALTED: cannot('stopped engines', 'packages/cometbft/src/engine-state.test.ts'),
   STATE_DIVERGED: cannot(
     'a replica with another state',
     'apps/scan/src/certified.integration.test.ts',
@@ -63,9 +63,9 @@ export const broken = {
   LOG_FORK: cannot('two histories', 'apps/validator/src/stopped-replica.integration.test.ts'),
   LOG_FULL: cannot('a full disk', 'test/e2e/full-disk.test.ts'),
   CLOCK_OFF: cannot(
-    'a clock that is off',
+    'a wrong clock',
     'apps/synchronizer/src/synchronizer.integration.test.ts',
   ),
-  USERS_LOST: cannot('users that are gone', 'test/e2e/damage.test.ts'),
-  DEPENDENCY_UNAVAILABLE: cannot('a Redis that is away', 'packages/server/src/lifecycle.test.ts'),
+  USERS_LOST: cannot('lost users', 'test/e2e/damage.test.ts'),
+  DEPENDENCY_UNAVAILABLE: cannot('a Redis that is down', 'packages/server/src/lifecycle.test.ts'),
 } as const

@@ -1,14 +1,14 @@
-/** Cases of the ledger interface. Its routes declare statuses; codes are upstream's. */
+/** Cases of the ledger interface. Its routes declare statuses; the codes are those of upstream. */
 import type { ledgerRoutes } from '@quorumscan/api'
 import { send } from '@quorumscan/testkit'
-import { type Ask, type Case, cannot } from './case.ts'
+import { type Build, type Case, cannot } from './case.ts'
 import type { World } from './world.ts'
 
 type StatusOf<Route> = Route extends { readonly errorStatuses: readonly (infer S extends number)[] }
   ? S
   : never
 
-/** A case for each route, and for each status that the route declares beyond the common ones. */
+/** A case for each route, with each status that the route declares in addition to the common ones. */
 type LedgerCasesOf<Table> = { readonly [Id in keyof Table]: Case<StatusOf<Table[Id]>> }
 
 const TEMPLATE = '#quorumscan-coin:Coin.Rules:CoinRules'
@@ -34,7 +34,7 @@ const updateFormatOf = (world: World, templateId?: string) => ({
   includeTransactions: transactionFormatOf(world, templateId),
 })
 
-/** A tap, which takes effect. */
+/** A tap, which succeeds unless `more` changes it. */
 const commandsOf = ({ user, coinRules, fresh }: World, more: object = {}) => ({
   commands: [
     {
@@ -61,23 +61,23 @@ async function post(world: World, path: string, body: object) {
   return answer.body
 }
 
-const submitted = (world: World): Promise<{ updateId: string; completionOffset: number }> =>
+const submitTap = (world: World): Promise<{ updateId: string; completionOffset: number }> =>
   post(world, '/v2/commands/submit-and-wait', commandsOf(world))
 
-/** Before an update of the user, and at it. */
+/** Makes an update of the user, and returns the range of offsets with only that update. */
 async function range(world: World) {
-  const { completionOffset } = await submitted(world)
+  const { completionOffset } = await submitTap(world)
   return { beginExclusive: completionOffset - 1, endInclusive: completionOffset }
 }
 
 const updates =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   async (world) => ({
     query: FEW,
     body: { ...(await range(world)), updateFormat: updateFormatOf(world, templateId) },
   })
 const trees =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   async (world) => ({
     query: FEW,
     body: {
@@ -87,31 +87,31 @@ const trees =
     },
   })
 const expired = cannot(
-  'a token that expires meanwhile',
+  'a token that expires during the request',
   'apps/validator/src/ledger-api/updates.integration.test.ts',
 )
-const lists = (of: (templateId?: string) => Ask) => ({
+const lists = (of: (templateId?: string) => Build) => ({
   success: of(),
   errors: { 404: of(NO_TEMPLATE), 409: expired },
 })
 const contractsAt =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   async (world) => {
     const { endInclusive } = await range(world)
     const eventFormat = eventFormatOf(world, templateId)
     return { query: FEW, body: { activeAtOffset: endInclusive, eventFormat } }
   }
 const contractsPage =
-  (templateId?: string): Ask =>
+  (templateId?: string): Build =>
   (world) => ({ body: { eventFormat: eventFormatOf(world, templateId), maxPageSize: 5 } })
 const pages = {
   success: contractsPage(),
   errors: { 404: contractsPage(NO_TEMPLATE) },
 }
 
-const known: Ask = ({ user }) => ({ params: { id: user.id } })
-const ofNoUser =
-  (more: object = {}): Ask =>
+const known: Build = ({ user }) => ({ params: { id: user.id } })
+const forUnknownUser =
+  (more: object = {}): Build =>
   ({ fresh, admin }) => ({ params: { id: fresh() }, token: admin, ...more })
 const rights = (party: string) => ({
   body: { rights: [{ kind: { CanReadAs: { value: { party } } } }] },
@@ -120,14 +120,14 @@ const userUpdate = {
   body: { user: { isDeactivated: false }, updateMask: { paths: ['is_deactivated'] } },
 }
 const provider = { body: { sourceIdentityProviderId: '', targetIdentityProviderId: '' } }
-const partyUpdate = (party: string): Awaited<ReturnType<Ask>> => ({
+const partyUpdate = (party: string): Awaited<ReturnType<Build>> => ({
   params: { party },
   body: {
     partyDetails: { party, localMetadata: { annotations: { a: 'b' } } },
     updateMask: { paths: ['local_metadata'] },
   },
 })
-const plain = { success: (() => ({})) satisfies Ask, errors: {} }
+const plain = { success: (() => ({})) satisfies Build, errors: {} }
 
 const NO_CONTRACT = {
   commands: [
@@ -152,7 +152,7 @@ export const ledgerCases = {
   },
   getUpdateById: {
     success: async (world) => ({
-      body: { updateId: (await submitted(world)).updateId, updateFormat: updateFormatOf(world) },
+      body: { updateId: (await submitTap(world)).updateId, updateFormat: updateFormatOf(world) },
     }),
     errors: {
       404: (world) => ({
@@ -163,14 +163,14 @@ export const ledgerCases = {
   getUpdateByOffset: {
     success: async (world) => ({
       body: {
-        offset: (await submitted(world)).completionOffset,
+        offset: (await submitTap(world)).completionOffset,
         updateFormat: updateFormatOf(world),
       },
     }),
     errors: {
       404: async (world) => ({
         body: {
-          offset: (await submitted(world)).completionOffset,
+          offset: (await submitTap(world)).completionOffset,
           updateFormat: updateFormatOf(world, NO_TEMPLATE),
         },
       }),
@@ -190,7 +190,7 @@ export const ledgerCases = {
   getTransactionById: {
     success: async (world) => ({
       body: {
-        updateId: (await submitted(world)).updateId,
+        updateId: (await submitTap(world)).updateId,
         transactionFormat: transactionFormatOf(world),
       },
     }),
@@ -208,7 +208,7 @@ export const ledgerCases = {
     success: (world) => ({ body: commandsOf(world) }),
     errors: {
       404: (world) => ({ body: commandsOf(world, NO_CONTRACT) }),
-      // It waits for its time, so that the second one finds it in flight.
+      // The first submission waits for its ledger time, so that the second one finds it in flight.
       409: async (world) => {
         const body = commandsOf(world, { minLedgerTimeRel: { seconds: 5 } })
         await post(world, '/v2/commands/async/submit', body)
@@ -257,33 +257,33 @@ export const ledgerCases = {
       409: ({ user }) => ({ body: { user: { id: user.id, primaryParty: '' }, rights: [] } }),
     },
   },
-  getLedgerUser: { success: known, errors: { 404: ofNoUser() } },
+  getLedgerUser: { success: known, errors: { 404: forUnknownUser() } },
   updateLedgerUser: {
     success: async (world) => ({ params: { id: (await world.newUser(null)).id }, ...userUpdate }),
-    errors: { 404: ofNoUser(userUpdate) },
+    errors: { 404: forUnknownUser(userUpdate) },
   },
   deleteLedgerUser: {
     success: async (world) => ({ params: { id: (await world.newUser(null)).id } }),
-    errors: { 404: ofNoUser() },
+    errors: { 404: forUnknownUser() },
   },
   updateUserProvider: {
     success: ({ user }) => ({ params: { id: user.id }, ...provider }),
-    errors: { 404: ofNoUser(provider) },
+    errors: { 404: forUnknownUser(provider) },
   },
-  listRights: { success: known, errors: { 404: ofNoUser() } },
+  listRights: { success: known, errors: { 404: forUnknownUser() } },
   grantRights: {
     success: async (world) => {
       const other = await world.newUser(null)
       return { params: { id: other.id }, ...rights(world.user.party) }
     },
-    errors: { 404: ofNoUser(rights(UNKNOWN_PARTY)) },
+    errors: { 404: forUnknownUser(rights(UNKNOWN_PARTY)) },
   },
   revokeRights: {
     success: async (world) => {
       const other = await world.newUser(null)
       return { params: { id: other.id }, ...rights(world.user.party) }
     },
-    errors: { 404: ofNoUser(rights(UNKNOWN_PARTY)) },
+    errors: { 404: forUnknownUser(rights(UNKNOWN_PARTY)) },
   },
   allocateParty: {
     success: ({ fresh }) => ({ body: { partyIdHint: fresh() } }),

@@ -1,39 +1,39 @@
 /** Cases of the scan proxy of the validator. */
 import type { validatorRoutes } from '@quorumscan/api'
-import { type Ask, type CasesOf, cannot, type Way } from './case.ts'
+import { type Build, type CasesOf, type Cause, cannot } from './case.ts'
 import { badToken, invalidParty, unknownName, unknownParty } from './scan.ts'
 
 const OUTCOME_TEST = 'packages/scan-proxy/src/outcome.test.ts'
 
 const withHeader =
-  (ask: Ask, headers: Readonly<Record<string, string>>): Ask =>
-  async (world) => ({ ...(await ask(world)), headers })
+  (build: Build, headers: Readonly<Record<string, string>>): Build =>
+  async (world) => ({ ...(await build(world)), headers })
 
-function quorumErrors(ask: Ask) {
+function quorumErrors(build: Build) {
   return {
-    INVALID_QUORUM: withHeader(ask, { 'x-quorum': '99' }),
-    CONSENSUS_LAGGING: withHeader(ask, { 'x-min-offset': String(Number.MAX_SAFE_INTEGER) }),
+    INVALID_QUORUM: withHeader(build, { 'x-quorum': '99' }),
+    CONSENSUS_LAGGING: withHeader(build, { 'x-min-offset': String(Number.MAX_SAFE_INTEGER) }),
     CONSENSUS_DISPUTED: cannot('nodes that contradict each other', OUTCOME_TEST),
-    NOT_ENOUGH_NODES: cannot('nodes that are dead', OUTCOME_TEST),
-  } satisfies Record<string, Way>
+    NOT_ENOUGH_NODES: cannot('nodes that are down', OUTCOME_TEST),
+  } satisfies Record<string, Cause>
 }
 
-const certifiedErrors = (ask: Ask) => ({
-  ...quorumErrors(ask),
+const certifiedErrors = (build: Build) => ({
+  ...quorumErrors(build),
   OFFSET_PRUNED: cannot(
-    'a walk that is older than what nodes keep',
+    'a list that is older than the states that nodes keep',
     'packages/scan-proxy/src/own-history.test.ts',
   ),
 })
 
-const page: Ask = () => ({ query: { page_size: 5 } })
-const byName: Ask = ({ name }) => ({ params: { name } })
-const byParty: Ask = ({ user }) => ({ params: { party: user.party } })
-const pageOfParty: Ask = ({ user }) => ({ params: { party: user.party }, query: { page_size: 5 } })
-const batch: Ask = ({ name }) => ({ body: { lookups: [{ name }] } })
-const activities: Ask = () => ({ body: { page_size: 5 } })
-const emptyBody: Ask = () => ({ body: {} })
-const plain: Ask = () => ({})
+const page: Build = () => ({ query: { page_size: 5 } })
+const byName: Build = ({ name }) => ({ params: { name } })
+const byParty: Build = ({ user }) => ({ params: { party: user.party } })
+const partyPage: Build = ({ user }) => ({ params: { party: user.party }, query: { page_size: 5 } })
+const batch: Build = ({ name }) => ({ body: { lookups: [{ name }] } })
+const activities: Build = () => ({ body: { page_size: 5 } })
+const emptyBody: Build = () => ({ body: {} })
+const plain: Build = () => ({})
 
 type Table = typeof validatorRoutes
 type Proxied = { [Id in keyof Table as Id extends `proxy${string}` ? Id : never]: Table[Id] }
@@ -56,11 +56,11 @@ export const proxyCases = {
     },
   },
   proxyListEntriesByParty: {
-    success: pageOfParty,
+    success: partyPage,
     errors: {
-      ...certifiedErrors(pageOfParty),
+      ...certifiedErrors(partyPage),
       INVALID_PARTY: invalidParty,
-      INVALID_PAGE_TOKEN: badToken(pageOfParty),
+      INVALID_PAGE_TOKEN: badToken(partyPage),
     },
   },
   proxyLookupEntries: {

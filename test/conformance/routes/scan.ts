@@ -1,78 +1,78 @@
 /** Cases of the scan node. */
 import { CERTIFIED_MEDIA_TYPE, type scanRoutes } from '@quorumscan/api'
-import { type Ask, type Asked, broken, type CasesOf, cannot, type Way } from './case.ts'
+import { type Build, broken, type CasesOf, type Cause, cannot, type Input } from './case.ts'
 import { healthCases } from './health.ts'
 
 const FAR_OFFSET = Number.MAX_SAFE_INTEGER
 const OTHER_PARTY = `unknown::1220${'0'.repeat(64)}`
-const proven = { accept: CERTIFIED_MEDIA_TYPE }
+const acceptCertified = { accept: CERTIFIED_MEDIA_TYPE }
 
 /** The same request, read at an offset. */
-const at =
-  (ask: Ask, offset: number): Ask =>
-  async (world) => ({ ...(await ask(world)), headers: { 'x-read-at-offset': `${offset}` } })
+const atOffset =
+  (build: Build, offset: number): Build =>
+  async (world) => ({ ...(await build(world)), headers: { 'x-read-at-offset': `${offset}` } })
 
 const belowHorizon =
-  (ask: Ask): Ask =>
-  async (world) => ({ ...(await at(ask, 1)(world)), url: await world.prunedNode() })
+  (build: Build): Build =>
+  async (world) => ({ ...(await atOffset(build, 1)(world)), url: await world.prunedNode() })
 
-function pinErrors(ask: Ask) {
+function pinErrors(build: Build) {
   const { LOG_FORK, ORDERING_HALTED, LOG_FULL, CLOCK_OFF, USERS_LOST, SOFTWARE_OUTDATED, ...rest } =
     broken
   return {
     ...rest,
-    OFFSET_NOT_REACHED: at(ask, FAR_OFFSET),
-    OFFSET_PRUNED: belowHorizon(ask),
-  } satisfies Record<string, Way>
+    OFFSET_NOT_REACHED: atOffset(build, FAR_OFFSET),
+    OFFSET_PRUNED: belowHorizon(build),
+  } satisfies Record<string, Cause>
 }
 
-/** The same request for a proof, with bounds that the proof must meet. */
-const provenWith =
-  (ask: Ask, bounds: Readonly<Record<string, string | number>>, isBody: boolean): Ask =>
+/** The same request for a certified answer, with bounds. */
+const withBounds =
+  (build: Build, bounds: Readonly<Record<string, string | number>>, isBody: boolean): Build =>
   async (world) => {
-    const asked: Asked = await ask(world)
+    const request: Input = await build(world)
     return isBody
-      ? { ...asked, headers: proven, body: { ...Object(asked.body), ...bounds } }
-      : { ...asked, headers: proven, query: { ...asked.query, ...bounds } }
+      ? { ...request, headers: acceptCertified, body: { ...Object(request.body), ...bounds } }
+      : { ...request, headers: acceptCertified, query: { ...request.query, ...bounds } }
   }
 
-function certifiedErrors(ask: Ask, { isBody = false } = {}) {
+function certifiedErrors(build: Build, { isBody = false } = {}) {
   return {
-    ...pinErrors(ask),
+    ...pinErrors(build),
     LOG_FORK: broken.LOG_FORK,
-    INVALID_QUORUM: provenWith(ask, { signers: '99' }, isBody),
-    NO_CERTIFICATE: provenWith(ask, { min_offset: FAR_OFFSET }, isBody),
-  } satisfies Record<string, Way>
+    INVALID_QUORUM: withBounds(build, { signers: '99' }, isBody),
+    NO_CERTIFICATE: withBounds(build, { min_offset: FAR_OFFSET }, isBody),
+  } satisfies Record<string, Cause>
 }
 
-const byName: Ask = ({ name }) => ({ params: { name } })
-const byParty: Ask = ({ user }) => ({ params: { party: user.party } })
-const page: Ask = () => ({ query: { page_size: 5 } })
-const pageOfParty: Ask = ({ user }) => ({ params: { party: user.party }, query: { page_size: 5 } })
-const batch: Ask = ({ name }) => ({ body: { lookups: [{ name }] } })
-const activities: Ask = () => ({ body: { page_size: 5 } })
-const emptyBody: Ask = () => ({ body: {} })
-const rounds: Ask = () => ({
+const byName: Build = ({ name }) => ({ params: { name } })
+const byParty: Build = ({ user }) => ({ params: { party: user.party } })
+const page: Build = () => ({ query: { page_size: 5 } })
+const partyPage: Build = ({ user }) => ({ params: { party: user.party }, query: { page_size: 5 } })
+const batch: Build = ({ name }) => ({ body: { lookups: [{ name }] } })
+const activities: Build = () => ({ body: { page_size: 5 } })
+const emptyBody: Build = () => ({ body: {} })
+const rounds: Build = () => ({
   body: { cached_open_mining_round_contract_ids: [], cached_issuing_round_contract_ids: [] },
 })
-const plain: Ask = () => ({})
+const plain: Build = () => ({})
 
 export const badToken =
-  (ask: Ask): Ask =>
+  (build: Build): Build =>
   async (world) => {
-    const asked = await ask(world)
-    return { ...asked, query: { ...asked.query, page_token: 'bm9uZQ' } }
+    const request = await build(world)
+    return { ...request, query: { ...request.query, page_token: 'bm9uZQ' } }
   }
-export const invalidParty: Ask = () => ({ params: { party: 'alice' }, query: { page_size: 5 } })
-export const unknownName: Ask = (world) => ({ params: { name: world.newName() } })
-export const unknownParty: Ask = () => ({ params: { party: OTHER_PARTY } })
+export const invalidParty: Build = () => ({ params: { party: 'alice' }, query: { page_size: 5 } })
+export const unknownName: Build = (world) => ({ params: { name: world.newName() } })
+export const unknownParty: Build = () => ({ params: { party: OTHER_PARTY } })
 
 const NO_SNAPSHOT = cannot(
-  'the first snapshot is that of offset 1 024, or of the next hour',
+  'the first snapshot is at offset 1 024, or in the next hour',
   'apps/scan/src/snapshots.integration.test.ts',
 )
 
-const engineReason = 'engines read of each other where members order together'
+const engineReason = 'only engines of ordering members read it from each other'
 /** One synchronizer orders the network of these tests. */
 export const engineCase = {
   success: cannot(engineReason, 'packages/cometbft/src/state-sync/engine-read.test.ts'),
@@ -107,11 +107,11 @@ export const scanCases = {
     },
   },
   listEntriesByParty: {
-    success: pageOfParty,
+    success: partyPage,
     errors: {
-      ...certifiedErrors(pageOfParty),
+      ...certifiedErrors(partyPage),
       INVALID_PARTY: invalidParty,
-      INVALID_PAGE_TOKEN: badToken(pageOfParty),
+      INVALID_PAGE_TOKEN: badToken(partyPage),
     },
   },
   lookupEntries: {
@@ -145,16 +145,16 @@ export const scanCases = {
     success: plain,
     errors: {
       ...certifiedErrors(plain),
-      OFFSET_NOT_REACHED: cannot('it is read at no offset of the caller'),
-      OFFSET_PRUNED: cannot('it is read at no offset of the caller'),
+      OFFSET_NOT_REACHED: cannot('the caller cannot set the offset'),
+      OFFSET_PRUNED: cannot('the caller cannot set the offset'),
     },
   },
   listStateStatements: {
     success: () => ({ query: { after: 0 } }),
     errors: {
       ...pinErrors(plain),
-      OFFSET_NOT_REACHED: cannot('it is read at no offset of the caller'),
-      OFFSET_PRUNED: cannot('it is read at no offset of the caller'),
+      OFFSET_NOT_REACHED: cannot('the caller cannot set the offset'),
+      OFFSET_PRUNED: cannot('the caller cannot set the offset'),
     },
   },
   listProposals: {

@@ -1,4 +1,4 @@
-/** Cases of the WebSockets: the first frame that is answered by an element, and one that is answered by an error. */
+/** Cases of the WebSockets: a first frame that an element answers, and one that an error answers. */
 
 import { once } from 'node:events'
 import type { socketRoutes } from '@quorumscan/api'
@@ -18,7 +18,7 @@ const updateFormatOf = (world: World) => ({
   },
 })
 
-/** The user taps, so that there is something after the offset. */
+/** Makes a tap, and returns an offset before it. */
 async function beforeTap(world: World): Promise<number> {
   const before = await world.ledgerEnd()
   await world.user.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
@@ -53,7 +53,7 @@ export const socketCases = {
   streamActivities: { success: () => ({}), error: () => [] },
 } satisfies { readonly [Id in keyof typeof socketRoutes]: SocketCase }
 
-/** The first frame that the server sends after this one. */
+/** Sends a frame, and returns the first frame of the server. */
 export async function firstFrame(world: World, path: string, request: object): Promise<unknown> {
   const socket = new WebSocket(`${world.urls.validator.replace('http', 'ws')}${path}`, {
     headers: { authorization: `Bearer ${world.user.token}` },

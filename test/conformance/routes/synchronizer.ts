@@ -14,7 +14,7 @@ export const synchronizerCases = {
     errors: {
       ...{ NOT_READY, DEPENDENCY_UNAVAILABLE, LOG_FULL, CLOCK_OFF, LOG_REGRESSED, ORDERING_HALTED },
       LIMIT_EXCEEDED: cannot(
-        'a signer with more entries in flight than it may have',
+        'a signer with too many entries in flight',
         'apps/synchronizer/src/synchronizer.integration.test.ts',
       ),
       SUBMISSION_EXPIRED: ({ expiredEntry }) => ({ body: expiredEntry() }),
@@ -27,7 +27,7 @@ export const synchronizerCases = {
     success: () => ({ query: { from: 1 } }),
     errors: {
       ...{ NOT_READY, DEPENDENCY_UNAVAILABLE },
-      OFFSET_PRUNED: cannot('a log that was trimmed', 'packages/log/src/feed.integration.test.ts'),
+      OFFSET_PRUNED: cannot('a trimmed log', 'packages/log/src/feed.integration.test.ts'),
     },
   },
 } satisfies CasesOf<typeof synchronizerRoutes>

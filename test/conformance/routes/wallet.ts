@@ -2,7 +2,7 @@
 import type { validatorRoutes } from '@quorumscan/api'
 import { until } from '@quorumscan/testkit'
 import { clock, unwrap } from '../../e2e/client.ts'
-import { type Ask, broken, type CasesOf, cannot, type Way } from './case.ts'
+import { type Build, broken, type CasesOf, type Cause, cannot } from './case.ts'
 import { healthCases } from './health.ts'
 import { proxyCases } from './proxy.ts'
 import type { World } from './world.ts'
@@ -13,61 +13,61 @@ const SUBMITTER_TEST = 'packages/submit/src/submitter.test.ts'
 const UNKNOWN_ID = `00${'0'.repeat(64)}`
 const HOUR_MICROS = 3_600_000_000
 
-const ofStranger =
-  (ask: Ask): Ask =>
-  async (world) => ({ ...(await ask(world)), token: await world.strangerToken() })
+const byUnregistered =
+  (build: Build): Build =>
+  async (world) => ({ ...(await build(world)), token: await world.strangerToken() })
 
 const byDeactivated =
-  (ask: Ask): Ask =>
-  async (world) => ({ ...(await ask(world)), token: world.deactivatedToken })
+  (build: Build): Build =>
+  async (world) => ({ ...(await build(world)), token: world.deactivatedToken })
 
-const ofUnknown =
-  (more: object = {}): Ask =>
+const forUnknownContract =
+  (more: object = {}): Build =>
   () => ({ params: { contract_id: UNKNOWN_ID }, ...more })
 
-const readErrors = (ask: Ask) =>
+const readErrors = (build: Build) =>
   ({
     ...{ NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE },
-    WALLET_NOT_FOUND: ofStranger(ask),
-  }) satisfies Record<string, Way>
+    WALLET_NOT_FOUND: byUnregistered(build),
+  }) satisfies Record<string, Cause>
 
-/** What any submission can meet; a route that can be led to more of it says so. */
-const submitErrors = (ask: Ask) =>
+/** Errors of any submission. Routes replace those that a request to them can cause. */
+const submitErrors = (build: Build) =>
   ({
-    ...readErrors(ask),
+    ...readErrors(build),
     ...{ LOG_FULL, USERS_LOST },
-    PERMISSION_DENIED: byDeactivated(ask),
-    CONTRACT_CONSUMED: cannot('two transactions that use one contract at once', VALIDATOR_TEST),
-    CHOICE_REFUSED: cannot('rules that changed meanwhile', 'packages/ledger/src/coin.test.ts'),
-    DUPLICATE_COMMAND: cannot('two equal requests at once', VALIDATOR_TEST),
+    PERMISSION_DENIED: byDeactivated(build),
+    CONTRACT_CONSUMED: cannot('two concurrent transactions that use one contract', VALIDATOR_TEST),
+    CHOICE_REFUSED: cannot('rules that change meanwhile', 'packages/ledger/src/coin.test.ts'),
+    DUPLICATE_COMMAND: cannot('two equal concurrent requests', VALIDATOR_TEST),
     SUBMISSION_EXPIRED: cannot('a synchronizer that is late', SUBMITTER_TEST),
     SUBMISSION_UNKNOWN: cannot('a synchronizer that does not answer', SUBMITTER_TEST),
-  }) satisfies Record<string, Way>
+  }) satisfies Record<string, Cause>
 
-const spendErrors = (ask: Ask) =>
+const spendErrors = (build: Build) =>
   ({
-    ...submitErrors(ask),
-    CONTRACT_NOT_FOUND: ofUnknown(),
-    INSUFFICIENT_FUNDS: ask,
+    ...submitErrors(build),
+    CONTRACT_NOT_FOUND: forUnknownContract(),
+    INSUFFICIENT_FUNDS: build,
     LIMIT_EXCEEDED: cannot('thousands of coins', 'packages/ledger/src/coin.test.ts'),
-  }) satisfies Record<string, Way>
+  }) satisfies Record<string, Cause>
 
-/** It registers the user, so the user has a wallet afterwards. */
-const REGISTERS = cannot('it gives the user a wallet')
+/** The request registers the user, who then has a wallet. */
+const REGISTERS = cannot('it creates the wallet of the user')
 
 const entry = (name: string, more: object = {}) => ({
   body: { name, url: '', description: '', ...more },
 })
 
-/** A request that waits for a user with so much coin. */
-async function requested(world: World, coin: string | null = '1000.0') {
+/** An open subscription request of a new user, who has this much coin. */
+async function openRequest(world: World, coin: string | null = '1000.0') {
   const user = await world.newUser(coin)
   const contractId = await user.request(world.newName())
   return { user, token: user.token, params: { contract_id: contractId } }
 }
 
-/** The one subscription of a user, idle. */
-async function subscribed(world: World) {
+/** The only subscription of a new user, in its idle state. */
+async function idleSubscription(world: World) {
   const user = await world.newUser()
   await user.pay(world.newName())
   return until('an idle subscription', async () => {
@@ -79,11 +79,11 @@ async function subscribed(world: World) {
 }
 
 async function renewable(world: World) {
-  const { token, subscription } = await subscribed(world)
+  const { token, subscription } = await idleSubscription(world)
   return { token, params: { contract_id: subscription.contract_id } }
 }
 
-const offerTo = (receiver: string, trackingId: string, amount = '1.0') => ({
+const transferTo = (receiver: string, trackingId: string, amount = '1.0') => ({
   body: {
     receiver_party_id: receiver,
     amount,
@@ -93,44 +93,44 @@ const offerTo = (receiver: string, trackingId: string, amount = '1.0') => ({
   },
 })
 
-/** An open offer, as the sender or the receiver answers it. */
-const offered = async (world: World, by: 'sender' | 'receiver') => {
+/** A pending transfer, and the token of its sender or receiver. */
+const pendingTransfer = async (world: World, by: 'sender' | 'receiver') => {
   const [sender, receiver] = [await world.newUser(), await world.newUser(null)]
-  const { body } = offerTo(receiver.party, world.fresh())
+  const { body } = transferTo(receiver.party, world.fresh())
   const made = await sender.client.POST('/v0/wallet/token-standard/transfers', { body })
   const { output } = unwrap(made)
-  if (!('transfer_instruction_cid' in output)) throw new Error('the offer was taken at once')
+  if (!('transfer_instruction_cid' in output)) throw new Error('the transfer is not pending')
   const { token } = by === 'sender' ? sender : receiver
   return { token, params: { contract_id: output.transfer_instruction_cid } }
 }
 
-const plain: Ask = () => ({})
-const newEntry: Ask = (world) => entry(world.newName())
-const tap: Ask = () => ({ body: { amount: '1.0' } })
-const page: Ask = () => ({ body: { page_size: 5 } })
-const create: Ask = (world) => ({ body: { name: world.fresh('made') } })
-const open: Ask = async (world) => {
-  const { token, params } = await requested(world)
+const plain: Build = () => ({})
+const newEntry: Build = (world) => entry(world.newName())
+const tap: Build = () => ({ body: { amount: '1.0' } })
+const page: Build = () => ({ body: { page_size: 5 } })
+const create: Build = (world) => ({ body: { name: world.fresh('made') } })
+const open: Build = async (world) => {
+  const { token, params } = await openRequest(world)
   return { token, params }
 }
-const transfer: Ask = ({ user, fresh }) => offerTo(user.party, fresh())
-const byReceiver: Ask = (world) => offered(world, 'receiver')
-const bySender: Ask = (world) => offered(world, 'sender')
+const transfer: Build = ({ user, fresh }) => transferTo(user.party, fresh())
+const byReceiver: Build = (world) => pendingTransfer(world, 'receiver')
+const bySender: Build = (world) => pendingTransfer(world, 'sender')
 const isReadBy = { success: plain, errors: readErrors(plain) }
 
-/** Answered once, and asked for the second time. */
-const answered: Ask = async (world) => {
-  const { user, token, params } = await requested(world)
+/** A subscription request that was rejected before. */
+const rejectedRequest: Build = async (world) => {
+  const { user, token, params } = await openRequest(world)
   const path = '/v0/wallet/subscription-requests/{contract_id}/reject'
   await user.client.POST(path, { params: { path: params } })
   return { token, params }
 }
 
-const ofOffer = (ask: Ask, other: Ask) => ({
-  success: ask,
+const transferCase = (build: Build, other: Build) => ({
+  success: build,
   errors: {
-    ...submitErrors(ofUnknown()),
-    CONTRACT_NOT_FOUND: ofUnknown(),
+    ...submitErrors(forUnknownContract()),
+    CONTRACT_NOT_FOUND: forUnknownContract(),
     PERMISSION_DENIED: other,
   },
 })
@@ -161,7 +161,7 @@ export const validatorCases = {
   registerUser: {
     success: async (world) => ({ body: {}, token: await world.strangerToken() }),
     errors: { ...submitErrors(plain), WALLET_NOT_FOUND: REGISTERS },
-    added: { INVALID_ARGUMENT: cannot('nothing in it counts') },
+    added: { INVALID_ARGUMENT: cannot('the server ignores its body') },
   },
   createUser: {
     success: create,
@@ -185,13 +185,13 @@ export const validatorCases = {
       ...readErrors(plain),
       WALLET_NOT_FOUND: cannot('it answers that the user has no wallet'),
     },
-    added: { PERMISSION_DENIED: cannot('it answers a deactivated user, too') },
+    added: { PERMISSION_DENIED: cannot('a deactivated user may also read it') },
   },
   tap: {
     success: tap,
     errors: {
       ...submitErrors(tap),
-      DEVNET_ONLY: cannot('a genesis that is no devnet', 'packages/ledger/src/coin.test.ts'),
+      DEVNET_ONLY: cannot('a network that is not a devnet', 'packages/ledger/src/coin.test.ts'),
       DUPLICATE_COMMAND: async ({ user, fresh }) => {
         const body = { amount: '1.0', command_id: fresh() }
         unwrap(await user.client.POST('/v0/wallet/tap', { body }))
@@ -214,15 +214,15 @@ export const validatorCases = {
   listSubscriptionRequests: isReadBy,
   getSubscriptionRequest: {
     success: open,
-    errors: { ...readErrors(ofUnknown()), CONTRACT_NOT_FOUND: ofUnknown() },
+    errors: { ...readErrors(forUnknownContract()), CONTRACT_NOT_FOUND: forUnknownContract() },
   },
   acceptSubscriptionRequest: {
     success: open,
     errors: {
-      ...spendErrors(ofUnknown()),
-      CONTRACT_CONSUMED: answered,
+      ...spendErrors(forUnknownContract()),
+      CONTRACT_CONSUMED: rejectedRequest,
       INSUFFICIENT_FUNDS: async (world) => {
-        const { token, params } = await requested(world, null)
+        const { token, params } = await openRequest(world, null)
         return { token, params }
       },
     },
@@ -233,43 +233,43 @@ export const validatorCases = {
   rejectSubscriptionRequest: {
     success: open,
     errors: {
-      ...submitErrors(ofUnknown()),
-      CONTRACT_NOT_FOUND: ofUnknown(),
-      CONTRACT_CONSUMED: answered,
+      ...submitErrors(forUnknownContract()),
+      CONTRACT_NOT_FOUND: forUnknownContract(),
+      CONTRACT_CONSUMED: rejectedRequest,
     },
   },
   cancelSubscription: {
     success: async (world) => {
-      const { token, idle } = await subscribed(world)
+      const { token, idle } = await idleSubscription(world)
       return { token, params: { contract_id: idle.contract_id } }
     },
-    errors: { ...submitErrors(ofUnknown()), CONTRACT_NOT_FOUND: ofUnknown() },
+    errors: { ...submitErrors(forUnknownContract()), CONTRACT_NOT_FOUND: forUnknownContract() },
   },
   listInitialPayments: isReadBy,
   listSubscriptions: isReadBy,
   setAutoRenew: {
     success: async (world) => ({ ...(await renewable(world)), body: { enabled: true } }),
     errors: {
-      ...readErrors(ofUnknown({ body: { enabled: true } })),
-      CONTRACT_NOT_FOUND: ofUnknown({ body: { enabled: true } }),
+      ...readErrors(forUnknownContract({ body: { enabled: true } })),
+      CONTRACT_NOT_FOUND: forUnknownContract({ body: { enabled: true } }),
     },
   },
   paySubscription: {
     success: renewable,
     errors: {
-      ...spendErrors(ofUnknown()),
-      // Renewed once, the next window opens when the first period has ended.
+      ...spendErrors(forUnknownContract()),
+      // After one renewal, the next window opens when the first period has ended.
       CHOICE_REFUSED: async (world) => {
-        const { user, token, subscription } = await subscribed(world)
+        const { user, token, subscription } = await idleSubscription(world)
         const params = { contract_id: subscription.contract_id }
         const path = '/v0/wallet/subscriptions/{contract_id}/pay'
         unwrap(await user.client.POST(path, { params: { path: params } }))
         return { token, params }
       },
       INSUFFICIENT_FUNDS: async (world) => {
-        const { user, token, subscription } = await subscribed(world)
+        const { user, token, subscription } = await idleSubscription(world)
         const balance = await user.balance()
-        const { body } = offerTo(world.user.party, world.fresh(), balance.effective_unlocked_qty)
+        const { body } = transferTo(world.user.party, world.fresh(), balance.effective_unlocked_qty)
         unwrap(await user.client.POST('/v0/wallet/token-standard/transfers', { body }))
         return { token, params: { contract_id: subscription.contract_id } }
       },
@@ -279,18 +279,18 @@ export const validatorCases = {
     success: transfer,
     errors: {
       ...spendErrors(transfer),
-      CONTRACT_NOT_FOUND: cannot('a coin that another transaction just used', VALIDATOR_TEST),
-      INVALID_PARTY: ({ fresh }) => offerTo('alice', fresh()),
-      INSUFFICIENT_FUNDS: ({ user, fresh }) => offerTo(user.party, fresh(), '999999999'),
+      CONTRACT_NOT_FOUND: cannot('a coin that a concurrent transaction used', VALIDATOR_TEST),
+      INVALID_PARTY: ({ fresh }) => transferTo('alice', fresh()),
+      INSUFFICIENT_FUNDS: ({ user, fresh }) => transferTo(user.party, fresh(), '999999999'),
       DUPLICATE_COMMAND: async ({ user, fresh }) => {
-        const { body } = offerTo(user.party, fresh())
+        const { body } = transferTo(user.party, fresh())
         unwrap(await user.client.POST('/v0/wallet/token-standard/transfers', { body }))
         return { body }
       },
     },
   },
   listTransfers: isReadBy,
-  acceptTransfer: ofOffer(byReceiver, bySender),
-  rejectTransfer: ofOffer(byReceiver, bySender),
-  withdrawTransfer: ofOffer(bySender, byReceiver),
+  acceptTransfer: transferCase(byReceiver, bySender),
+  rejectTransfer: transferCase(byReceiver, bySender),
+  withdrawTransfer: transferCase(bySender, byReceiver),
 } satisfies CasesOf<Table>

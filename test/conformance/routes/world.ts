@@ -1,4 +1,4 @@
-/** What cases find: a running network, one user with coin and a name, and the means to make more. */
+/** The fixture of all cases: a running network, one user with coin and a name, and functions that create more. */
 import { randomHex, systemRandom } from '@quorumscan/base'
 import { rejectRequestCommand } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
@@ -41,7 +41,7 @@ export async function createWorld(cluster: RunningCluster) {
     body: { user: { isDeactivated: true }, updateMask: { paths: ['is_deactivated'] } },
   })
 
-  /** Of a contract that is not there: in the log without an effect. */
+  /** Rejects a contract that does not exist: an entry without an effect. */
   const nothing = {
     actAs: [user.party],
     commands: [rejectRequestCommand({ request: `00${'0'.repeat(64)}` as ContractId })],
@@ -63,13 +63,13 @@ export async function createWorld(cluster: RunningCluster) {
     entry,
     expiredEntry: () => signer.sign(signerKey, { ...nothing, notAfter: 1 }),
     coinRules,
-    /** Requests for names that a party may have open. */
+    /** Limit of open requests of a party. */
     openRequestsMax: signer.genesis.names.openRequestsMax,
     synchronizerId: signer.genesis.synchronizerId,
     newName: () => `${fresh('name')}.unverified.ns`,
-    /** Of a user who was deactivated. */
+    /** Token of a deactivated user. */
     deactivatedToken: deactivated.token,
-    /** Of a user who never registered. */
+    /** Token of a user who has not registered. */
     strangerToken: () => cluster.token(fresh('stranger')),
     /** The newest offset of the node. */
     head: async () => Number((await send(`${scan}/v0/dso`)).headers.get('x-ledger-offset')),
@@ -81,7 +81,7 @@ export async function createWorld(cluster: RunningCluster) {
     /** A coin of the user. */
     coin: async (): Promise<string> =>
       unwrap(await user.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })).contract_id,
-    /** The address of a node that has forgotten offset 1. */
+    /** URL of a node that has pruned offset 1. */
     prunedNode: () => {
       const [node, url] = Object.entries(nodes).at(-1) ?? ['sv-1', scan]
       pruned ??= cluster.prune(node, 2).then(() => url)

@@ -1,6 +1,6 @@
 /**
- * The upstream clients `@canton-network/core-splice-client`, as published, against our scan node and our
- * validator: what they ask for is answered in the shapes that they expect (D-2, D-3, D-5).
+ * The published upstream clients `@canton-network/core-splice-client` with our scan node and our validator: answers
+ * have the shapes that the clients expect (D-2, D-3, D-5).
  */
 import { createRequire } from 'node:module'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, untilFound } from '../../e2e/client.ts'
 import { startCluster } from '../../support/clusters.ts'
 
-/** What we use of them. Their own types are `unknown` under our module settings. */
+/** The methods that these tests use. The clients' own types are `unknown` under our module settings. */
 type UpstreamClient = {
   get(path: string, params?: object): Promise<unknown>
   post(path: string, body: object, params?: object): Promise<unknown>
 }
-/** Those of scan and of the proxy also know where the coin is, and its rules and rounds. */
+/** The clients of scan and proxy also read the synchronizer, the coin rules and the rounds. */
 type UpstreamScan = UpstreamClient & {
   getAmuletSynchronizerId(): Promise<string>
   isDevNet(): Promise<boolean>
@@ -71,10 +71,10 @@ describe.each([
   })
 
   it('receives an error body for a missing entry', async () => {
-    const asked = client().get(`${prefix}/ans-entries/by-name/{name}`, {
+    const lookup = client().get(`${prefix}/ans-entries/by-name/{name}`, {
       path: { name: 'missing.unverified.ns' },
     })
-    await expect(asked).rejects.toMatchObject({
+    await expect(lookup).rejects.toMatchObject({
       error: 'No ans entry found for name: missing.unverified.ns',
     })
   })
@@ -88,7 +88,7 @@ describe.each([
     })
   })
 
-  it('finds the synchronizer, the rules and the rounds of coin by itself', async () => {
+  it('reads the synchronizer, the rules and the rounds of coin', async () => {
     const response = await fetch(`${cluster.urls.nodes['sv-1']}/v0/genesis`)
     const genesis = (await response.json()) as { synchronizerId: string; devnet: boolean }
     expect(await client().getAmuletSynchronizerId()).toBe(genesis.synchronizerId)
@@ -102,7 +102,7 @@ describe.each([
 describe('ValidatorInternalClient', () => {
   const client = () => connect(ValidatorInternalClient, `${cluster.urls.validator}/api/validator`)
 
-  it('registers a name and lists what one has', async () => {
+  it('requests a name, and lists the names of the user', async () => {
     const name = 'second.unverified.ns'
     expect(
       await client().post('/v0/entry/create', { name, url: '', description: '' }),
@@ -110,7 +110,7 @@ describe('ValidatorInternalClient', () => {
     expect(await client().get('/v0/entry/all')).toMatchObject({ entries: [{ name: ALICE }] })
   })
 
-  it('knows the operator of the validator and reads the wallet', async () => {
+  it('reads the operator of the validator, and the balance', async () => {
     expect(await client().get('/v0/validator-user')).toMatchObject({
       party_id: expect.stringContaining('::1220'),
     })

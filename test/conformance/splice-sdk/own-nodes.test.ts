@@ -1,6 +1,6 @@
 /**
- * The reader of Splice networks on our own scan nodes, at the paths of upstream's, with all headers of ours taken
- * off: what it needs is in the bodies.
+ * The reader of Splice networks on our own scan nodes, at the paths of upstream and without our headers: it needs only
+ * the bodies.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,8 +16,8 @@ let party: string
 const servers: Server[] = []
 let scans: { svName: string; publicUrl: string }[]
 
-/** Passes on method, path, content type and body, and nothing else, in either direction. */
-async function bare(target: string): Promise<string> {
+/** A proxy that forwards only method, path, content type and body, in both directions. */
+async function startBareProxy(target: string): Promise<string> {
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece)
@@ -46,7 +46,7 @@ beforeAll(async () => {
   party = alice.party
   const nodes = Object.entries(cluster.urls.nodes)
   scans = await Promise.all(
-    nodes.map(async ([svName, url]) => ({ svName, publicUrl: await bare(url) })),
+    nodes.map(async ([svName, url]) => ({ svName, publicUrl: await startBareProxy(url) })),
   )
 })
 afterAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
   await cluster?.down()
 })
 
-it('reads names, and the network, from all of them alike', async () => {
+it('agrees on names and network data of all nodes', async () => {
   await using scan = createSpliceScan({ scans, threshold: 3 })
   expect(await scan.names.resolve(ALICE)).toBe(party)
   expect(await scan.names.reverse(party)).toMatchObject({ name: ALICE })
@@ -77,7 +77,7 @@ it('reads names, and the network, from all of them alike', async () => {
   expect(scan.status()).toMatchObject({ nodeCount: 4 })
 })
 
-it('learns the others from one of them', async () => {
+it('learns all scans from one seed', async () => {
   await using scan = createSpliceScan({ seeds: [cluster.urls.nodes['sv-1'] as string] })
   expect(await scan.names.resolve(ALICE)).toBe(party)
   expect(scan.status()?.svNames).toHaveLength(4)

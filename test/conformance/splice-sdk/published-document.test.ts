@@ -1,6 +1,6 @@
 /**
- * Whatever the published document of upstream's Scan API allows is an answer: values are made from the types that
- * its client package carries, with and without each optional member, and served by real HTTP servers.
+ * The reader accepts every answer that the published document of upstream's Scan API allows. The test makes values from
+ * the types in upstream's client package, with and without each optional member, and serves them by real HTTP servers.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSeededRandom, type SeededRandom } from '../../sim/seeded-random.ts'
 import { idOf, type RunningScans, startScans } from '../../support/splice-scans.ts'
 
-/** What is used of the syntax trees of TypeScript 5, which the SDK has for its generated types. */
+/** The used part of TypeScript 5's syntax trees. The SDK depends on TypeScript for its generated types. */
 type Tree = {
   readonly kind: number
   readonly name?: { readonly text: string }
@@ -78,7 +78,7 @@ function make(type: Tree, random: SeededRandom, name = ''): unknown {
     case SyntaxKind['TypeLiteral']:
       return Object.fromEntries(
         (type.members ?? []).flatMap((member) => {
-          // A map: its keys are ids of the contracts in it.
+          // A map from contract ids to contracts.
           if (member.name === undefined) {
             const value = make(member.type as Tree, random) as {
               contract?: { contract_id: string }
@@ -121,11 +121,11 @@ afterAll(async () => {
   await scans?.[Symbol.asyncDispose]()
 })
 
-/** The members of an object, in the form that a client compares. */
+/** A response whose entry has these members, because clients compare them with the request. */
 const having = (more: object) => (body: unknown) => ({
   entry: { ...(body as { entry: object }).entry, ...more },
 })
-/** The document calls a contract optional where the caller may have it; who says so gets it. */
+/** A response with its contract, which the document calls optional because the caller may have cached it. */
 const whole = (member: string) => (body: unknown, random: SeededRandom) => ({
   ...(body as object),
   [member]: { contract: makeSchema('Contract', random) },
@@ -149,7 +149,7 @@ const READS: [
   ],
 ]
 
-it.each(READS)('%s', async (schema, shaped, read) => {
+it.each(READS)('reads every allowed %s', async (schema, shaped, read) => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createSeededRandom(seed)
     const body = JSON.stringify(shaped(makeSchema(schema, random), random))
@@ -158,7 +158,7 @@ it.each(READS)('%s', async (schema, shaped, read) => {
   }
 })
 
-it('rows of activities', async () => {
+it('reads every allowed row of activities', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const body = makeSchema('ListActivityResponse', createSeededRandom(seed)) as {
       activities: object[]

@@ -1,6 +1,6 @@
 /**
- * Reads of a Splice network over real HTTP servers with the shapes of the published document: what scans say
- * alike is read, and whatever f of them do instead does not become an answer.
+ * Reads of a Splice network from real HTTP servers with the shapes of the published document. Answers on which scans
+ * agree are returned, and no behaviour of f faulty scans becomes an answer.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ const ALBA = 'alba.unverified.cns'
 const MISSING = 'missing.unverified.cns'
 const PARTY = partyOf('alice')
 const THIEF = partyOf('thief')
-/** Of a read that decides nothing: long enough for each scan to answer on a busy machine. */
+/** Timeout of a read without a decision: enough for each scan to answer on a busy machine. */
 const READ_MS = 2_000 * slowness()
 /** 2026-01-01T12:00:00Z, in µs since the epoch. */
 const NOON = 1_767_268_800_000_000
@@ -50,7 +50,7 @@ beforeAll(async () => {
     entries: [entry(ALICE), entry(ALBA)],
   })
   scan = connect()
-  await scan.dso() // It knows the members from here on, whichever test runs.
+  await scan.dso() // It reads the members before any test.
 })
 afterEach(() => {
   for (const name of NAMES) scans.behave(name)
@@ -60,7 +60,7 @@ afterAll(async () => {
   await scans?.[Symbol.asyncDispose]()
 })
 
-/** The same with the members of all objects the other way round. */
+/** The same value with the members of all objects in reverse order. */
 const reversed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reversed)
   if (typeof value !== 'object' || value === null) return value
@@ -81,7 +81,7 @@ const lies: ScanBehaviour = (_, honest) => ({
   status: 200,
   text: honest.text.replaceAll(PARTY, THIEF),
 })
-const says =
+const replies =
   (reply: ScanReply): ScanBehaviour =>
   () =>
     reply
@@ -96,8 +96,8 @@ const agreedOn = <T>(outcome: SpliceOutcome<T>): T => {
   return (outcome as { value: T }).value
 }
 
-describe('what scans say alike', () => {
-  it('is the owner of a name, the name of an owner, and all names of a prefix', async () => {
+describe('equal answers of scans', () => {
+  it('yield the owner of a name, the name of an owner, and all names of a prefix', async () => {
     scans.behave(SECOND, inOtherOrder)
     scans.behave(THIRD, inOtherOrder)
     expect(await scan.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
@@ -130,7 +130,7 @@ describe('what scans say alike', () => {
     expect(await scan.names.lookup(MISSING)).toMatchObject({ kind: 'agreed-absent', value: null })
   })
 
-  it('is the network, without what differs from scan to scan', async () => {
+  it('yield the network data without the members that differ between scans', async () => {
     scans.behave(SECOND, inOtherOrder)
     scans.world.activities = ['3', '2', '1'].map((id) => ({
       event_id: id,
@@ -159,49 +159,49 @@ describe('what scans say alike', () => {
     expect(rows[0]).not.toHaveProperty('offset')
   })
 
-  it('is compared to the last digit of its numbers', async () => {
+  it('must be equal in every digit of their numbers', async () => {
     const withNumber =
       (digits: string): ScanBehaviour =>
       (_, honest) => ({
         ...honest,
         text: honest.text.replace('"payload":{', `"payload":{"serial":${digits},`),
       })
-    // As numbers of JavaScript the first two are one.
+    // The first two are equal as numbers of JavaScript.
     for (const [index, name] of NAMES.entries())
       scans.behave(name, withNumber(`900719925474099${['3', '2', '3', '5'][index]}`))
     expect(agreedOn(await scan.ansRules()).payload['serial']).toBe('9007199254740993')
   })
 })
 
-describe('one of four', () => {
+describe('one scan of four that', () => {
   const BEHAVIOURS: Record<string, ScanBehaviour> = {
     lies,
     hangs,
-    'answers 5xx': says({ status: 503, text: '{"error":"away"}' }),
+    'answers 5xx': replies({ status: 503, text: '{"error":"away"}' }),
     'answers 5xx as the others do an absence': (_, honest) => ({ ...honest, status: 500 }),
-    'says no JSON': says({ status: 200, text: '<html>' }),
-    'says JSON that two could read differently': (_, honest) => ({
+    'answers without JSON': replies({ status: 200, text: '<html>' }),
+    'answers JSON with a duplicate member': (_, honest) => ({
       ...honest,
       text: honest.text.replace('{', `{"entry":null,`),
     }),
-    'says what was not asked for': says({
+    'answers with another name': replies({
       status: 200,
       text: JSON.stringify({ entry: entry('mallory') }),
     }),
-    'answers without end': says({ status: 200, text: `"${'x'.repeat(9 * 1024 * 1024)}"` }),
-    'has an address that is wrong': says({
+    'answers with 9 MiB': replies({ status: 200, text: `"${'x'.repeat(9 * 1024 * 1024)}"` }),
+    'has a wrong address': replies({
       status: 404,
       text: 'Not Found',
       headers: { 'content-type': 'text/plain' },
     }),
-    'has not started': says({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
-    'asks to come again in an hour': says({
+    'has not started': replies({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
+    'answers 429 with retry-after of an hour': replies({
       status: 429,
       text: '{}',
       headers: { 'retry-after': '3600' },
     }),
   }
-  it.each(Object.entries(BEHAVIOURS))('that %s changes no answer', async (_, behaviour) => {
+  it.each(Object.entries(BEHAVIOURS))('%s changes no answer', async (_, behaviour) => {
     for (const name of [FIRST, FOURTH]) {
       scans.behave(name, behaviour)
       expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
@@ -210,7 +210,7 @@ describe('one of four', () => {
     }
   })
 
-  it('that redirects is not followed', async () => {
+  it('redirects is not followed', async () => {
     let visits = 0
     const elsewhere = createServer((_, response) => {
       visits++
@@ -218,20 +218,20 @@ describe('one of four', () => {
     })
     await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done))
     const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
-    scans.behave(FIRST, says({ status: 302, text: '', headers: { location } }))
+    scans.behave(FIRST, replies({ status: 302, text: '', headers: { location } }))
     expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
     expect(visits).toBe(0)
     await new Promise((done) => elsewhere.close(done))
   })
 })
 
-describe('what upstream clients are known for', () => {
-  it('failures that are alike reach no consensus: neither an absence nor an answer', async () => {
+describe('mistakes of upstream clients do not occur:', () => {
+  it('equal failures are neither an absence nor an answer', async () => {
     const failing = [
-      says({ status: 500, text: '{"error":"An unexpected error occurred."}' }),
-      says({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
-      says({ status: 404, text: 'The requested resource could not be found.' }),
-      says({ status: 400, text: '{"error":"bad"}' }),
+      replies({ status: 500, text: '{"error":"An unexpected error occurred."}' }),
+      replies({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
+      replies({ status: 404, text: 'The requested resource could not be found.' }),
+      replies({ status: 400, text: '{"error":"bad"}' }),
     ]
     for (const behaviour of failing) {
       for (const name of [FIRST, SECOND, THIRD]) scans.behave(name, behaviour)
@@ -244,7 +244,7 @@ describe('what upstream clients are known for', () => {
     })
   })
 
-  it('one that is left of four decides nothing, though it be the only one that answers', async () => {
+  it('the only reachable scan of four decides nothing', async () => {
     scans.behave(FIRST, lies)
     for (const name of [SECOND, THIRD, FOURTH]) scans.behave(name, hangs)
     await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: READ_MS })
@@ -258,7 +258,7 @@ describe('what upstream clients are known for', () => {
     })
   })
 
-  it('a list of members that shrinks to the one who says so is not believed', async () => {
+  it('a member list that contains only its sender is not accepted', async () => {
     const alone =
       (svName: string): ScanBehaviour =>
       (asked, honest) => {
@@ -292,7 +292,7 @@ describe('scans that lag', () => {
     (asked, honest) =>
       asked.count >= count ? { status: 200, text: renewed } : honest
 
-  it('are asked again until they have caught up', async () => {
+  it('are requested again until they have caught up', async () => {
     for (const name of [FIRST, SECOND, THIRD])
       scans.behave(name, from(scans.requests(name).length + (name === FIRST ? 1 : 3)))
     scans.behave(FOURTH, lies)
@@ -300,14 +300,14 @@ describe('scans that lag', () => {
     expect(agreedOn(outcome).contractId).toBe(idOf('new'))
   })
 
-  it('end as lagging where some came over, as disputed where all kept to what they said', async () => {
-    scans.behave(FIRST, says({ status: 200, text: renewed }))
+  it('have the outcome lagging if some answers changed, and disputed if none did', async () => {
+    scans.behave(FIRST, replies({ status: 200, text: renewed }))
     scans.behave(SECOND, from(scans.requests(SECOND).length + 2))
     scans.behave(FOURTH, lies)
     const outcome = await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: READ_MS })
     expect(outcome).toMatchObject({ kind: 'lagging' })
     scans.behave(FOURTH)
-    scans.behave(SECOND, says({ status: 200, text: renewed }))
+    scans.behave(SECOND, replies({ status: 200, text: renewed }))
     expect(await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: READ_MS })).toMatchObject({
       kind: 'disputed',
       groups: [
@@ -320,17 +320,17 @@ describe('scans that lag', () => {
   })
 })
 
-describe('who is asked', () => {
-  it('is learned from one seed, confirmed by the others, and each is asked once', async () => {
+describe('the set of scans', () => {
+  it('is learned from one seed and confirmed by the others, and each scan gets one request', async () => {
     await using seeded = createSpliceScan({ seeds: [scans.urls[2] as string] })
-    // Of this test alone: a request that another one gave up may reach a server later.
+    // Only this test looks ALBA up: an aborted request of another test may reach a server later.
     expect(await seeded.names.resolve(ALBA, { threshold: 4 })).toBe(PARTY)
-    for (const asked of NAMES.map((name) => scans.requests(name)))
-      expect(asked.filter((request) => request.includes(`/by-name/${ALBA}`))).toHaveLength(1)
+    for (const received of NAMES.map((name) => scans.requests(name)))
+      expect(received.filter((request) => request.includes(`/by-name/${ALBA}`))).toHaveLength(1)
     expect(seeded.status()).toEqual({ nodeCount: 4, svNames: expect.arrayContaining(NAMES) })
   })
 
-  it('counts once for a super-validator, whatever its URLs', async () => {
+  it('counts a super-validator with several URLs once', async () => {
     scans.behave(FIRST, lies)
     const own = scans.urls[0] as string
     const addresses = [
@@ -350,7 +350,7 @@ describe('who is asked', () => {
     })
   })
 
-  it('has an address of https, so that no party on the way can answer for it', async () => {
+  it('has only https or loopback addresses', async () => {
     const elsewhere: ScanBehaviour = (asked, honest) => ({
       ...honest,
       text: asked.path.endsWith('/v0/scans')
@@ -370,7 +370,7 @@ describe('who is asked', () => {
       expect(() => createSpliceScan({ seeds: [url] }), url).toThrow('https')
   })
 
-  it('does not depend on which scans are reachable: with no scan it fails with NETWORK_ERROR', async () => {
+  it('fails with NETWORK_ERROR if no seed is reachable', async () => {
     await using gone = createSpliceScan({ seeds: ['http://127.0.0.1:9'] })
     await expect(gone.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
@@ -378,7 +378,7 @@ describe('who is asked', () => {
     })
   })
 
-  it('is refused with thresholds that liars could reach, and with invalid arguments', async () => {
+  it('refuses thresholds that liars could reach, and invalid arguments', async () => {
     await expect(scan.names.resolve(ALICE, { threshold: 1 })).rejects.toMatchObject({
       code: 'INVALID_QUORUM',
     })
@@ -411,25 +411,25 @@ describe('an entry that has expired by the clock of the caller', () => {
       },
     })
   const SOON = 'soon.unverified.cns'
-  const shown = { entry: entry(SOON, { expires_at: '2026-01-01T12:00:00Z' }) }
-  const hidden = { error: `No ans entry found for name: ${SOON}` }
+  const withEntry = { entry: entry(SOON, { expires_at: '2026-01-01T12:00:00Z' }) }
+  const withoutEntry = { error: `No ans entry found for name: ${SOON}` }
 
-  it('is absent, and is so together with the scans that do not show it any more', async () => {
+  it('is absent, in agreement with scans that no longer return it', async () => {
     for (const name of [FIRST, SECOND])
-      scans.behave(name, says({ status: 200, text: JSON.stringify(shown) }))
+      scans.behave(name, replies({ status: 200, text: JSON.stringify(withEntry) }))
     for (const name of [THIRD, FOURTH])
-      scans.behave(name, says({ status: 404, text: JSON.stringify(hidden) }))
+      scans.behave(name, replies({ status: 404, text: JSON.stringify(withoutEntry) }))
     const later = await at(NOON + 1).names.lookup(SOON, { threshold: 4 })
     expect(later).toMatchObject({ kind: 'agreed-absent', agreed: NAMES })
-    // As upstream: still there at that very moment.
+    // Like upstream: the entry still exists at that very moment.
     expect(await at(NOON).names.lookup(SOON, { threshold: 2 })).toMatchObject({ needed: 2 })
     for (const name of [THIRD, FOURTH])
-      scans.behave(name, says({ status: 200, text: JSON.stringify(shown) }))
+      scans.behave(name, replies({ status: 200, text: JSON.stringify(withEntry) }))
     expect(await at(NOON).names.resolve(SOON, { threshold: 4 })).toBe(PARTY)
   })
 })
 
-it('a client that is closed ends what it does, and says so', async () => {
+it('a client that is closed ends its reads, which fail with CLOSED', async () => {
   for (const name of NAMES) scans.behave(name, hangs)
   const client = connect({ svCount: 4 })
   const reading = client.names.resolve(ALICE)

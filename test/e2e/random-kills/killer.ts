@@ -1,7 +1,7 @@
 /**
- * Kills processes of a cluster, one blow after the other, as drawn from a seed. Some blows are commands, and the
- * victims are started by command again. Others come from a stranger, who knows nothing but pids: then only the
- * cluster itself brings them back. A control plane is taken over by the next `up`.
+ * Kills processes of a cluster, drawn from a seed. Some kills are commands, and a command starts the victims again.
+ * Other kills are signals to pids, after which only the cluster itself restarts the victims. After a kill of the control
+ * plane, the next `up` takes over.
  */
 
 import { CommandError } from '@quorumscan/runtime'
@@ -12,64 +12,64 @@ import { clock } from '../client.ts'
 import { runCommand } from '../command.ts'
 import { controlPid } from '../control-pid.ts'
 
-/** `part`: null for its process. */
+/** With `part` null the victim is the node's own process. */
 type Victim = { readonly node: string; readonly part: 'redis' | null }
 
-/** Between a restart and the next blow. */
+/** Time between two kills. */
 const QUIET_MS = { min: 300, max: 2500 }
-/** How long victims stay dead. */
+/** How long victims stay down. */
 const DEAD_MS = { min: 0, max: 1500 }
-/** Of the blows: by a stranger to processes and Redis, and to the control plane. */
-const STRANGER = 0.5
+/** Shares of the kills: by signal to processes and their Redis, and of the control plane. */
+const BY_SIGNAL = 0.5
 const CONTROL_PLANE = 0.06
 
 export type Killer = {
-  /** The blows so far, for a person. */
-  readonly blows: readonly string[]
-  /** Resolves when there were as many as were asked for, or it was ended before. */
+  /** Descriptions of the kills so far. */
+  readonly kills: readonly string[]
+  /** Resolves after `killCountMax` kills, or after `heal`. */
   readonly done: Promise<void>
-  /** Ends the killing and returns when everything is up again. */
+  /** Ends the kills, and resolves when all processes are up again. */
   heal(): Promise<void>
 }
 
-export function startKilling(
+export function startKiller(
   cluster: RunningCluster,
-  options: { readonly random: SeededRandom; readonly blowCountMax: number },
+  options: { readonly random: SeededRandom; readonly killCountMax: number },
 ): Killer {
-  const { random, blowCountMax } = options
+  const { random, killCountMax } = options
   const nodes = Object.keys(cluster.urls.nodes)
-  const blows: string[] = []
+  const kills: string[] = []
   const stopping = new AbortController()
   const restarts: Promise<void>[] = []
 
-  const strike = async () => {
+  const killNext = async () => {
     if (random.chance(CONTROL_PLANE)) {
-      // What is to be started by command is started here, because the control plane does not.
+      // Waits for restarts by command, which a new control plane would not repeat.
       await Promise.all(restarts)
-      blows.push('a stranger: control plane')
+      kills.push('signal: control plane')
       process.kill(controlPid(cluster), 'SIGKILL')
       await clock.delay(random.integer(DEAD_MS.min, DEAD_MS.max))
       const { code, text } = await runCommand(cluster, 'up', '--detach')
       if (code !== 0) throw new Error(`no control plane could take over: ${text}`)
       return
     }
-    const isStranger = random.chance(STRANGER)
+    const isBySignal = random.chance(BY_SIGNAL)
     const victims = drawVictims(random, nodes)
     const names = victims
       .map(({ node, part }) => (part === null ? node : `${node}'s Redis`))
       .join(' and ')
-    blows.push(isStranger ? `a stranger: ${names}` : names)
-    if (isStranger) return await strikeByPid(cluster, victims)
+    kills.push(isBySignal ? `signal: ${names}` : names)
+    if (isBySignal) return await killByPid(cluster, victims)
     await Promise.all(victims.map(({ node, part }) => cluster.kill(node, { part })))
     await clock.delay(random.integer(DEAD_MS.min, DEAD_MS.max))
-    // Not waited for: the next blow may hit what is only starting.
+    // The restarts are not awaited, so that the next kill may hit a starting process.
     for (const victim of victims.toSorted((a, b) => rankOf(a) - rankOf(b)))
       restarts.push(restart(cluster, victim))
   }
   const killing = (async () => {
-    while (!stopping.signal.aborted && blows.length < blowCountMax) {
+    while (!stopping.signal.aborted && kills.length < killCountMax) {
       await clock.delay(random.integer(QUIET_MS.min, QUIET_MS.max))
-      if (!stopping.signal.aborted) await strike()
+      if (!stopping.signal.aborted) await killNext()
     }
   })()
 
@@ -81,12 +81,12 @@ export function startKilling(
       if (state === 'down') await restart(cluster, { node: name, part: null })
     const areAllUp = async () =>
       (await statesOf(cluster)).every(({ state }) => state === 'up') ? true : undefined
-    await until('everything to be up again', areAllUp)
+    await until('all processes to be up again', areAllUp)
   }
   let healing: Promise<void> | null = null
 
   return {
-    blows,
+    kills,
     done: killing,
     heal() {
       healing ??= heal()
@@ -109,13 +109,13 @@ function drawVictims(random: SeededRandom, nodes: readonly string[]): readonly V
   return [{ node, part: kind <= 6 ? 'redis' : null }]
 }
 
-/** What others need is started first. */
+/** Redis starts before the process that needs it. */
 function rankOf({ part }: Victim): number {
   return part === 'redis' ? 0 : 1
 }
 
-/** As the kernel kills a process that takes too much memory: without notice to the control plane. */
-async function strikeByPid(cluster: RunningCluster, victims: readonly Victim[]): Promise<void> {
+/** Kills by pid without a notice to the control plane, like the kernel when memory runs out. */
+async function killByPid(cluster: RunningCluster, victims: readonly Victim[]): Promise<void> {
   const services = await statesOf(cluster)
   for (const { node, part } of victims) {
     const service = services.find(({ name }) => name === node)
@@ -123,7 +123,7 @@ async function strikeByPid(cluster: RunningCluster, victims: readonly Victim[]):
     try {
       if (pid !== undefined && pid !== null) process.kill(pid, 'SIGKILL')
     } catch (error) {
-      // It ended since: killed by the blow before.
+      // The previous kill has ended it.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
     }
   }
@@ -133,7 +133,7 @@ async function restart(cluster: RunningCluster, { node, part }: Victim): Promise
   try {
     await cluster.restart(node, { part })
   } catch (error) {
-    // Killed again before it was up.
+    // The process was killed again before it was up.
     if (!(error instanceof CommandError)) throw error
   }
 }

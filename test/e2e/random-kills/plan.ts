@@ -1,4 +1,4 @@
-/** What users set out to do, drawn from a seed, and what must have come of it whatever dies meanwhile. */
+/** Goals of users, drawn from a seed, and the expected result regardless of kills. */
 import type { SeededRandom } from '../../sim/seeded-random.ts'
 
 export type Renewal = 'none' | 'by hand' | 'by itself'
@@ -12,7 +12,7 @@ export type Goal = {
 
 export type Plan = { readonly users: readonly string[]; readonly goals: readonly Goal[] }
 
-/** Enough goals a user that its operations meet each other, far fewer than a party may have open. */
+/** Enough goals that a user's operations overlap, and far fewer than a party may have open. */
 const GOALS_PER_USER = 5
 const RIVALRY = 0.2
 const RENEWALS: readonly Renewal[] = ['none', 'by hand', 'by itself']
@@ -39,7 +39,7 @@ export type Expected = {
   readonly renewals: ReadonlyMap<string, number>
 }
 
-/** The whole model: the owner of a name paid for it once, and again if it was to be renewed. */
+/** The expected result: the owner of a name paid for it once, and a second time if the goal includes a renewal. */
 export function expectedOf(plan: Plan, winners: ReadonlyMap<string, string>): Expected {
   const feesPaid = new Map(plan.users.map((user) => [user, 0]))
   const renewals = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** All that must not be in a run; knows nothing of how the reader works. */
+/** Checks a run of certified reads. The checkers do not depend on how the reader works. */
 
 import { entryToWire, type SimEntry } from '@quorumscan/testkit'
 import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
@@ -30,9 +30,9 @@ type Decided = CertifiedRecord & {
   }
 }
 
-/** With all that is to be asked: two that hang, twice, and a node that waits for an offset. */
+/** Limit of a read: two hung nodes, twice, and a node that waits for an offset. */
 const ANSWER_MS_MAX = 2600
-/** Of that many broken nodes, or f, an answer costs no more; with more of them patience is needed. */
+/** Up to this number of faulty nodes, or f, the limit of a read holds. */
 const BROKEN_MAX = 2
 const SUSPICIOUS_MS = 12_000
 
@@ -40,19 +40,19 @@ function decided(run: CertifiedRun): readonly Decided[] {
   return run.reads.filter((read): read is Decided => 'answer' in read.outcome)
 }
 
-/** More liars than signers needed promise nothing. */
-const isPromised = ({ liars }: CertifiedRun, read: CertifiedRecord) =>
+/** A read is only guaranteed if it needs more signers than there are liars. */
+const isGuaranteed = ({ liars }: CertifiedRun, read: CertifiedRecord) =>
   read.signersNeeded > liars.length
 
 const checkTruth: Checker = (run) =>
   decided(run).flatMap((read) => {
-    if (!isPromised(run, read)) return []
+    if (!isGuaranteed(run, read)) return []
     const { ledger } = run.world.cluster
     const { offset, recordTime, historyHash, answer, kind } = read.outcome
-    if (offset > ledger.head()) return [{ rule: 'truth', read, why: `nothing is at ${offset}` }]
+    if (offset > ledger.head()) return [{ rule: 'truth', read, why: `no entry at ${offset}` }]
     const point = ledger.pointAt(offset)
     if (point.historyHash !== historyHash || point.recordTime !== recordTime)
-      return [{ rule: 'truth', read, why: `not what was at ${offset}` }]
+      return [{ rule: 'truth', read, why: `another point than at ${offset}` }]
     const truth = truthOf(run, read)
     const isAbsent = kind.endsWith('absent')
     const isTrue = JSON.stringify(answer) === JSON.stringify(truth) && isAbsent === (truth === null)
@@ -61,7 +61,7 @@ const checkTruth: Checker = (run) =>
       : [{ rule: 'truth', read, why: `${JSON.stringify(answer)}, not ${JSON.stringify(truth)}` }]
   })
 
-/** What an honest node answers; of a token only whether there is one. */
+/** The answer of an honest node. Any page token is accepted if there is a next page. */
 function truthOf(run: CertifiedRun, read: Decided): unknown {
   const { ledger } = run.world.cluster
   const { offset, answer } = read.outcome
@@ -89,7 +89,7 @@ const checkFreshness: Checker = (run) =>
     const { maxAgeMs = 60_000, minOffset = 0 } = read.options
     if ('page' in read && read.page.pageToken !== null) return []
     const ageMs = (read.endMicros - read.outcome.recordTime) / 1000
-    if (isPromised(run, read) && ageMs > maxAgeMs)
+    if (isGuaranteed(run, read) && ageMs > maxAgeMs)
       return [
         { rule: 'freshness', read, why: `${ageMs} ms old, ${formatTime(read.outcome.recordTime)}` },
       ]
@@ -120,7 +120,7 @@ const checkSupport: Checker = (run) =>
       : []
   })
 
-/** Liars and broken nodes cost time, within bounds; slow ones are waited for. */
+/** Liars and faulty nodes cost a limited time. The reader waits for slow nodes. */
 const checkAvailability: Checker = (run) => {
   const nodeCount = run.world.cluster.members.length
   const faultyMax = maxFaulty(nodeCount)
@@ -136,9 +136,9 @@ const checkAvailability: Checker = (run) => {
           return [{ rule: 'patience', read, why: `insufficient after ${tookMs} ms` }]
         if (steadyCount < signersNeeded || outcome.kind === 'expired') return []
         if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
-        // The log itself may be older than the read accepts, or stall before the offset that it needs.
+        // The log itself may be older than the read accepts, or stall before the offset that the read needs.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
-        // A client with a shorter deadline may reach it, but must not give up before.
+        // A client with a shorter deadline may reach it, but must not end before it.
         if (!('answer' in outcome) && tookMs >= read.waitMs && read.waitMs < ANSWER_MS_MAX)
           return []
         if (!('answer' in outcome))
@@ -149,7 +149,7 @@ const checkAvailability: Checker = (run) => {
       })
 }
 
-/** No reader is held in the past: an answer that is suspiciously old is the newest that exists. */
+/** Liars cannot withhold newer states: a suspiciously old answer is the newest that exists. */
 const checkHeld: Checker = (run) =>
   decided(run).flatMap((read) => {
     const ageMs = (read.endMicros - read.outcome.recordTime) / 1000
@@ -160,7 +160,7 @@ const checkHeld: Checker = (run) =>
       : []
   })
 
-/** After two answers of two histories, or states, a reader believes nothing. */
+/** A reader returns no two answers of different histories or states at one offset. */
 const checkFork: Checker = (run) => {
   const first = new Map<string, Decided>()
   return decided(run).flatMap((read) => {
@@ -188,9 +188,9 @@ export function checkCertified(run: CertifiedRun): readonly CertifiedViolation[]
   return CHECKERS.flatMap((checker) => checker(run))
 }
 
-/** One line, for a person. */
+/** One line for a report. */
 export function describeCertified({ rule, read, why }: CertifiedViolation): string {
-  const asked = 'lookup' in read ? read.lookup : read.page
+  const request = 'lookup' in read ? read.lookup : read.page
   const when = `${read.startMs.toFixed(1)}..${read.endMs.toFixed(1)} ms`
-  return `${rule}: client ${read.client} ${JSON.stringify(asked)} ${JSON.stringify(read.options)} ${when} ${read.outcome.kind}: ${why}`
+  return `${rule}: client ${read.client} ${JSON.stringify(request)} ${JSON.stringify(read.options)} ${when} ${read.outcome.kind}: ${why}`
 }

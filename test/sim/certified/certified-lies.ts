@@ -1,18 +1,18 @@
-/** What a lying node may do with a certified request. It has the keys of all liars, and whatever was ever public. */
+/** Lies of a node about certified requests. It has the keys of all liars, and everything that was ever public. */
 import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
 import type { SimReply } from '@quorumscan/testkit'
 import { askName, type Question } from '@quorumscan/verifier/certified'
 import type { Lie } from '../lies.ts'
 import type { SimMember } from '../sim-cluster.ts'
-import { type Asked, type CertifiedWorld, ok, refuse } from './certified-world.ts'
+import { type CertifiedWorld, ok, type ParsedRequest, refuse } from './certified-world.ts'
 
 type Liar = {
   readonly world: CertifiedWorld
   readonly member: SimMember
-  readonly asked: Asked
-  /** Of all liars. */
+  readonly parsed: ParsedRequest
+  /** Positions of all liars. */
   readonly liars: readonly number[]
-  /** What an honest node would say. */
+  /** The reply of an honest node. */
   honest(): Promise<SimReply>
   readonly random: Parameters<Lie>[0]['random']
 }
@@ -26,52 +26,52 @@ const changing =
     return reply.status === 200 ? { ...reply, body: utf8(change(fromUtf8(reply.body))) } : reply
   }
 
-/** A true proof, signed by enough, of some time ago. */
+/** A true proof of an earlier state, with enough signatures. */
 const replaying =
   (agoMs: (liar: Liar) => number): CertifiedLie =>
   async (liar) => {
-    const { world, member, asked } = liar
+    const { world, member, parsed } = liar
     const { clock, ledger } = world.cluster
     const untilMicros = clock.nowMicros() - agoMs(liar) * 1000
     const offset = world.certifiable.findLast(
       (one) =>
         ledger.pointAt(one).recordTime <= untilMicros &&
-        world.signersAt(member, one).length >= asked.signerCount,
+        world.signersAt(member, one).length >= parsed.signerCount,
     )
     if (offset === undefined) return liar.honest()
     const certificate = world.certificate(offset, world.signersAt(member, offset))
-    return world.reply(asked, certificate, { offset })
+    return world.reply(parsed, certificate, { offset })
   }
 
-/** What liars alone sign: more than f of them could fool a reader that asks for few. */
+/** An invented state with the signatures of liars. More than f of them could deceive a reader with a low threshold. */
 const inventing =
   (signersOf: (liar: Liar, offset: number) => readonly number[]): CertifiedLie =>
   async (liar) => {
-    const { world, asked } = liar
+    const { world, parsed } = liar
     const offset = world.certifiable.at(-1) ?? 0
     const certificate = world.certificate(offset, signersOf(liar, offset), world.fiction)
-    return world.reply(asked, certificate, { offset, states: world.fiction })
+    return world.reply(parsed, certificate, { offset, states: world.fiction })
   }
 
-/** A true certificate with a proof of something else. */
+/** A true certificate with a proof for another question. */
 const provingOther =
   (other: (question: Question<unknown>, liar: Liar) => Question<unknown>): CertifiedLie =>
   async (liar) => {
-    const { world, member, asked } = liar
-    const offset = world.certifiedOffset(member, asked.signerCount)
-    if (asked.question === null || offset === undefined) return liar.honest()
+    const { world, member, parsed } = liar
+    const offset = world.certifiedOffset(member, parsed.signerCount)
+    if (parsed.question === null || offset === undefined) return liar.honest()
     const certificate = world.certificate(offset, world.signersAt(member, offset))
-    return world.reply({ ...asked, question: other(asked.question, liar) }, certificate, { offset })
+    return world.reply({ ...parsed, question: other(parsed.question, liar) }, certificate, { offset })
   }
 
 export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
   old: replaying(({ random }) => random.integer(300, 5000)),
   older: replaying(({ random }) => random.integer(5000, 70_000)),
-  /** Always as old as is believed at once. */
+  /** An answer just below the age that readers suspect. */
   almostSuspicious: replaying(() => 11_000),
   invent: inventing(({ liars }) => liars),
   inventTwice: inventing(({ liars }) => [...liars, ...liars]),
-  /** Names of honest members with signatures that are not theirs. */
+  /** Names of honest members with signatures of others. */
   inventNames: async (liar) => {
     const reply = await inventing(({ liars }) => liars)(liar)
     const text = reply === null ? '' : fromUtf8(reply.body)
@@ -82,27 +82,27 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
   },
   /** Signatures of a true certificate over a state that does not exist. */
   borrow: async (liar) => {
-    const { world, asked, member } = liar
-    const offset = world.certifiedOffset(member, asked.signerCount)
+    const { world, parsed, member } = liar
+    const offset = world.certifiedOffset(member, parsed.signerCount)
     if (offset === undefined) return liar.honest()
     const certificate = world
       .certificate(offset, world.signersAt(member, offset))
       .replace(toHex(world.truth.rootAt(offset)), toHex(world.fiction.rootAt(offset)))
-    return world.reply(asked, certificate, { offset, states: world.fiction })
+    return world.reply(parsed, certificate, { offset, states: world.fiction })
   },
   tooFew: async (liar) => {
-    const { world, member, asked } = liar
+    const { world, member, parsed } = liar
     const offset = world.certifiedOffset(member, 0)
     if (offset === undefined) return liar.honest()
-    const few = world.signersAt(member, offset).slice(0, Math.max(1, asked.signerCount - 1))
-    return world.reply(asked, world.certificate(offset, few), { offset })
+    const few = world.signersAt(member, offset).slice(0, Math.max(1, parsed.signerCount - 1))
+    return world.reply(parsed, world.certificate(offset, few), { offset })
   },
   otherTree: async (liar) => {
-    const { world, asked, member } = liar
-    const offset = world.certifiedOffset(member, asked.signerCount)
+    const { world, parsed, member } = liar
+    const offset = world.certifiedOffset(member, parsed.signerCount)
     if (offset === undefined) return liar.honest()
     const certificate = world.certificate(offset, world.signersAt(member, offset))
-    return world.reply(asked, certificate, { offset, states: world.fiction })
+    return world.reply(parsed, certificate, { offset, states: world.fiction })
   },
   otherName: provingOther(() => askName('zz.unverified.ns')),
   fewerRows: provingOther((question) => ({
@@ -141,17 +141,17 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
     await world.cluster.clock.delay(random.integer(20, 140))
     return honest()
   },
-  /** At first behind what the reader has seen, then it lets it wait. */
+  /** First returns an older state than the reader has seen, then lets the reader wait. */
   lure: async (liar) => {
-    if (liar.asked.minOffset === 0) return replaying(() => 2000)(liar)
+    if (liar.parsed.minOffset === 0) return replaying(() => 2000)(liar)
     await liar.world.cluster.clock.delay(1000)
     return refuse(503, 'NO_CERTIFICATE')
   },
-  /** Replays an old answer, so that readers learn of nothing newer. */
+  /** Replays an old answer, so that readers do not learn of newer states. */
   freeze: replaying(({ world }) => Math.min(world.cluster.clock.monotonicMs(), 58_000)),
 }
 
-/** As the cluster takes them. */
+/** The lies in the form of `createSimCluster`. */
 export function liesOf(
   worldOf: () => CertifiedWorld,
   liars: readonly number[],
@@ -162,10 +162,10 @@ export function liesOf(
       async ({ node, request, random }) => {
         const world = worldOf()
         const member = world.cluster.members.find((one) => one.node === node) as SimMember
-        const asked = world.parse(request)
-        if (asked === null) return node.answer(request)
+        const parsed = world.parse(request)
+        if (parsed === null) return node.answer(request)
         const honest = () => world.answer(member, request)
-        return lie({ world, member, asked, liars: liars.toSorted((a, b) => a - b), honest, random })
+        return lie({ world, member, parsed, liars: liars.toSorted((a, b) => a - b), honest, random })
       },
     ]),
   )

@@ -6,7 +6,7 @@ import { runCertified } from './certified-run.ts'
 const SEEDS_MAX = 20
 const READS_PER_SEED = 150
 
-describe('of the reader of certified answers the checkers notice', () => {
+describe('checkers detect this mistake of the certified reader:', () => {
   it.each(CERTIFIED_MUTANTS)('$mistake', async ({ mistake: _, rule, ...broken }) => {
     const found = new Set<string>()
     let seed = 1

@@ -1,12 +1,12 @@
-/** The reader of certified answers with one decision broken: the checkers have to notice each. */
+/** The certified reader with one broken decision. The checkers must detect each. */
 import { CERTIFIED_DECISIONS, type CertifiedDecisions } from '@quorumscan/reader/certified'
 import type { CertifiedViolation } from './certified-check.ts'
 import type { CertifiedRunOptions } from './certified-run.ts'
 
-/** What the run is limited to is what shows the mistake soonest. */
+/** Options limit the run to lies and faults that reveal the mistake early. */
 export type CertifiedMutant = Pick<
   CertifiedRunOptions,
-  'mode' | 'nodeCount' | 'lies' | 'troubles'
+  'mode' | 'nodeCount' | 'lies' | 'faults'
 > & {
   readonly mistake: string
   readonly decisions: CertifiedDecisions
@@ -15,7 +15,7 @@ export type CertifiedMutant = Pick<
 
 export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {
-    mistake: 'accepting an answer older than one that was seen',
+    mistake: 'accepting an answer older than an earlier one',
     lies: ['old'],
     rule: 'monotony',
     decisions: { ...CERTIFIED_DECISIONS, isBelowOffset: () => false },
@@ -27,36 +27,36 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
     decisions: { ...CERTIFIED_DECISIONS, isStale: () => false },
   },
   {
-    mistake: 'as few signers as any reader takes',
+    mistake: 'accepting any number of signers',
     lies: ['tooFew'],
     rule: 'support',
     decisions: { ...CERTIFIED_DECISIONS, hasSigners: () => true },
   },
   {
-    mistake: 'believing old answers of one node',
+    mistake: 'accepting an old answer of a single node',
     nodeCount: 4,
     lies: ['freeze'],
-    troubles: [],
+    faults: [],
     rule: 'held',
     decisions: { ...CERTIFIED_DECISIONS, consultedMin: () => 1 },
   },
   {
-    mistake: 'suspecting nothing',
+    mistake: 'not suspecting old answers',
     nodeCount: 4,
     lies: ['freeze'],
-    troubles: [],
+    faults: [],
     rule: 'held',
     decisions: { ...CERTIFIED_DECISIONS, isSuspicious: () => false },
   },
   {
-    mistake: 'asking a second node only when the first is lost',
+    mistake: 'sending a second request only after the first has failed',
     lies: ['hang'],
-    troubles: [],
+    faults: [],
     rule: 'availability',
     decisions: { ...CERTIFIED_DECISIONS, hedgeMs: () => 5000 },
   },
   {
-    mistake: 'not looking for contradictions',
+    mistake: 'not checking for contradictions',
     mode: 'beyond-f',
     lies: ['invent'],
     rule: 'fork',

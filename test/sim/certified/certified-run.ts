@@ -1,6 +1,6 @@
 /**
- * One run from one seed of readers of certified answers: nodes that lie, fail and lag, a log that moves on, and
- * clients that look up names, walk lists and restart. Their answers are recorded for the checkers.
+ * One seeded run of certified readers: nodes lie, fail and lag, the log grows, and clients look up names, read lists
+ * and restart. The run records their answers for the checkers.
  */
 import { sha256 } from '@quorumscan/base'
 import {
@@ -29,16 +29,16 @@ import { type CertifiedWorld, createCertifiedWorld } from './certified-world.ts'
 export type CertifiedRunOptions = {
   readonly seed: number
   readonly readCount: number
-  /** `budget`: at most f nodes lie. `beyond-f`: up to 2f do, together. */
+  /** `budget`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. */
   readonly mode?: 'budget' | 'beyond-f'
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
-  /** One of them broken, to see that the checkers notice. */
+  /** Decisions of the reader, one of them broken to test the checkers. */
   readonly decisions?: CertifiedDecisions
-  /** Only these; all otherwise. */
+  /** The lies that may occur. Default: all. */
   readonly lies?: readonly string[]
-  /** None: honest nodes are well all the time. */
-  readonly troubles?: readonly Condition['kind'][]
+  /** The faults of honest nodes that may occur. Default: all. */
+  readonly faults?: readonly Condition['kind'][]
 }
 
 type Page = {
@@ -59,13 +59,13 @@ export type CertifiedRecord = {
   readonly answeringCount: number
   /** Newest offset that every honest node had certified a second before the read began, if all were steady. */
   readonly heldFrom: number | null
-  /** No honest node that says anything is where the reader knew one: those that do have moved. */
+  /** The reader knows the address of no honest node that answers, because those have moved. */
   readonly isLost: boolean
   readonly waitMs: number
   readonly stalledMs: number
-} & Got
+} & ReadResult
 
-type Got =
+type ReadResult =
   | { readonly lookup: Lookup; readonly outcome: CertifiedOutcome<CertifiedEntry | null> }
   | { readonly page: Page; readonly outcome: CertifiedOutcome<CertifiedPage> }
 
@@ -81,7 +81,7 @@ const PARTIES = ['alice', 'bob', 'carol'].map((hint) => `${hint}::1220${'a'.repe
 const MALLORY = `mallory::1220${'6'.repeat(64)}`
 const FAR_MICROS = 4_000_000_000_000_000
 const CLIENTS = 3
-const TROUBLES = [
+const FAULTS = [
   'down',
   'hung',
   'slow',
@@ -92,14 +92,14 @@ const TROUBLES = [
   'wiped',
   'stuck',
 ] as const
-/** They do not even say where the others are. */
+/** Conditions in which a node does not even return the addresses of others. */
 const MUTE: readonly Condition['kind'][] = ['down', 'hung', 'notFound', 'failing']
-/** How long an SDK waits, and how long a client with a short deadline waits. */
+/** Deadlines of an SDK, and of a client with a short deadline. */
 const PATIENT_MS = 10_000
 const WAIT_MS = 2000
 const STALL_MS_MAX = 4000
 
-/** Signatures are checked for real once each: most are seen by all clients. */
+/** Verifies each signature once and caches the result, because most are seen by all clients. */
 function createMemoCrypto(): CryptoPort {
   const known = new Map<string, Promise<boolean>>()
   return {
@@ -129,11 +129,11 @@ export async function runCertified(options: CertifiedRunOptions): Promise<Certif
   const world = createCertifiedWorld(cluster, sha256)
   state.world = world
   const { clock } = cluster
-  for (let count = 0; count < 5; count++) appendSomething(world, random)
+  for (let count = 0; count < 5; count++) appendRandomEntry(world, random)
   for (const index of liars) cluster.change(index, lying(random, options))
-  keepAppending(world, random.split(), state)
-  keepBreaking(world, random.split(), { options, state })
-  await clock.pass(600)
+  scheduleAppends(world, random.split(), state)
+  scheduleFaults(world, random.split(), { options, state })
+  await clock.advance(600)
   const reads: CertifiedRecord[] = []
   const crypto = createMemoCrypto()
   const clients = Array.from({ length: CLIENTS }, (_, client) =>
@@ -178,7 +178,7 @@ function lying(random: SeededRandom, options: CertifiedRunOptions): Condition {
   }
 }
 
-function appendSomething(world: CertifiedWorld, random: SeededRandom): void {
+function appendRandomEntry(world: CertifiedWorld, random: SeededRandom): void {
   const { ledger, clock } = world.cluster
   const name = random.pick(NAMES)
   const expiresAt = clock.nowMicros() + random.integer(500, 15_000) * 1000
@@ -191,35 +191,35 @@ function appendSomething(world: CertifiedWorld, random: SeededRandom): void {
   else world.append({}, { put: [stolen] })
 }
 
-function keepAppending(
+function scheduleAppends(
   world: CertifiedWorld,
   random: SeededRandom,
   state: { readonly isOver: boolean },
 ): void {
   if (state.isOver) return
-  appendSomething(world, random)
-  // Sometimes the log stalls for longer than some readers accept, or than any reader does at once.
+  appendRandomEntry(world, random)
+  // Sometimes the log stalls for longer than some readers accept, or than any reader accepts without suspicion.
   const pauseMs = random.chance(0.02) ? random.integer(3000, 16_000) : random.integer(10, 400)
-  world.cluster.clock.schedule(pauseMs, () => keepAppending(world, random, state))
+  world.cluster.clock.schedule(pauseMs, () => scheduleAppends(world, random, state))
 }
 
-function keepBreaking(
+function scheduleFaults(
   world: CertifiedWorld,
   random: SeededRandom,
   input: { readonly options: CertifiedRunOptions; readonly state: { readonly isOver: boolean } },
 ): void {
-  if (input.state.isOver || input.options.troubles?.length === 0) return
+  if (input.state.isOver || input.options.faults?.length === 0) return
   const { cluster } = world
   const member = random.pick(cluster.members)
-  const trouble = (): Condition => {
-    const kind = random.pick(input.options.troubles ?? TROUBLES)
+  const drawFault = (): Condition => {
+    const kind = random.pick(input.options.faults ?? FAULTS)
     const lagMs = random.integer(100, 12_000)
     return (kind === 'lagging' || kind === 'wiped' ? { kind, lagMs } : { kind }) as Condition
   }
   if (member.isLiar) cluster.change(member.index, lying(random, input.options))
   else if (random.chance(0.1)) cluster.move(member.index)
   else if (random.chance(0.07)) {
-    const condition = trouble()
+    const condition = drawFault()
     for (const one of cluster.members) {
       if (one.isLiar || random.chance(0.15)) continue
       cluster.change(one.index, condition)
@@ -227,8 +227,8 @@ function keepBreaking(
         if (one.condition === condition) cluster.change(one.index, { kind: 'up' })
       })
     }
-  } else cluster.change(member.index, random.chance(0.6) ? { kind: 'up' } : trouble())
-  cluster.clock.schedule(random.integer(100, 2500), () => keepBreaking(world, random, input))
+  } else cluster.change(member.index, random.chance(0.6) ? { kind: 'up' } : drawFault())
+  cluster.clock.schedule(random.integer(100, 2500), () => scheduleFaults(world, random, input))
 }
 
 type Client = {
@@ -265,7 +265,7 @@ async function runClient(input: Client): Promise<void> {
             stored = offset
           },
         },
-        // Kept as the cluster has them: seeds move away too.
+        // The cluster's current addresses, because seeds also move.
         addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
       }),
       options.decisions,
@@ -280,7 +280,7 @@ async function runClient(input: Client): Promise<void> {
       const lookup = random.chance(0.8) ? { name } : { party: random.pick(PARTIES) }
       return recorded({ ...input, client, reader, waitMs, stalls }, async (read) => {
         const [outcome] = await reader.lookup([lookup], read)
-        return { lookup, outcome: outcome as CertifiedOutcome<CertifiedEntry | null> } // One asked.
+        return { lookup, outcome: outcome as CertifiedOutcome<CertifiedEntry | null> } // One lookup.
       })
     })
     if (random.chance(0.02)) stalls.begin(cluster.clock, random.integer(300, STALL_MS_MAX))
@@ -291,7 +291,7 @@ async function runClient(input: Client): Promise<void> {
     if (!random.chance(0.05)) continue
     await reader[Symbol.asyncDispose]()
     if (random.chance(0.5)) {
-      // Another device, which has seen nothing yet.
+      // Another device, without a stored floor.
       client += CLIENTS
       stored = 0
     }
@@ -306,16 +306,16 @@ type Reading = Client & {
   readonly stalls: Stalls
 }
 
-/** A list, page by page. */
+/** Reads a list page by page. */
 async function walk(input: Reading): Promise<void> {
   const { random, reader } = input
   const page = { prefix: random.pick(['n', 'n1', '']), pageSize: random.integer(1, 5) }
   for (let pageToken: string | null = null; ; ) {
-    const asked: Page = { ...page, pageToken }
+    const current: Page = { ...page, pageToken }
     const subject = { kind: 'prefix', prefix: page.prefix } as const
     const record: CertifiedRecord = await recorded(input, async (read) => ({
-      page: asked,
-      outcome: await reader.read(requestOfEntriesPage({ ...asked, subject }), read),
+      page: current,
+      outcome: await reader.read(requestOfEntriesPage({ ...current, subject }), read),
     }))
     const { outcome } = record
     if (!('answer' in outcome) || outcome.answer === null) return
@@ -326,7 +326,7 @@ async function walk(input: Reading): Promise<void> {
 
 async function recorded(
   input: Reading,
-  read: (options: CertifiedReadOptions) => Promise<Got>,
+  read: (options: CertifiedReadOptions) => Promise<ReadResult>,
 ): Promise<CertifiedRecord> {
   const { world, random, stalls } = input
   const { cluster } = world
@@ -339,9 +339,9 @@ async function recorded(
   const isLost = !cluster.members.some(
     ({ isLiar, url, condition }) => !isLiar && known.has(url) && !MUTE.includes(condition.kind),
   )
-  const got = await read(options)
+  const result = await read(options)
   const record: CertifiedRecord = {
-    ...got,
+    ...result,
     client: input.client,
     options,
     signersNeeded: thresholdVotes(options.threshold ?? 'weak', cluster.members.length) as number,
@@ -359,15 +359,15 @@ async function recorded(
   return record
 }
 
-/** The offset that each reader must reach while all honest nodes are well. */
+/** The offset that each reader must reach while all honest nodes are up. */
 function heldOffset(world: CertifiedWorld, { mode }: CertifiedRunOptions): number | null {
   const { members, ledger, clock } = world.cluster
   const honest = members.filter(({ isLiar }) => !isLiar)
   const nowMs = clock.monotonicMs()
-  const areWell = honest.every(
+  const areUp = honest.every(
     ({ condition, changedAtMs }) => condition.kind === 'up' && changedAtMs < nowMs - 5000,
   )
-  if (!areWell || mode === 'beyond-f') return null
+  if (!areUp || mode === 'beyond-f') return null
   const untilMicros = clock.nowMicros() - 1_000_000
   const offset = world.certifiable.findLast((one) => ledger.pointAt(one).recordTime <= untilMicros)
   return offset ?? null

@@ -1,4 +1,4 @@
-/** The nodes of a simulation that also sign states and prove answers, as honest nodes do. */
+/** Nodes of a simulation that also sign states and prove answers. */
 import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
 import type { TransportRequest } from '@quorumscan/reader'
 import {
@@ -20,18 +20,18 @@ import {
 } from '@quorumscan/verifier/certified'
 import type { SimCluster, SimMember } from '../sim-cluster.ts'
 
-/** Members pull signatures of each other. */
+/** Time until a member has the signature of another one. */
 const SIGNATURE_MS = 20
 const MINIMUM_WAIT_MS = 1000
 const POLL_MS = 10
-/** States are kept for so much record time. */
-const KEPT_MICROS = 60_000_000
+/** Record time for which states are kept. */
+const RETENTION_MICROS = 60_000_000
 const BUCKET_MICROS = 200_000
 const STATES_SIGNED_MAX = 64
 
 /** A certified request as a node reads it. */
-export type Asked = {
-  /** null: for the newest certificate alone. */
+export type ParsedRequest = {
+  /** Null: only the newest certificate. */
   readonly question: Question<unknown> | null
   readonly signerCount: number
   readonly minOffset: number
@@ -41,17 +41,17 @@ export type CertifiedWorld = {
   readonly cluster: SimCluster
   readonly network: HashedNetwork
   readonly truth: States
-  /** What liars would like to be true: in it names that exist do not, and others are Mallory's. */
+  /** The states that liars invent: without some existing names, and with others owned by Mallory. */
   readonly fiction: States
-  /** Ascending. */
+  /** Certifiable offsets, ascending. */
   readonly certifiable: readonly number[]
-  /** The offset moves on; what is put and removed in fiction is the liars' business. */
+  /** Appends one offset to the ledger, and the liars' changes to `fiction`. */
   append(
     changes: { readonly put?: readonly SimEntry[]; readonly remove?: readonly string[] },
     fiction: { readonly put?: readonly SimEntry[]; readonly remove?: readonly string[] },
   ): void
-  parse(request: TransportRequest): Asked | null
-  /** The newest kept offset for which the node has enough signatures, at which `isWanted` says yes. */
+  parse(request: TransportRequest): ParsedRequest | null
+  /** The newest stored offset for which the node has enough signatures and `isWanted` is true. */
   certifiedOffset(
     member: SimMember,
     signerCount: number,
@@ -60,7 +60,7 @@ export type CertifiedWorld = {
   signersAt(member: SimMember, offset: number): readonly number[]
   certificate(offset: number, signers: readonly number[], states?: States): string
   reply(
-    asked: Asked,
+    parsed: ParsedRequest,
     certificate: string,
     at: { readonly offset: number; readonly states?: States },
   ): SimReply
@@ -75,7 +75,7 @@ export function createCertifiedWorld(
   const network = { genesis, genesisHash, sha256 }
   const [truth, fiction] = [createSimStates(), createSimStates()]
   const certifiable: number[] = []
-  /** By member and offset: when it signed. */
+  /** For each member, the time of its signature by offset. */
   const signedAtMs = members.map(() => new Map<number, number>())
   const signatures = new Map<string, string>()
 
@@ -101,7 +101,7 @@ export function createCertifiedWorld(
     })
   }
 
-  const takeOver = (
+  const appendTo = (
     offset: number,
     changes: Parameters<CertifiedWorld['append']>[0],
     states: States,
@@ -111,8 +111,8 @@ export function createCertifiedWorld(
     states.append({ offset, put, remove, isCertifiable })
     return isCertifiable
   }
-  takeOver(0, {}, fiction)
-  if (takeOver(0, {}, truth)) certifiable.push(0)
+  appendTo(0, {}, fiction)
+  if (appendTo(0, {}, truth)) certifiable.push(0)
 
   const signersAt = ({ index: self }: SimMember, offset: number): readonly number[] => {
     const untilMs = clock.monotonicMs() - SIGNATURE_MS
@@ -128,12 +128,12 @@ export function createCertifiedWorld(
     append(changes, otherwise) {
       cluster.append(changes)
       const offset = ledger.head()
-      takeOver(offset, otherwise, fiction)
-      if (takeOver(offset, changes, truth)) certifiable.push(offset)
+      appendTo(offset, otherwise, fiction)
+      if (appendTo(offset, changes, truth)) certifiable.push(offset)
     },
-    parse: (request) => parseAsked(request, network),
+    parse: (request) => parseRequest(request, network),
     certifiedOffset(member, signerCount, isWanted = () => true) {
-      const sinceMicros = clock.nowMicros() - KEPT_MICROS
+      const sinceMicros = clock.nowMicros() - RETENTION_MICROS
       return certifiable.findLast(
         (offset) =>
           offset <= member.node.head &&
@@ -161,9 +161,9 @@ export function createCertifiedWorld(
       return ok(encodeDocument(certificate, states.prove(question, ledger.pointAt(offset))))
     },
     async answer(member, request) {
-      const asked = world.parse(request)
-      if (asked === null) return refuse(404, 'ROUTE_NOT_FOUND')
-      const { question, minOffset, signerCount } = asked
+      const parsed = world.parse(request)
+      if (parsed === null) return refuse(404, 'ROUTE_NOT_FOUND')
+      const { question, minOffset, signerCount } = parsed
       const pinned = question?.offset ?? null
       const find = () =>
         world.certifiedOffset(member, signerCount, (offset) =>
@@ -176,7 +176,7 @@ export function createCertifiedWorld(
         offset = find()
       }
       if (offset === undefined) return refuse(503, 'NO_CERTIFICATE')
-      return world.reply(asked, world.certificate(offset, signersAt(member, offset)), { offset })
+      return world.reply(parsed, world.certificate(offset, signersAt(member, offset)), { offset })
     },
   }
   for (const member of members) {
@@ -187,7 +187,7 @@ export function createCertifiedWorld(
   return world
 }
 
-function parseAsked(request: TransportRequest, network: HashedNetwork): Asked | null {
+function parseRequest(request: TransportRequest, network: HashedNetwork): ParsedRequest | null {
   const url = new URL(request.path, 'http://node')
   const query = url.searchParams
   const body = request.body === null ? null : JSON.parse(fromUtf8(request.body))

@@ -3,7 +3,7 @@ import { checkCertified, describeCertified } from './certified-check.ts'
 import { runCertified } from './certified-run.ts'
 
 const READS_PER_SEED = 250
-/** All of them by `npm run test:long`. */
+/** `npm run test:long` runs all of them. */
 const SEED_COUNT = process.env['LONG'] === '1' ? 12 : 5
 const SEEDS = Array.from({ length: SEED_COUNT }, (_, index) => 1001 + index)
 
@@ -15,12 +15,12 @@ async function expectValid(seed: number, mode: 'budget' | 'beyond-f'): Promise<v
   ).toEqual([])
 }
 
-describe('up to 2f lie together', () => {
+describe('certified reads keep their rules while up to 2f nodes collude', () => {
   it.each(SEEDS.slice(0, Math.ceil(SEED_COUNT / 3)))('seed %i', (seed) =>
     expectValid(seed, 'beyond-f'),
   )
 })
 
-describe('certified reads', () => {
-  it.each(SEEDS)('at most f lie, seed %i', (seed) => expectValid(seed, 'budget'))
+describe('certified reads keep their rules', () => {
+  it.each(SEEDS)('while at most f nodes lie, seed %i', (seed) => expectValid(seed, 'budget'))
 })

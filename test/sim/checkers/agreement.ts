@@ -1,6 +1,6 @@
 /**
- * Two strong answers at one offset never differ while at most f nodes lie, whatever logs the nodes
- * were shown (D-36).
+ * Two strong answers at one offset never differ while at most f nodes lie, even if nodes received different logs
+ * (D-36).
  */
 import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'

@@ -1,6 +1,6 @@
 /**
- * With at most f nodes lying and the threshold's worth of honest nodes up, an answer arrives, and
- * arrives soon: nodes that are dead, hung, slow or lying cost nothing but their votes.
+ * While at most f nodes lie and enough honest nodes for the threshold are up, an answer arrives soon. Nodes that are
+ * down, hung, slow or lying do not delay it.
  */
 import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'
@@ -9,10 +9,10 @@ import type { Checker } from './checker.ts'
 /** A node waits 250 ms for an offset; a first read learns addresses and heads first. */
 const ANSWER_MS_MAX = 400
 
-/** With that much time everything can be asked of the slowest that answer: addresses, heads, votes, twice. */
+/** Time for two rounds of requests (addresses, heads and votes) to the slowest nodes that answer. */
 const PATIENT_MS = 10_000
 
-/** Slow is not dead: who waits long enough gets an answer from nodes that answer in their time. */
+/** A client that waits long enough must get an answer from slow nodes. */
 function isImpatient(read: ReadRecord): boolean {
   const isPatient = read.waitMs >= PATIENT_MS && read.answeringCount >= read.votesNeeded
   return isPatient && read.outcome.kind === 'insufficient'
@@ -28,7 +28,7 @@ export const checkAvailability: Checker = (run) => {
     if (read.steadyCount < read.votesNeeded) return []
     const tookMs = read.endMs - read.startMs - read.stalledMs
     if (!isDecided(read.outcome)) {
-      // The log itself may be older than asked; then that is the answer.
+      // The log itself may be older than the read accepts.
       if (read.outcome.kind === 'lagging' && read.outcome.reason === 'stale') return []
       const why = `${read.outcome.kind} with ${read.steadyCount} nodes up, ${read.votesNeeded} needed`
       return [{ rule: 'availability', read, why }]

@@ -1,7 +1,7 @@
 import type { ReadRecord, SimRun } from '../simulate.ts'
 
-/** Something that must not be; `read` says where. */
+/** A broken rule, with the read that broke it. */
 export type Violation = { readonly rule: string; readonly read: ReadRecord; readonly why: string }
 
-/** Looks at a whole run and knows nothing of how the reader works. */
+/** Checks a whole run. It does not depend on how the reader works. */
 export type Checker = (run: SimRun) => Violation[]

@@ -1,4 +1,4 @@
-/** A verified answer is as fresh, and as far, as the caller asked (D-39). */
+/** A verified answer meets the maximum age and the minimum offset of the caller (D-39). */
 import { isDecided } from '@quorumscan/reader'
 import type { Checker } from './checker.ts'
 

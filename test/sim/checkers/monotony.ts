@@ -1,4 +1,4 @@
-/** Reads of one client never go back: one that began after another ended is at the same offset or later. */
+/** Reads of one client are monotonic: a read that starts after another has ended is at the same or a later offset. */
 import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'
 import type { Checker, Violation } from './checker.ts'

@@ -1,4 +1,4 @@
-/** A decision rests on enough distinct nodes of the genesis, and says so truly (D-35, D-36). */
+/** A decision has the votes of enough distinct nodes of the genesis, and lists them correctly (D-35, D-36). */
 import { isDecided } from '@quorumscan/reader'
 import type { Checker } from './checker.ts'
 
@@ -11,7 +11,7 @@ export const checkSupport: Checker = (run) =>
       agreed.size < votesNeeded && `${agreed.size} nodes agreed, ${votesNeeded} are needed`,
       agreed.size < outcome.agreed.length && 'a node is named twice',
       outcome.dissented.some((node) => agreed.has(node)) && 'a node agreed and dissented',
-      [...agreed].some((node) => !run.nodeNames.includes(node)) && 'a stranger agreed',
+      [...agreed].some((node) => !run.nodeNames.includes(node)) && 'an unknown node agreed',
     ]
     return problems.filter((why) => why !== false).map((why) => ({ rule: 'support', read, why }))
   })

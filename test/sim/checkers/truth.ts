@@ -1,4 +1,4 @@
-/** A verified answer, and a verified absence, is what the log says at that offset, byte for byte. */
+/** A verified answer or absence equals the content of the log at that offset, byte for byte. */
 import { isDecided } from '@quorumscan/reader'
 import { simAnswer } from '@quorumscan/testkit'
 import type { ReadRecord, SimRun } from '../simulate.ts'
@@ -6,7 +6,7 @@ import type { Checker, Violation } from './checker.ts'
 
 export const checkTruth: Checker = (run) =>
   run.reads.flatMap((read) => {
-    // Beyond f only a strong read promises anything (D-36).
+    // With more than f liars, only strong reads are guaranteed (D-36).
     if (run.options.mode === 'beyond-f' && read.votesNeeded < strongVotes(run)) return []
     const why = whyUntrue(run, read)
     return why === null ? [] : [{ rule: 'truth', read, why } satisfies Violation]
@@ -35,5 +35,5 @@ function whyUntrue(run: SimRun, read: ReadRecord): string | null {
   const isAbsent = outcome.kind === 'verified-absent' || outcome.kind === 'trusted-absent'
   return isAbsent === (truth === null)
     ? null
-    : `${outcome.kind}, but the log says ${simAnswer(truth)}`
+    : `${outcome.kind}, but the log has ${simAnswer(truth)}`
 }

@@ -5,7 +5,7 @@ import { ALICE, createWorld, hung } from './world.ts'
 const text = (body: string) => new TextEncoder().encode(body)
 type Change = (reply: SimReply) => SimReply
 
-/** Changes answers to batches that ask for something. */
+/** Changes the answers to batches with lookups. */
 function changing(handler: SimHandler, change: Change): SimHandler {
   return async (request) => {
     const reply = await handler(request)
@@ -31,7 +31,7 @@ const other = `{"entry":{"contract_id":null,"user":"eve::1220${'e'.repeat(64)}",
 const lasting = other.replace('eve.unverified.ns', ALICE)
 
 const failures: readonly (readonly [string, Change])[] = [
-  ['too much', (reply) => ({ ...reply, body: new Uint8Array(10_000_000) })],
+  ['10 MB', (reply) => ({ ...reply, body: new Uint8Array(10_000_000) })],
   ['another content type', header('content-type', 'text/html')],
   ['no content type', header('content-type', '')],
   ['a redirect', status(302)],
@@ -40,22 +40,22 @@ const failures: readonly (readonly [string, Change])[] = [
   ['429', status(429)],
   ['500', status(500)],
   ['503 of another kind', status(503, '{"code":"NOT_READY"}')],
-  ['204 and nothing', status(204, '')],
-  ['an entry with a member more', body((answer) => answer.replace('"user"', '"x":1,"user"'))],
-  ['an entry with a member less', body((answer) => answer.replace(/"url":"[^"]*",/, ''))],
+  ['204 and no body', status(204, '')],
+  ['an entry with a further member', body((answer) => answer.replace('"user"', '"x":1,"user"'))],
+  ['an entry without a member', body((answer) => answer.replace(/"url":"[^"]*",/, ''))],
   ['a member of another type', body((answer) => answer.replace(/"url":"[^"]*"/, '"url":7'))],
   ['no answers', body(() => '{"results":[]}')],
   ['two answers', body((answer) => answer.replace(/\[(.*)\]/s, '[$1,$1]'))],
   ['half an answer', body((answer) => answer.slice(0, 40))],
   ['white space', body((answer) => answer.replace('[', '[ '))],
-  ['something behind', body((answer) => `${answer} `)],
+  ['text after the JSON', body((answer) => `${answer} `)],
   ['results twice', body((answer) => answer.replace('{', '{"results":[{"entry":null}],'))],
-  ['a member more', body((answer) => answer.replace(/\}$/, ',"more":1}'))],
+  ['an additional member', body((answer) => answer.replace(/\}$/, ',"more":1}'))],
   ['an array', body(() => '[]')],
   ['null', body(() => 'null')],
   ['a number', body(() => '7')],
   ['a byte order mark', body((answer) => `\uFEFF${answer}`)],
-  ['bytes that are no text', (reply) => ({ ...reply, body: Uint8Array.of(0xff, 0xfe, 0x22) })],
+  ['bytes that are not UTF-8', (reply) => ({ ...reply, body: Uint8Array.of(0xff, 0xfe, 0x22) })],
   ['another offset', header('x-ledger-offset', '2')],
   ['no offset', header('x-ledger-offset', '')],
   ['a negative offset', header('x-ledger-offset', '-3')],
@@ -65,22 +65,22 @@ const failures: readonly (readonly [string, Change])[] = [
   ['a history hash in capitals', header('x-ledger-history-hash', 'AB'.repeat(32))],
 ]
 
-/** Of the form of an answer, so that only who has won is asked for the sense of it. */
-const nonsense: typeof failures = [
+/** Wrong answers of a valid form, which the reader checks only after they have enough votes. */
+const wrongAnswers: typeof failures = [
   ['an entry of another name', body(() => `{"results":[${other}]}`)],
-  ['an entry that has ended', body((answer) => answer.replace(/20\d\d-/, '2001-'))],
+  ['an expired entry', body((answer) => answer.replace(/20\d\d-/, '2001-'))],
   ['an invalid time', body((answer) => answer.replace(/-\d\dT/, '-32T'))],
 ]
 
-describe('nonsense of the form of an answer:', () => {
-  it.each(nonsense)('%s is outvoted', async (_, change) => {
+describe('a wrong answer of a valid form:', () => {
+  it.each(wrongAnswers)('%s is outvoted', async (_, change) => {
     const { lookup, serve, honest } = createWorld()
     serve(0, changing(honest(0), change))
     serve(1, hung)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', agreed: ['sv-3', 'sv-4'] })
   })
 
-  it.each(nonsense)('%s is no answer though enough nodes say it', async (_, change) => {
+  it.each(wrongAnswers)('%s is not accepted from enough nodes', async (_, change) => {
     const { lookup, serve, honest, reader } = createWorld({
       latencyMs: (url) => (/[12]$/.test(url) ? 1 : 10),
     })
@@ -101,12 +101,12 @@ describe('a node that answers with', () => {
     const { lookup, timed, serve, honest, reader } = createWorld()
     await lookup('missing.unverified.ns')
     serve(0, changing(honest(0), change))
-    // Not needed: the others decide without delay.
+    // While its vote is not needed, the others decide without delay.
     const { outcome, ms } = await timed(ALICE)
     expect(outcome).toMatchObject({ kind: 'verified', dissented: [] })
     expect('agreed' in outcome && outcome.agreed).not.toContain('sv-1')
     expect(ms).toBeLessThan(10)
-    // Needed: that is said, and nothing else taken for its vote.
+    // If its vote is needed, the outcome is insufficient.
     expect(await lookup(ALICE, { threshold: 'all' })).toMatchObject({
       kind: 'insufficient',
       reachable: 3,
@@ -135,21 +135,21 @@ describe('a node that answers with', () => {
     })
   })
 
-  it('a hash of another history is not counted with the others', async () => {
+  it('a history hash that differs does not count with the others', async () => {
     const { lookup, serve, honest } = createWorld()
     serve(0, changing(honest(0), header('x-ledger-history-hash', 'ab'.repeat(32))))
     const outcome = await lookup(ALICE, { threshold: 'strong' })
     expect(outcome).toMatchObject({ kind: 'verified', dissented: ['sv-1'] })
   })
 
-  it('410 does not vote either, and is no error of the node', async () => {
+  it('410 does not vote, and does not count as an error of the node', async () => {
     const { lookup, serve, honest, reader } = createWorld()
     serve(0, changing(honest(0), status(410)))
     expect(await lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'insufficient' })
     expect(reader.status().nodes[0]?.errors).toBe(0)
   })
 
-  it('OFFSET_NOT_REACHED lags, and is no reason to refuse', async () => {
+  it('OFFSET_NOT_REACHED makes a read lag if its vote is needed', async () => {
     const { lookup, serve, honest } = createWorld()
     serve(0, changing(honest(0), status(503, '{"code":"OFFSET_NOT_REACHED"}')))
     expect(await lookup(ALICE, { threshold: 'all' })).toMatchObject({
@@ -160,7 +160,7 @@ describe('a node that answers with', () => {
   })
 })
 
-it('a node whose connection would not say who answers is not asked for votes', async () => {
+it('a node with an http address that is not loopback gets no requests for votes', async () => {
   const world = createWorld()
   const { keyPair, name } = world.nodes[0] as (typeof world.nodes)[number]
   const moveTo = async (url: string, sequence: number) => {

@@ -2,7 +2,7 @@ import type { Fork } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld } from './world.ts'
 
-/** Shows some nodes another log from the next offset on. */
+/** Gives some nodes another log from the next offset on. */
 function fork(world: ReturnType<typeof createWorld>, indexes: readonly number[]): void {
   const other = world.ledger.fork()
   other.append({ recordTime: world.clock.nowMicros(), remove: [ALICE] })
@@ -16,7 +16,7 @@ function fork(world: ReturnType<typeof createWorld>, indexes: readonly number[])
 }
 
 describe('a fork', () => {
-  it('between nodes is disputed where both sides have an honest node', async () => {
+  it('between nodes makes a read disputed if both sides have an honest node', async () => {
     const forks: Fork[] = []
     const world = createWorld({ nodeCount: 7, reader: { onFork: (seen) => forks.push(seen) } })
     await world.lookup(ALICE)
@@ -28,7 +28,7 @@ describe('a fork', () => {
     expect(world.reader.status().forks).toHaveLength(1)
   })
 
-  it('is seen even after an answer went out', async () => {
+  it('is detected even after an answer was returned', async () => {
     const forks: Fork[] = []
     const world = createWorld({
       nodeCount: 7,
@@ -36,15 +36,15 @@ describe('a fork', () => {
       latencyMs: (url) => (['1', '2', '3'].includes(url.slice(-1)) ? 40 : 1),
     })
     await world.lookup(ALICE)
-    await world.clock.pass(200)
+    await world.clock.advance(200)
     fork(world, [0, 1, 2])
     expect(await world.lookup(ALICE, { minOffset: 4 })).toMatchObject({ kind: 'verified' })
     expect(forks).toHaveLength(0)
-    await world.clock.pass(200)
+    await world.clock.advance(200)
     expect(forks).toHaveLength(1)
   })
 
-  it('that f nodes invent is not believed', async () => {
+  it('that f nodes invent does not affect reads', async () => {
     const world = createWorld({ nodeCount: 7 })
     await world.lookup(ALICE)
     fork(world, [0, 1])
@@ -54,7 +54,7 @@ describe('a fork', () => {
     })
   })
 
-  it('against our own replica is disputed, whatever the nodes agree on', async () => {
+  it('between the own replica and the nodes makes a read disputed', async () => {
     const forks: Fork[] = []
     const world = createWorld({
       reader: {
@@ -72,7 +72,7 @@ describe('a fork', () => {
     expect(forks[0]?.histories.map(({ nodes }) => nodes)).toContainEqual(['local'])
   })
 
-  it('does not wait for a replica that does not know, is broken or hangs', async () => {
+  it('check does not wait for an own replica that lags, fails or hangs', async () => {
     const replicas = [
       async () => null,
       async () => {
@@ -91,21 +91,21 @@ describe('a fork', () => {
     }
   })
 
-  it('is detected when the local replica reaches the offset later', async () => {
+  it('is detected when the own replica reaches the offset later', async () => {
     const forks: Fork[] = []
-    let isThere = false
+    let isReached = false
     const world = createWorld({
       reader: {
-        localHistoryHash: async () => (isThere ? 'ab'.repeat(32) : null),
+        localHistoryHash: async () => (isReached ? 'ab'.repeat(32) : null),
         onFork: (seen) => forks.push(seen),
       },
     })
     expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
-    isThere = true
-    await world.clock.pass(1100)
+    isReached = true
+    await world.clock.advance(1100)
     world.append()
     await world.lookup(ALICE)
-    await world.clock.pass(10)
+    await world.clock.advance(10)
     expect(forks.map(({ offset }) => offset)).toContain(3)
   })
 })

@@ -30,7 +30,7 @@ describe('a pinned genesis hash', () => {
     return { genesis, fetched: world.clock.run(fetched) }
   }
 
-  it('is enough: any seed that serves the document will do', async () => {
+  it('accepts the document from any seed that serves it', async () => {
     const { genesis } = createWorld()
     const { fetched } = await fetchFrom([hung, serving(genesis)])
     expect(await fetched).toEqual(genesis)

@@ -4,7 +4,7 @@ import { ALICE, createWorld, hung } from './world.ts'
 
 const name = (index: number): string => `n${index}.unverified.ns`
 
-/** Sees what reaches a node. */
+/** Observes the requests that reach a node. */
 function watched(world: ReturnType<typeof createWorld>, index: number) {
   const seen = { sizes: [] as number[], inFlight: 0, inFlightMax: 0 }
   world.serve(index, async (request) => {
@@ -22,7 +22,7 @@ function watched(world: ReturnType<typeof createWorld>, index: number) {
 }
 
 describe('many lookups', () => {
-  it('of the same moment travel together', async () => {
+  it('of the same moment share one request', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     const seen = watched(world, 0)
@@ -33,7 +33,7 @@ describe('many lookups', () => {
     expect(seen.sizes).toEqual([100])
   })
 
-  it('travel in at most four batches of 256 at a time', async () => {
+  it('are sent in at most four concurrent batches of 256', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     const seen = watched(world, 0)
@@ -46,7 +46,7 @@ describe('many lookups', () => {
     expect(seen.inFlightMax).toBeLessThanOrEqual(4)
   })
 
-  it('are answered each with its own answer', async () => {
+  it('each get their own answer', async () => {
     const world = createWorld()
     const names = Array.from({ length: 300 }, (_, index) => name(index))
     world.append(names.filter((_, index) => index % 3 === 0))
@@ -60,7 +60,7 @@ describe('many lookups', () => {
     }
   })
 
-  it('beyond the bound are refused, and the others continue', async () => {
+  it('above the limit are refused with OVERLOADED, and the others continue', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     const lookups: Lookup[] = Array.from({ length: 256 }, (_, index) => ({ name: name(index) }))
@@ -72,7 +72,7 @@ describe('many lookups', () => {
     expect(world.reader.status().waiting).toBe(0)
   })
 
-  it('beyond what the nodes can answer in time are refused soon, and what was taken on is answered', async () => {
+  it('above the capacity of the nodes are refused soon, and the admitted ones are answered', async () => {
     const world = createWorld({ latencyMs: () => 150 })
     await world.lookup(ALICE)
     const lookups: Lookup[] = Array.from({ length: 256 }, (_, index) => ({ name: name(index) }))
@@ -81,37 +81,37 @@ describe('many lookups', () => {
     const count = (kind: string) => {
       kinds[kind] = (kinds[kind] ?? 0) + 1
     }
-    // Four batches in 300 ms are what they take; ten times as much is asked for.
-    for (let asked = 0; asked < 60; asked++) {
+    // The nodes answer four batches in 300 ms. The test sends ten times as many.
+    for (let sent = 0; sent < 60; sent++) {
       calls.push(
         world.reader.lookup(lookups).then(
           (outcomes) => count(outcomes[0]?.kind ?? ''),
           (error: { code: string }) => count(error.code),
         ),
       )
-      await world.clock.pass(7.5)
+      await world.clock.advance(7.5)
     }
     await world.clock.run(Promise.all(calls))
     expect(Object.keys(kinds).sort()).toEqual(['OVERLOADED', 'verified-absent'])
-    // All that they can take within the half second that may be waited.
+    // The lookups that the nodes can answer within the allowed wait of half a second.
     expect(kinds['verified-absent']).toBeGreaterThanOrEqual(8)
   })
 
-  it('more than 256 in one call are refused; none is fine', async () => {
+  it('in one call may be 0 to 256', async () => {
     const { reader } = createWorld()
     const lookups = new Array<Lookup>(257).fill({ name: ALICE })
     await expect(reader.lookup(lookups)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     await expect(reader.lookup([])).resolves.toEqual([])
   })
 
-  it('of threshold all do not keep others waiting for a node that hangs', async () => {
+  it('of threshold all, which wait for a hung node, do not delay others', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     world.serve(3, hung)
     const all = Array.from({ length: 50 }, () =>
       world.reader.lookup([{ name: ALICE }], { threshold: 'all' }),
     )
-    await world.clock.pass(20)
+    await world.clock.advance(20)
     const more = Array.from({ length: 50 }, () =>
       world.reader.lookup([{ name: ALICE }], { threshold: 'all' }),
     )

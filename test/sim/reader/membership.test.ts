@@ -3,7 +3,7 @@ import { signAddress } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'
 
-/** The node says that it is now at another URL. */
+/** Publishes another URL of the node. */
 function move(
   world: ReaderWorld,
   index: number,
@@ -20,7 +20,7 @@ function move(
 const urls = (world: ReaderWorld) => world.reader.status().nodes.map((node) => node.url)
 
 describe('addresses', () => {
-  it('are learned from one live seed, whatever the others do', async () => {
+  it('are learned from one live seed although another one hangs', async () => {
     const world = createWorld()
     world.serve(0, hung)
     const { outcome, ms } = await world.timed(ALICE)
@@ -28,7 +28,7 @@ describe('addresses', () => {
     expect(ms).toBeLessThan(20)
   })
 
-  it('that no node returns are reported as missing', async () => {
+  it('that no node returns make reads insufficient', async () => {
     const world = createWorld()
     for (const node of world.nodes) node.records = []
     expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 0 })
@@ -42,7 +42,7 @@ describe('addresses', () => {
     world.network.serve('http://127.0.0.1:99', world.honest(3))
     for (let count = 0; count < 20; count++) {
       expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
-      await world.clock.pass(150)
+      await world.clock.advance(150)
     }
     expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
     expect(urls(world)[3]).toBe('http://127.0.0.1:99')
@@ -58,7 +58,7 @@ describe('addresses', () => {
     expect(urls(world)[2]).toBe('http://127.0.0.1:77')
   })
 
-  it('signed by another node, or for another network, are not taken', async () => {
+  it('signed by another node or for another network are ignored', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     move(world, 2, { url: 'http://127.0.0.1:77', by: 0 })
@@ -76,7 +76,7 @@ describe('addresses', () => {
     expect(urls(world)[2]).toBe('http://127.0.0.1:3')
   })
 
-  it('survive nonsense from a seed', async () => {
+  it('are learned although a seed returns malformed lists', async () => {
     const bodies = ['null', '[]', '{"scans":1}', '{"scans":[null,{"scans":[7,{"svName":1}]}]}', 'x']
     for (const body of bodies) {
       const world = createWorld()
@@ -89,7 +89,7 @@ describe('addresses', () => {
     }
   })
 
-  it('on this machine or a private network are for those who asked for it', async () => {
+  it('on loopback or a private network are refused and reported unless the caller allows them', async () => {
     const reported: string[] = []
     const onPrivateAddress = ({ name, url }: { name: string; url: string }) =>
       void reported.push(`${name} ${url}`)
@@ -99,7 +99,7 @@ describe('addresses', () => {
       await world.clock.run(world.reader.refreshAddresses())
     }
     expect(urls(world)).toEqual([null, null, null, null])
-    // Once of each node, however often it is offered.
+    // One report for each node, however often its address is received.
     const all = world.nodes.map(({ name }, index) => `${name} ${world.urls[index]}`)
     expect(reported.sort()).toEqual(all)
     expect(world.reader.status().nodes[0]?.lastError).toContain('is private')
@@ -108,7 +108,7 @@ describe('addresses', () => {
     expect(reported.slice(4)).toEqual([`${world.nodes[3]?.name} http://10.0.0.1`])
   })
 
-  it('whose name leads to a private network are reported once, with the reason', async () => {
+  it('whose host resolves to a private network are reported once, with the reason', async () => {
     const reported: string[] = []
     const onPrivateAddress = ({ name }: { name: string }) => void reported.push(name)
     const world = createWorld({ reader: { allowPrivateAddresses: false, onPrivateAddress } })
@@ -121,16 +121,16 @@ describe('addresses', () => {
     }
     for (let count = 0; count < 9; count++) {
       expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
-      await world.clock.pass(500)
+      await world.clock.advance(500)
     }
     expect(reported.sort()).toEqual(world.nodes.map(({ name }) => name))
     for (const { lastError } of world.reader.status().nodes)
       expect(lastError).toContain('on a private address')
   })
 
-  it('are learned from the seeds where the store holds something else, or fails', async () => {
+  it('are learned from the seeds if the store has invalid data or fails', async () => {
     const broken = () => {
-      throw new Error('no store today')
+      throw new Error('the store failed')
     }
     const loads: (() => unknown)[] = [() => ({}), () => 'text', async () => null, broken]
     for (const load of loads) {
@@ -140,28 +140,28 @@ describe('addresses', () => {
     }
   })
 
-  it('are kept, so that a restart with dead seeds works', async () => {
-    let kept: readonly unknown[] = []
+  it('are stored, so that a reader starts while its seeds are down', async () => {
+    let stored: readonly unknown[] = []
     const addressStore = {
-      load: async () => kept as never,
+      load: async () => stored as never,
       save: (records: readonly unknown[]) => {
-        kept = records
+        stored = records
       },
     }
     const first = createWorld({ reader: { addressStore } })
     await first.lookup(ALICE)
-    await first.clock.pass(10)
-    expect(kept).toHaveLength(4)
+    await first.clock.advance(10)
+    expect(stored).toHaveLength(4)
     const second = createWorld({ reader: { addressStore, seeds: ['http://127.0.0.1:1234'] } })
     expect(await second.lookup(ALICE)).toMatchObject({ kind: 'verified' })
     const third = createWorld({ reader: { seeds: ['http://127.0.0.1:1234'] } })
     expect(await third.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
   })
 
-  it('can be learned again from a single node after all others moved', async () => {
+  it('are learned again from a single node after all others have moved', async () => {
     const world = createWorld({ reader: { seeds: ['http://127.0.0.1:1'] } })
     await world.lookup(ALICE)
-    // The only seed dies, three nodes move; sv-2 alone is where it was.
+    // The only seed is down and three nodes move. Only sv-2 keeps its address.
     world.serve(0, null)
     for (const index of [0, 2, 3]) {
       const url = `http://127.0.0.1:${index + 51}`
@@ -171,12 +171,12 @@ describe('addresses', () => {
     }
     for (let count = 0; count < 15; count++) {
       await world.lookup(ALICE)
-      await world.clock.pass(100)
+      await world.clock.advance(100)
     }
     expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
   })
 
-  it('of seeds that are no URLs are refused', () => {
+  it('of seeds that are not valid URLs are refused', () => {
     for (const seed of [
       '',
       'sv-1',
@@ -188,7 +188,7 @@ describe('addresses', () => {
   })
 })
 
-describe('a node with two names for its place', () => {
+describe('a node with two addresses', () => {
   it('has one vote', async () => {
     const world = createWorld()
     const lie = (body: string) => body.replaceAll('alice::', 'mallory::')

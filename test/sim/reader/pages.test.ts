@@ -22,8 +22,8 @@ function page(token: string | null): ReadRequest {
 
 type Page = { entries: { name: string }[]; next_page_token: string | null }
 
-describe('a walk over pages', () => {
-  it('is one read at one offset, whatever happens meanwhile', async () => {
+describe('a read of pages', () => {
+  it('is at one offset although the log grows', async () => {
     const { reader, clock, append } = createWorld()
     append(names)
     const seen: string[] = []
@@ -36,13 +36,13 @@ describe('a walk over pages', () => {
       offsets.push(outcome.offset)
       token = next_page_token
       append([`n99${seen.length}.unverified.ns`])
-      await clock.pass(40_000) // Freshness is a matter of the first page.
+      await clock.advance(40_000) // Only the first page has a maximum age.
     }
     expect(seen).toEqual(names)
     expect(new Set(offsets).size).toBe(1)
   })
 
-  it('neither raises nor obeys the floor after its first page (D-39)', async () => {
+  it('neither raises nor respects the read floor after its first page (D-39)', async () => {
     const { reader, clock, append, lookup } = createWorld()
     append(names)
     const first = answerOf(await clock.run(reader.read(page(null)))) as Page
@@ -56,7 +56,7 @@ describe('a walk over pages', () => {
     expect(reader.status().floor).toBe(5)
   })
 
-  it('does not take a body that breaks the schema', async () => {
+  it('does not accept a body that violates the schema', async () => {
     const { reader, clock } = createWorld()
     const isValid = (body: unknown) => typeof body === 'object' && 'nothing' in (body as object)
     expect(await clock.run(reader.read({ ...page(null), isValid }))).toMatchObject({
@@ -67,7 +67,7 @@ describe('a walk over pages', () => {
   it.each([
     ['brackets', (bytesMax: number) => `{"entries":[${'[],'.repeat((bytesMax - 20) / 3)}[]]}`],
     ['depth', (bytesMax: number) => `${'['.repeat(bytesMax / 2)}${']'.repeat(bytesMax / 2)}`],
-  ])('is parsed only as what enough nodes said, not as %s of one', async (_, lie) => {
+  ])('parses only a body that enough nodes agree on, not %s of one node', async (_, lie) => {
     const { reader, clock, append, serve, honest, lookup } = createWorld({
       latencyMs: (url) => (url.endsWith('1') ? 1 : 10),
     })
@@ -84,7 +84,7 @@ describe('a walk over pages', () => {
     expect(parsed).toEqual([answerOf(outcome)])
   })
 
-  it('wants no more of the other nodes than what was decided', async () => {
+  it('limits the bytes of other nodes to the size of the decided answer', async () => {
     const { reader, clock, append, serve, honest, lookup } = createWorld({
       latencyMs: (url) => (url.endsWith('1') ? 40 : 1),
     })
@@ -97,11 +97,11 @@ describe('a walk over pages', () => {
     })
     await clock.run(reader.read(page(null), { threshold: 'all' }))
     const { answer } = (await clock.run(reader.read(page(null)))) as Decided
-    await clock.pass(100)
+    await clock.advance(100)
     expect(wanted).toEqual([entriesBytesMax(10), answer.byteLength])
   })
 
-  it('waiting for as much as one node may send is refused more', async () => {
+  it('is refused while the waiting reads reach the byte limit of a node', async () => {
     const { reader, clock, serve } = createWorld()
     for (const index of [0, 1, 2, 3]) serve(index, hung)
     const bytesMax = 1024 * 1024
@@ -113,7 +113,7 @@ describe('a walk over pages', () => {
     await expect(clock.run(reader.read({ ...page(null), bytesMax }))).resolves.toBeTruthy()
   })
 
-  it('that hangs delays no lookup', async () => {
+  it('that hangs does not delay lookups', async () => {
     const { reader, clock, lookup, timed, serve, honest } = createWorld()
     await lookup(ALICE)
     for (const index of [0, 1, 2, 3])
@@ -121,9 +121,9 @@ describe('a walk over pages', () => {
         request.channel === 'bulk' ? hung(request) : honest(index)(request),
       )
     const reads = Array.from({ length: 30 }, () => reader.read(page(null)))
-    await clock.pass(50)
+    await clock.advance(50)
     expect((await timed(ALICE)).ms).toBeLessThan(10)
-    await clock.pass(1500)
+    await clock.advance(1500)
     expect((await timed(ALICE)).ms).toBeLessThan(15)
     for (const outcome of await clock.run(Promise.all(reads)))
       expect(outcome).toMatchObject({ kind: 'insufficient' })

@@ -1,4 +1,4 @@
-/** Slow is not dead (D-38): who may still answer in time is waited for, and a reader comes back with its nodes. */
+/** The reader waits for slow nodes that may still answer in time, and recovers with its nodes (D-38). */
 import { entriesBytesMax } from '@quorumscan/reader'
 import { createReader } from '@quorumscan/reader/voted'
 import { describe, expect, it } from 'vitest'
@@ -18,10 +18,10 @@ const page = {
 } as const
 
 /** Sends lookups continuously, without awaiting them. */
-async function keepAsking(world: ReaderWorld, input: { ms: number; ask: () => Promise<unknown> }) {
+async function readRepeatedly(world: ReaderWorld, input: { ms: number; read: () => Promise<unknown> }) {
   for (let passed = 0; passed < input.ms; passed += 100) {
-    input.ask().catch(() => {})
-    await world.clock.pass(100)
+    input.read().catch(() => {})
+    await world.clock.advance(100)
   }
 }
 
@@ -58,17 +58,17 @@ describe('the reader', () => {
     ['lookups', SDK_WAIT_MS, (world: ReaderWorld) => world.reader.lookup([{ name: ALICE }])],
     ['pages', 2000, async (world: ReaderWorld) => [await world.reader.read(page)]],
     ['pages', SDK_WAIT_MS, async (world: ReaderWorld) => [await world.reader.read(page)]],
-  ])('recovers when its nodes recover: %s, waiting %i ms', async (_what, waitMs, ask) => {
-    for (const away of [hung, null])
+  ])('recovers when its nodes recover: %s with a deadline of %i ms', async (_what, waitMs, read) => {
+    for (const outage of [hung, null])
       for (const ms of [700, 3000, 13_000]) {
         const world = createWorld({ reader: { waitMs } })
-        await world.clock.run(ask(world))
-        for (const index of ALL) world.serve(index, away)
-        await keepAsking(world, { ms, ask: () => ask(world) })
+        await world.clock.run(read(world))
+        for (const index of ALL) world.serve(index, outage)
+        await readRepeatedly(world, { ms, read: () => read(world) })
         for (const index of ALL) world.serve(index, world.honest(index))
-        await keepAsking(world, { ms: 5000, ask: () => ask(world) })
-        const [outcome] = await world.clock.run(ask(world))
-        expect(outcome, `${away === null ? 'down' : 'hung'} for ${ms} ms`).toMatchObject({
+        await readRepeatedly(world, { ms: 5000, read: () => read(world) })
+        const [outcome] = await world.clock.run(read(world))
+        expect(outcome, `${outage === null ? 'down' : 'hung'} for ${ms} ms`).toMatchObject({
           kind: expect.stringMatching(/^verified/),
         })
       }
@@ -83,9 +83,9 @@ describe('the reader', () => {
         create: (options) => createReader(stalls.through(options)),
       })
       const lookup = world.reader.lookup([{ name: ALICE }])
-      await world.clock.pass(stalledAfterMs)
+      await world.clock.advance(stalledAfterMs)
       stalls.begin(world.clock, 5000)
-      await world.clock.pass(5000)
+      await world.clock.advance(5000)
       const [outcome] = await world.clock.run(lookup)
       expect(outcome, `stalled after ${stalledAfterMs} ms`).toMatchObject({ kind: 'verified' })
     }

@@ -2,7 +2,7 @@ import type { SimHandler } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld, hung, rewriting } from './world.ts'
 
-/** The node claims to have more, or less, than it has. */
+/** Changes the head that the node reports. */
 function claiming(handler: SimHandler, head: number): SimHandler {
   return async (request) => {
     const reply = await handler(request)
@@ -11,7 +11,7 @@ function claiming(handler: SimHandler, head: number): SimHandler {
 }
 
 describe('the pin', () => {
-  it('is not moved by a node that claims a head far too high, or early', async () => {
+  it('is not raised by a node that reports too high a head', async () => {
     for (const head of [4, 1000, Number.MAX_SAFE_INTEGER]) {
       const { timed, serve, honest } = createWorld()
       serve(0, claiming(honest(0), head))
@@ -21,7 +21,7 @@ describe('the pin', () => {
     }
   })
 
-  it('of a fresh reader is not pulled down by a node that is first to claim little', async () => {
+  it('of a new reader is not lowered by the first reply if it has a low head', async () => {
     for (const threshold of ['weak', 'strong'] as const) {
       const { lookup, serve, honest } = createWorld({
         latencyMs: (url) => (url.endsWith(':1') ? 1 : 3),
@@ -31,7 +31,7 @@ describe('the pin', () => {
     }
   })
 
-  it('of a fresh reader waits for a hung node as long as for the others, not longer', async () => {
+  it('of a new reader does not wait for hung nodes', async () => {
     const { timed, serve } = createWorld()
     serve(2, hung)
     serve(3, hung)
@@ -40,11 +40,11 @@ describe('the pin', () => {
     expect(ms).toBeLessThan(15)
   })
 
-  it('is reached by waiting where nodes are a moment behind', async () => {
+  it('is reached by waiting for nodes that lag slightly', async () => {
     const { lookup, timed, append, nodes, ledger, clock } = createWorld()
     await lookup(ALICE)
     append(['carol.unverified.ns'], { nodes: [0, 1] })
-    await lookup(ALICE) // Two nodes now claim offset 4.
+    await lookup(ALICE) // Two nodes now report offset 4.
     clock.schedule(100, () => {
       for (const node of nodes) node.head = ledger.head()
     })
@@ -57,7 +57,7 @@ describe('the pin', () => {
   })
 
   it('is chosen again, lower, if votes do not arrive', async () => {
-    // Weak pins at 10, which only sv-1 and the liar have: the liar's vote does not join sv-1's.
+    // A weak read pins offset 10, which only sv-1 and the liar have. The liar's vote differs from sv-1's.
     const { lookup, timed, append, serve, honest, nodes } = createWorld()
     await lookup(ALICE)
     for (let count = 0; count < 7; count++) append([], { nodes: [0, 1] })
@@ -66,14 +66,14 @@ describe('the pin', () => {
       rewriting(honest(1), (body) => body.replaceAll('alice::', 'mallory::')),
     )
     for (const index of [2, 3]) (nodes[index] as (typeof nodes)[number]).head = 8
-    await lookup('missing.unverified.ns') // Tells the reader of offset 10.
+    await lookup('missing.unverified.ns') // The reader learns of offset 10.
     const { outcome, ms } = await timed(ALICE)
     expect(outcome).toMatchObject({ kind: 'verified', offset: 8 })
     expect(ms).toBeLessThan(700)
   })
 
-  it('is chosen again, newer, where the other nodes no longer hold it', async () => {
-    // The first to tell its head claims to be at the beginning, which the others have pruned (D-10).
+  it('is chosen again, higher, if the other nodes have pruned it', async () => {
+    // The first reply reports head 0, which the others have pruned (D-10).
     const { lookup, serve, honest } = createWorld({
       latencyMs: (url) => (url.endsWith(':1') ? 1 : 3),
     })
@@ -81,15 +81,15 @@ describe('the pin', () => {
     for (const index of [1, 2, 3])
       serve(index, async (request) => {
         const reply = await honest(index)(request)
-        const asked = JSON.parse(new TextDecoder().decode(request.body ?? new Uint8Array()) || '{}')
-        return reply && asked.at_offset < 2 ? { ...reply, status: 410 } : reply
+        const batch = JSON.parse(new TextDecoder().decode(request.body ?? new Uint8Array()) || '{}')
+        return reply && batch.at_offset < 2 ? { ...reply, status: 410 } : reply
       })
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 3 })
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 3 })
   })
 
-  it('is chosen again despite a node that claims to lag a little', async () => {
-    // sv-1 alone has the pin; sv-4 lies about what it has, and never votes.
+  it('is chosen again although a node reports that it lags slightly', async () => {
+    // Only sv-1 has the pinned offset. sv-4 reports a false head, and never votes.
     const { lookup, append, clock, serve, honest, nodes } = createWorld()
     await lookup(ALICE)
     for (let count = 0; count < 7; count++) append([], { nodes: [0] })
@@ -101,12 +101,12 @@ describe('the pin', () => {
       const body = new TextEncoder().encode('{"code":"OFFSET_NOT_REACHED"}')
       return { ...reply, status: 503, body }
     })
-    await lookup('missing.unverified.ns') // Tells the reader of the heads.
-    await clock.pass(20)
+    await lookup('missing.unverified.ns') // The reader learns of the heads.
+    await clock.advance(20)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 6 })
   })
 
-  it('never goes back for one reader', async () => {
+  it('never decreases for one reader', async () => {
     const { lookup, timed, append, serve, nodes, reader } = createWorld()
     append()
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 4 })
@@ -125,15 +125,15 @@ describe('the pin', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 4 })
   })
 
-  it('is asked of all nodes after a second of silence', async () => {
+  it('is chosen from the heads of all nodes after a second without reads', async () => {
     const { lookup, append, clock } = createWorld()
     await lookup(ALICE)
-    await clock.pass(1500)
+    await clock.advance(1500)
     append(['carol.unverified.ns'])
     expect(await lookup('carol.unverified.ns')).toMatchObject({ kind: 'verified', offset: 4 })
   })
 
-  it('is shared by lookups of one moment: three at most, whatever thresholds and floors', async () => {
+  it('is shared by concurrent lookups, which use at most three offsets', async () => {
     const offsets = new Set<number>()
     const { reader, clock, serve, honest, nodes, append } = createWorld({ nodeCount: 13 })
     for (let count = 0; count < 20; count++) append([], { nodes: [] })
@@ -156,8 +156,8 @@ describe('the pin', () => {
   })
 })
 
-describe('a floor for one call', () => {
-  it('is waited for, and obeyed', async () => {
+describe('a minimum offset of one call', () => {
+  it('makes the read wait for that offset', async () => {
     const { lookup, timed, append, clock } = createWorld()
     await lookup(ALICE)
     clock.schedule(80, () => append(['carol.unverified.ns']))
@@ -166,7 +166,7 @@ describe('a floor for one call', () => {
     expect(ms).toBeLessThan(150)
   })
 
-  it('beyond the heads is lag, said after the time that a node waits', async () => {
+  it('above the heads makes the read lag, after the time that a node waits', async () => {
     const { lookup, timed, network } = createWorld()
     await lookup(ALICE)
     const { outcome, ms } = await timed(ALICE, { minOffset: 1_000_000 })
@@ -193,7 +193,7 @@ describe('freshness', () => {
   it('refuses an answer whose record time is too old, although all agree (D-39)', async () => {
     const { lookup, clock } = createWorld()
     await lookup(ALICE)
-    await clock.pass(60_000)
+    await clock.advance(60_000)
     const outcome = await lookup(ALICE)
     expect(outcome).toMatchObject({ kind: 'lagging', reason: 'stale' })
     expect('ageMs' in outcome && outcome.ageMs).toBeGreaterThanOrEqual(61_000)
@@ -203,31 +203,31 @@ describe('freshness', () => {
     })
   })
 
-  it('does not let two stuck nodes be a quorum for today', async () => {
+  it('refuses old answers of two stuck nodes', async () => {
     const { lookup, append, clock, serve } = createWorld()
     await lookup(ALICE)
-    await clock.pass(61_000)
+    await clock.advance(61_000)
     append([], { nodes: [2, 3] })
     serve(2, hung)
     serve(3, hung)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'lagging', reason: 'stale' })
   })
 
-  it('reads again at a fresher pin where one exists', async () => {
+  it('reads again at a newer offset if one exists', async () => {
     const { lookup, append, clock, nodes } = createWorld({ reader: { waitMs: 2000 } })
     await lookup(ALICE)
     for (let count = 0; count < 62; count++) {
-      await clock.pass(900)
+      await clock.advance(900)
       await lookup(ALICE, { maxAgeMs: Number.POSITIVE_INFINITY })
     }
     append([], { nodes: [0, 1, 2, 3] })
     expect(nodes[0]?.head).toBe(4)
-    // The last claims are old; the answer brings the new heads.
+    // The known heads are old. The first answer contains the new heads.
     expect(await lookup(ALICE, { maxAgeMs: 30_000 })).toMatchObject({ kind: 'verified', offset: 4 })
   })
 })
 
-describe('the floor', () => {
+describe('the read floor', () => {
   it('survives a restart', async () => {
     let stored = 0
     const floorStore = {
@@ -244,10 +244,10 @@ describe('the floor', () => {
     expect(await second.lookup(ALICE)).toMatchObject({ kind: 'lagging', wantedOffset: 4 })
   })
 
-  it('that cannot be read stops reading, until it can be', async () => {
+  it('makes reads fail with NO_FLOOR while the store cannot be read', async () => {
     let isBroken = true
     const load = async () => {
-      if (isBroken) throw new Error('away')
+      if (isBroken) throw new Error('the store is down')
       return 3
     }
     const { reader, lookup } = createWorld({ reader: { floorStore: { load, save: () => {} } } })

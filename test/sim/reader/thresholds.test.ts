@@ -5,7 +5,7 @@ import { ALICE, answerOf, createWorld, hung, rewriting } from './world.ts'
 const lying = (body: string) => body.replaceAll('alice::', 'mallory::')
 
 describe('a lookup', () => {
-  it('is verified at one offset, with who agreed', async () => {
+  it('is verified at one offset, with the nodes that agreed', async () => {
     const { lookup, ledger } = createWorld()
     const outcome = await lookup(ALICE)
     expect(outcome).toMatchObject({
@@ -18,12 +18,12 @@ describe('a lookup', () => {
     expect(answerOf(outcome)).toMatchObject({ entry: { name: ALICE } })
   })
 
-  it('of an unknown name is an answer like any other', async () => {
+  it('of an unknown name is verified-absent', async () => {
     const { lookup } = createWorld()
     expect(await lookup('missing.unverified.ns')).toMatchObject({ kind: 'verified-absent' })
   })
 
-  it('by party gives the entry of the party', async () => {
+  it('by party returns the entry of the party', async () => {
     const { reader, clock } = createWorld()
     const party = `alice::1220${'a'.repeat(64)}`
     const [found, missing] = await clock.run(
@@ -37,7 +37,7 @@ describe('a lookup', () => {
     [1, 'trusted', 'trusted-absent'],
     [3, 'trusted', 'trusted-absent'],
     [4, 'verified', 'verified-absent'],
-  ])('with n = %i is %s, as one node could or could not lie (D-34)', async (n, kind, absent) => {
+  ])('with n = %i is %s (D-34)', async (n, kind, absent) => {
     const { lookup } = createWorld({ nodeCount: n })
     expect(await lookup(ALICE)).toMatchObject({ kind })
     expect(await lookup('missing.unverified.ns')).toMatchObject({ kind: absent })
@@ -59,9 +59,9 @@ describe('a lookup', () => {
   })
 
   it.each([
-    ['dead', null],
+    ['down', null],
     ['hung', hung],
-  ])('continues at once with n − t nodes %s', async (_, handler) => {
+  ])('is answered without delay while two of four nodes are %s', async (_, handler) => {
     const { lookup, timed, serve } = createWorld()
     await lookup(ALICE)
     serve(2, handler)
@@ -71,7 +71,7 @@ describe('a lookup', () => {
     expect(ms).toBeLessThan(10)
   })
 
-  it('says how many nodes are left, and says it at once while they are known to be away', async () => {
+  it('is insufficient with the number of reachable nodes, without delay once the others are known to be down', async () => {
     const { lookup, timed, serve, honest, clock } = createWorld()
     await lookup(ALICE)
     for (const index of [1, 2, 3]) serve(index, null)
@@ -81,13 +81,13 @@ describe('a lookup', () => {
     expect(outcome).toMatchObject(refused)
     expect(ms).toBe(0)
     for (const index of [1, 2, 3]) serve(index, honest(index))
-    await clock.pass(900)
-    await lookup(ALICE) // A read makes the reader ask them again.
-    await clock.pass(100)
+    await clock.advance(900)
+    await lookup(ALICE) // A read makes the reader probe them.
+    await clock.advance(100)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
-  it('says how long to wait where the others only refuse for their limits, and no wait else', async () => {
+  it('is insufficient with a retry time only if other nodes refuse by rate limits', async () => {
     const { lookup, serve, honest, clock } = createWorld()
     const refusing =
       (seconds: string): SimHandler =>
@@ -99,31 +99,31 @@ describe('a lookup', () => {
     await lookup(ALICE)
     for (const [index, seconds] of ['5', '9', 'soon'].entries()) serve(index, refusing(seconds))
     const waiting = { kind: 'insufficient', reachable: 1, needed: 2 }
-    // The one that says nothing else is taken to be ready in a second.
+    // The reader assumes one second for the node with an invalid retry-after.
     expect(await lookup(ALICE)).toMatchObject({ ...waiting, retryAfterMs: 1000 })
     serve(2, null)
-    await clock.pass(1000)
+    await clock.advance(1000)
     expect(await lookup(ALICE)).toMatchObject({ ...waiting, retryAfterMs: 5000 })
     serve(1, null)
     serve(3, null)
-    await clock.pass(12_000)
+    await clock.advance(12_000)
     await lookup(ALICE)
-    await clock.pass(100) // Then the others are known to be away.
+    await clock.advance(100) // Then the others are known to be down.
     expect(await lookup(ALICE)).toMatchObject({ ...waiting, reachable: 0, retryAfterMs: null })
     for (const index of [0, 1]) serve(index, honest(index))
-    await clock.pass(1000)
+    await clock.advance(1000)
     await lookup(ALICE)
-    await clock.pass(100)
+    await clock.advance(100)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
-  it('counts nodes that reported a head where the deadline passes before a pin exists', async () => {
+  it('counts nodes that have reported a head if its deadline passes before it has an offset', async () => {
     const { lookup, serve } = createWorld({ reader: { waitMs: 500 } })
     for (const index of [1, 2, 3]) serve(index, hung)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 1, needed: 2 })
   })
 
-  it('knows hung nodes once they had all the time that it waits, and notices when they come back', async () => {
+  it('detects hung nodes after its deadline, and detects that they are back', async () => {
     const { lookup, timed, serve, honest, clock } = createWorld()
     await lookup(ALICE)
     for (const index of [1, 2, 3]) serve(index, hung)
@@ -135,14 +135,14 @@ describe('a lookup', () => {
     expect(second.outcome).toMatchObject({ kind: 'insufficient' })
     expect(second.ms).toBe(0)
     for (const index of [1, 2, 3]) serve(index, honest(index))
-    for (let asked = 0; asked < 30; asked++) {
+    for (let count = 0; count < 30; count++) {
       await lookup(ALICE)
-      await clock.pass(100)
+      await clock.advance(100)
     }
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
-  it('asks a hung node one thing a second, and little of a dead one', async () => {
+  it('sends a hung node one request a second, and few to a node that is down', async () => {
     const { lookup, serve, network, urls, clock } = createWorld()
     await lookup(ALICE)
     let open = 0
@@ -156,16 +156,16 @@ describe('a lookup', () => {
     const before = network.requestCounts.get(urls[3] as string) ?? 0
     for (let count = 0; count < 600; count++) {
       await lookup(ALICE)
-      await clock.pass(10)
+      await clock.advance(10)
       if (count === 450) openMax = open
     }
-    // Each of them hangs for the two seconds that it may.
+    // Each of them hangs for its deadline of two seconds.
     expect(openMax).toBeLessThanOrEqual(3)
     // Six seconds of reading: probes at growing intervals, and address requests, no lookups.
     expect((network.requestCounts.get(urls[3] as string) ?? 0) - before).toBeLessThan(35)
   })
 
-  it('counts a liar out, and shows it', async () => {
+  it('is decided without a liar, and lists the liar as dissenting', async () => {
     const { lookup, serve, honest, reader } = createWorld()
     serve(0, rewriting(honest(0), lying))
     const outcome = await lookup(ALICE, { threshold: 'strong' })
@@ -178,13 +178,13 @@ describe('a lookup', () => {
     expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
   })
 
-  it('counts a liar out that answers after the others have decided', async () => {
+  it('counts the dissent of a liar that answers after the decision', async () => {
     const { lookup, serve, honest, reader, clock } = createWorld({
       latencyMs: (url) => (url.endsWith(':1') ? 40 : 1),
     })
     serve(0, rewriting(honest(0), lying))
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', answered: 2, dissented: [] })
-    await clock.pass(200)
+    await clock.advance(200)
     expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
   })
 
@@ -211,7 +211,7 @@ describe('a lookup', () => {
     expect(JSON.stringify(outcome)).not.toContain('backslash')
   })
 
-  it('does not take a tie between the living for lag', async () => {
+  it('is disputed, not lagging, on a tie between the reachable nodes', async () => {
     const { lookup, serve, honest } = createWorld()
     await lookup(ALICE)
     serve(0, rewriting(honest(0), lying))
@@ -227,24 +227,24 @@ describe('a lookup', () => {
     const abort = new AbortController()
     const reading = reader.lookup([{ name: ALICE }], { signal: abort.signal })
     reading.catch(() => {})
-    await clock.pass(5)
+    await clock.advance(5)
     abort.abort(new Error('no longer needed'))
     await expect(clock.run(reading)).rejects.toThrow('no longer needed')
     expect(reader.status().waiting).toBe(0)
     await expect(reader.lookup([{ name: ALICE }], { signal: abort.signal })).rejects.toThrow()
   })
 
-  it('ends at the abort of its caller that comes while the floor is read', async () => {
-    let tell: (floor: number) => void = () => {}
+  it('can be cancelled while the read floor is loaded', async () => {
+    let resolveFloor: (floor: number) => void = () => {}
     const load = () =>
       new Promise<number>((resolve) => {
-        tell = resolve
+        resolveFloor = resolve
       })
     const { reader } = createWorld({ reader: { floorStore: { load, save: () => {} } } })
     const abort = new AbortController()
     const reading = reader.lookup([{ name: ALICE }], { signal: abort.signal })
     abort.abort(new Error('no longer needed'))
-    tell(0)
+    resolveFloor(0)
     await expect(reading).rejects.toThrow('no longer needed')
     expect(reader.status().waiting).toBe(0)
   })
@@ -255,7 +255,7 @@ describe('a lookup', () => {
     for (const index of [0, 1, 2, 3]) serve(index, hung)
     const reading = reader.lookup([{ name: ALICE }])
     reading.catch(() => {})
-    await clock.pass(5)
+    await clock.advance(5)
     await reader[Symbol.asyncDispose]()
     await expect(clock.run(reading)).rejects.toMatchObject({ code: 'CLOSED' })
     await expect(reader.lookup([{ name: ALICE }])).rejects.toMatchObject({ code: 'CLOSED' })

@@ -1,4 +1,4 @@
-/** A small honest network with a reader, for scenarios that are written by hand. */
+/** A small honest network with a reader, for tests of single scenarios. */
 import type { Decisions, Outcome, ReaderOptions, ReadOptions } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
 import {
@@ -15,14 +15,14 @@ export const ALICE = 'alice.unverified.ns'
 
 export type ReaderWorld = SimWorld & {
   readonly reader: Reader
-  /** Puts another server in the place of a node; null: nothing listens. */
+  /** Replaces the server of a node. With null, connections are refused. */
   serve(index: number, handler: SimHandler | null): void
   honest(index: number): SimHandler
-  /** Looks one name up and lets time pass until it is decided. */
+  /** Looks one name up, and advances time until it is decided. */
   lookup(name: string, options?: ReadOptions): Promise<Outcome>
-  /** Looks up and says how long it took, in virtual ms. */
+  /** Looks one name up, and returns the outcome and its time in virtual ms. */
   timed(name: string, options?: ReadOptions): Promise<{ outcome: Outcome; ms: number }>
-  /** Makes the ledger longer by one offset, now; nodes apply it at once by default. */
+  /** Appends one offset to the ledger. Default of `nodes`: all nodes apply it immediately. */
   append(put?: readonly string[], options?: { readonly nodes?: readonly number[] }): void
 }
 
@@ -33,7 +33,7 @@ export function createWorld(
     readonly reader?: Partial<ReaderOptions>
     readonly decisions?: Decisions
     readonly latencyMs?: (url: string) => number
-    /** Default: the whole reader. */
+    /** Default: `createReader`. */
     readonly create?: typeof createReader
   } = {},
 ): ReaderWorld {
@@ -89,7 +89,7 @@ export function createWorld(
 /** A server that never answers. */
 export const hung: SimHandler = async () => null
 
-/** The answer as a value. */
+/** The parsed answer. */
 export function answerOf(outcome: Outcome): unknown {
   return 'answer' in outcome ? JSON.parse(new TextDecoder().decode(outcome.answer)) : undefined
 }

@@ -1,4 +1,4 @@
-/** One state of a network that its members have signed, and documents that prove answers from it. */
+/** One state that the members of a network have signed, and documents that prove answers from it. */
 import { toHex } from '@quorumscan/base'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { encodeCertificate, encodeDocument, type Question } from '@quorumscan/verifier/certified'
@@ -7,9 +7,9 @@ import type { SimEntry } from './sim-ledger.ts'
 import { createSimStates } from './sim-states.ts'
 
 export type SignedState = {
-  /** With the signatures of these members, by their positions; of all by default. */
+  /** A certificate with the signatures of the members at these positions. Default: all members. */
   certificate(...signers: readonly number[]): string
-  /** Proves the answer. */
+  /** The document that proves the answer. */
   document(question: Question<unknown>, certificate?: string): string
 }
 

@@ -1,19 +1,19 @@
 import type { Clock } from '@quorumscan/base'
 
 export type SimClock = Clock & {
-  /** Calls back after `ms` of virtual time; in the order of times, then of scheduling. */
+  /** Runs the callback after `ms` of virtual time. Callbacks of the same time run in the order of scheduling. */
   schedule(ms: number, callback: () => void): void
-  /** Lets virtual time pass until the promise settles, and no further. Rejects if nothing is left to wait for. */
+  /** Advances virtual time until the promise settles. Rejects if no event remains that could settle it. */
   run<Value>(promise: Promise<Value>): Promise<Value>
-  /** Lets `ms` pass. */
-  pass(ms: number): Promise<void>
+  /** Advances virtual time by `ms`. */
+  advance(ms: number): Promise<void>
 }
 
 type Event = { readonly atMs: number; readonly order: number; readonly callback: () => void }
 
 /**
- * Virtual time: it moves only from event to event, and only after all that was woken has run. With
- * everything else deterministic, the same seed gives the same run.
+ * Virtual time advances only from event to event, and only after all woken callbacks have run. If all other inputs are
+ * deterministic, the same seed gives the same run.
  */
 export function createSimClock(startMicros = 1_700_000_000_000_000): SimClock {
   let nowMs = 0
@@ -55,7 +55,7 @@ export function createSimClock(startMicros = 1_700_000_000_000_000): SimClock {
   const schedule = (ms: number, callback: () => void): void =>
     push({ atMs: nowMs + Math.max(0, ms), order: order++, callback })
 
-  /** Everything that was woken runs before time moves on. */
+  /** Runs all woken callbacks before time advances. */
   const drain = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
   const step = async (): Promise<boolean> => {
@@ -92,7 +92,7 @@ export function createSimClock(startMicros = 1_700_000_000_000_000): SimClock {
         if (!(await step())) throw new Error('nothing is left that could settle the promise')
       return promise
     },
-    async pass(ms) {
+    async advance(ms) {
       const untilMs = nowMs + ms
       await drain()
       while (heap[0] !== undefined && heap[0].atMs <= untilMs) await step()

@@ -1,4 +1,4 @@
-/** The simplest ledger of names that a scan node could serve: the truth that checkers compare with. */
+/** A minimal ledger of names, as a scan node serves it. Checkers compare answers with it. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import type { HistoryPoint, Lookup } from '@quorumscan/verifier'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
@@ -17,18 +17,18 @@ type Version = { readonly entry: SimEntry; readonly from: number; to: number }
 
 export type SimLedger = {
   head(): number
-  /** Moves on by one offset: names that get an entry, and names that lose theirs. */
+  /** Appends one offset: `put` adds or replaces entries, `remove` deletes the entries of names. */
   append(input: {
     readonly recordTime: number
     readonly put?: readonly SimEntry[]
     readonly remove?: readonly string[]
   }): void
   pointAt(offset: number): HistoryPoint
-  /** What is visible at an offset (D-9); by party the lowest name (D-12). */
+  /** The entry that is visible at an offset (D-9). For a party it is the one with the lowest name (D-12). */
   find(lookup: Lookup, offset: number): SimEntry | null
   /** All visible names with a prefix, in order. */
   list(prefix: string, offset: number): SimEntry[]
-  /** The same history so far; from here on another one. */
+  /** A ledger with the same history so far, which diverges with the next append. */
   fork(): SimLedger
 }
 

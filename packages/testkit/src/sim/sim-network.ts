@@ -1,4 +1,4 @@
-/** A Transport over virtual time: requests and answers travel for a while, or never arrive. */
+/** A Transport in virtual time: messages arrive after a latency, or never. */
 import type { Transport, TransportReply, TransportRequest } from '@quorumscan/reader'
 import type { SimClock } from './sim-clock.ts'
 
@@ -8,11 +8,11 @@ export type SimReply = {
   readonly body: Uint8Array
 }
 
-/** Answers a request; null: the connection stays open and nothing ever comes. @throws to reset it. */
+/** Answers a request. With null the connection stays open without an answer; an exception resets it. */
 export type SimHandler = (request: TransportRequest) => Promise<SimReply | null>
 
 export type SimNetwork = Transport & {
-  /** Puts a server at a URL, or takes it away: then connections are refused. */
+  /** Starts a server at a URL, or stops it with null, so that connections are refused. */
   serve(url: string, handler: SimHandler | null): void
   /** Requests sent so far, by URL. */
   readonly requestCounts: ReadonlyMap<string, number>
@@ -20,23 +20,23 @@ export type SimNetwork = Transport & {
 
 export function createSimNetwork(options: {
   readonly clock: SimClock
-  /** How long a message travels to or from the URL, ms. */
+  /** Latency of a message to or from the URL, ms. */
   readonly latencyMs: (url: string) => number
 }): SimNetwork {
   const { clock, latencyMs } = options
   const handlerByUrl = new Map<string, SimHandler>()
   const requestCounts = new Map<string, number>()
 
-  const travel = (url: string): Promise<void> =>
+  const awaitLatency = (url: string): Promise<void> =>
     new Promise((resolve) => clock.schedule(latencyMs(url), resolve))
 
   const exchange = async (request: TransportRequest): Promise<TransportReply> => {
-    await travel(request.url)
+    await awaitLatency(request.url)
     const handler = handlerByUrl.get(request.url)
     if (handler === undefined) throw new Error('connection refused')
     const reply = await handler(request)
     if (reply === null) return new Promise(() => {})
-    await travel(request.url)
+    await awaitLatency(request.url)
     if (reply.body.byteLength > request.bytesMax) throw new Error('answer too large')
     if (reply.status >= 300 && reply.status < 400) throw new Error('redirect')
     return {

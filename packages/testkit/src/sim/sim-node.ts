@@ -12,7 +12,7 @@ import type { SimClock } from './sim-clock.ts'
 import { entryToWire, type SimLedger, simAnswer } from './sim-ledger.ts'
 import type { SimReply } from './sim-network.ts'
 
-/** D-10. */
+/** How long a node waits for an offset (D-10). */
 const OFFSET_WAIT_MS = 250
 const OFFSET_POLL_MS = 10
 
@@ -20,16 +20,16 @@ export type SimNode = {
   readonly name: string
   readonly keyPair: KeyPair
   ledger: SimLedger
-  /** What it has applied. */
+  /** The offset that it has applied. */
   head: number
-  /** Below this it cannot read. */
+  /** The lowest offset that it can read. */
   horizon: number
-  /** What it serves at /v0/scans; shared between nodes, as it lives on the ledger. */
+  /** The records of `/v0/scans`. All nodes share them, because they are on the ledger. */
   records: readonly AddressRecord[]
   answer(request: TransportRequest): Promise<SimReply>
 }
 
-type Asked = {
+type ParsedRequest = {
   readonly atOffset: number | null
   readonly answerAt: (offset: number) => string
 }
@@ -50,15 +50,15 @@ export function createSimNode(options: {
     records: [],
     async answer(request) {
       if (request.path === '/v0/scans') return ok(scansBody(node.records), headHeaders(node))
-      const asked = parseRequest(request, node)
-      if (asked === null) return refuse(404, 'ROUTE_NOT_FOUND', node)
-      const offset = asked.atOffset ?? node.head
+      const parsed = parseRequest(request, node)
+      if (parsed === null) return refuse(404, 'ROUTE_NOT_FOUND', node)
+      const offset = parsed.atOffset ?? node.head
       for (let waited = 0; node.head < offset && waited < OFFSET_WAIT_MS; waited += OFFSET_POLL_MS)
         await clock.delay(OFFSET_POLL_MS)
       if (node.head < offset) return refuse(503, 'OFFSET_NOT_REACHED', node)
       if (offset < node.horizon) return refuse(410, 'OFFSET_PRUNED', node)
       const headers = { ...headHeaders(node), ...pointHeaders(node.ledger.pointAt(offset)) }
-      return ok(asked.answerAt(offset), headers)
+      return ok(parsed.answerAt(offset), headers)
     },
   }
   return node
@@ -73,7 +73,7 @@ export function signAddress(
   return { name, url, sequence, signature: toHex(keyPair.sign(encodeAddressStatement(statement))) }
 }
 
-/** The port over Node's synchronous functions, so that no real time passes. */
+/** The crypto port on Node's synchronous functions, so that no real time passes. */
 export const simCrypto: CryptoPort = {
   sha256: async (bytes) => new Uint8Array(sha256(bytes)),
   verifyEd25519: async ({ publicKey, signature, message }) =>
@@ -90,7 +90,7 @@ export function scansBody(records: readonly AddressRecord[]): string {
   return JSON.stringify({ scans: [{ domainId: 'sim::1220', scans }] })
 }
 
-function parseRequest(request: TransportRequest, node: SimNode): Asked | null {
+function parseRequest(request: TransportRequest, node: SimNode): ParsedRequest | null {
   if (request.path === '/v0/ans-entries/batch') {
     const body = JSON.parse(fromUtf8(request.body ?? new Uint8Array())) as {
       lookups: Lookup[]

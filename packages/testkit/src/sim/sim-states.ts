@@ -1,4 +1,4 @@
-/** The state of a ledger at its certifiable offsets, as every honest node makes it: trees, roots and proofs. */
+/** The state of a ledger at its certifiable offsets, as every honest node builds it: trees, roots and proofs. */
 import { sha256, utf8 } from '@quorumscan/base'
 import {
   encodeProof,
@@ -18,7 +18,7 @@ type StoredLeaf = {
 }
 
 export type SimStates = {
-  /** The entries that there are from an offset on, visible or not; certifiable ones get a root. */
+  /** Adds and removes entries at an offset, visible or not. A certifiable offset gets a root. */
   append(input: {
     readonly offset: number
     readonly put: readonly SimEntry[]
@@ -34,7 +34,8 @@ export type SimStates = {
 
 export function createSimStates(): SimStates {
   const leaves: StoredLeaf[] = []
-  const leafAt = (id: number) => leaves[id] as StoredLeaf // Asked for what was added.
+  // The tree passes only ids that were added.
+  const leafAt = (id: number) => leaves[id] as StoredLeaf
   const tree = createStateTree(
     { leafAt, keyAt: (id) => leafAt(id).key },
     {
@@ -85,7 +86,7 @@ export function createSimStates(): SimStates {
         const values = new Map(
           visibleLeaves(pruned).map((leaf) => [leaf, (leaf as StoredLeaf).value]),
         )
-        return encodeProof(pruned, (leaf) => values.get(leaf) as string) // Asked for what is visible.
+        return encodeProof(pruned, (leaf) => values.get(leaf) as string) // Only of visible leaves.
       })
       return joinProofs(proofs)
     },

@@ -1,4 +1,4 @@
-/** Honest nodes on a network in virtual time, all at the head of one ledger: the start of a simulation. */
+/** The start of a simulation: honest nodes on a network in virtual time, all at the head of one ledger. */
 import type { AddressRecord } from '@quorumscan/reader'
 import type { Genesis } from '@quorumscan/verifier'
 import { createTestNetwork } from '../test-network.ts'
@@ -14,7 +14,7 @@ export type SimWorld = {
   readonly ledger: SimLedger
   readonly network: SimNetwork
   readonly nodes: readonly SimNode[]
-  /** By node. */
+  /** In the order of `nodes`. */
   readonly urls: readonly string[]
   readonly records: readonly AddressRecord[]
 }
@@ -37,7 +37,7 @@ export function createSimWorld(options: {
   const network = createSimNetwork({ clock, latencyMs: options.latencyMs ?? (() => 1) })
   const urls = genesis.nodes.map((_, index) => `http://127.0.0.1:${index + 1}`)
   const nodes = genesis.nodes.map(({ name }, index) =>
-    // There is a key pair for every node.
+    // The network has a key pair for every node.
     createSimNode({ name, keyPair: scans[index] as never, ledger, clock }),
   )
   const records = nodes.map(({ keyPair, name }, index) =>

@@ -1,9 +1,9 @@
-/** Sends what a case asks to the process that has the route. */
+/** Sends the request of a case to the process that has the route. */
 import { request } from 'undici'
-import type { Asked } from './case.ts'
+import type { Input } from './case.ts'
 import type { World } from './world.ts'
 
-/** As much of a route as its kinds have in common. */
+/** The members that all kinds of routes have. */
 export type AnyRoute = {
   readonly operationId: string
   readonly method: string
@@ -11,34 +11,34 @@ export type AnyRoute = {
   readonly auth: 'none' | 'peer' | 'user' | 'admin'
 }
 
-/** Which process is asked; the ledger interface is one of the validator. */
+/** The interface that has the route. The ledger interface belongs to the validator. */
 export type Surface = 'scan' | 'validator' | 'synchronizer' | 'ledger'
 
 export type Answer = {
   readonly status: number
   readonly type: string
   readonly text: string
-  /** Parsed where it is JSON, else the text; null where it is empty. */
+  /** The parsed value if it is JSON, otherwise the text; null if it is empty. */
   readonly body: unknown
 }
 
-/** The answer; of one that never ends, its first bytes. */
-export async function ask(
+/** Sends the request, and returns the answer, or the first bytes of an endless one. */
+export async function sendCase(
   world: World,
-  asked: Asked & { readonly surface: Surface; readonly route: AnyRoute },
+  input: Input & { readonly surface: Surface; readonly route: AnyRoute },
 ): Promise<Answer> {
-  const { surface, route, body } = asked
+  const { surface, route, body } = input
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
-  const token = asked.token === undefined ? tokenFor(world, route) : asked.token
+  const token = input.token === undefined ? tokenFor(world, route) : input.token
   const header = route.auth === 'peer' ? 'x-peer-token' : 'authorization'
-  const url = `${asked.url ?? world.urls[surface]}${pathOf(route, asked)}`
+  const url = `${input.url ?? world.urls[surface]}${pathOf(route, input)}`
   const answer = await request(url, {
     method: route.method as 'GET',
     headers: {
       ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
       ...(body instanceof Uint8Array ? { 'content-type': 'application/octet-stream' } : {}),
       ...(token === null ? {} : { [header]: route.auth === 'peer' ? token : `Bearer ${token}` }),
-      ...asked.headers,
+      ...input.headers,
     },
     body: body === undefined ? null : isRaw ? body : JSON.stringify(body),
   })
@@ -71,7 +71,7 @@ function tokenFor(world: World, { auth }: AnyRoute): string | null {
   }
 }
 
-function pathOf({ path }: AnyRoute, { params = {}, rawParams = {}, query = {} }: Asked): string {
+function pathOf({ path }: AnyRoute, { params = {}, rawParams = {}, query = {} }: Input): string {
   const filled = path.replace(
     /\{([^}]+)\}/g,
     (_, name: string) => rawParams[name] ?? encodeURIComponent(params[name] ?? name),

@@ -1,6 +1,6 @@
 /**
- * A wallet that continues until it has what it wants. Each request may be answered, refused for a while, or get no
- * answer. It relies on nothing but what the errors promise (D-6).
+ * A wallet that retries until its goal is reached. Each request may be answered, refused temporarily, or get no answer.
+ * It relies only on the guarantees of errors (D-6).
  */
 
 import { parseTime } from '@quorumscan/model'
@@ -11,12 +11,12 @@ import type { Renewal } from './plan.ts'
 
 const RETRY_MS = 200
 
-export type StubbornWallet = {
+export type RetryingWallet = {
   readonly party: string
   tap(usd: string): Promise<void>
-  /** Whether this user or another one got the name. Both are final. */
+  /** Resolves when this user ("won") or another one ("lost") has the name. Both results are final. */
   obtain(name: string, renewal: Renewal): Promise<'won' | 'lost'>
-  /** Returns when the name was renewed once. */
+  /** Resolves when the name was renewed once. */
   untilRenewed(name: string, renewal: Renewal): Promise<void>
   subscriptions(): Promise<readonly Subscription[]>
   balance(): Promise<{ readonly unlocked: string; readonly locked: string }>
@@ -27,25 +27,25 @@ export type Subscription = {
   readonly contractId: string
   /** Record time, µs. */
   readonly createdAt: number
-  /** Of the idle state, µs; null while a payment is under way. */
+  /** Due time of the next payment, µs since the epoch; null while a payment is in progress. */
   readonly nextDueAt: number | null
 }
 
-/** Everything ends with an error once the signal aborts, which tells what it waited for. */
-export async function openStubbornWallet(
+/** After `signal` aborts, all methods fail with an error that contains the last answer. */
+export async function openRetryingWallet(
   cluster: RunningCluster,
   options: { readonly user: string; readonly lifetimeMicros: number; readonly signal: AbortSignal },
-): Promise<StubbornWallet> {
+): Promise<RetryingWallet> {
   const { user, lifetimeMicros, signal } = options
   const token = await cluster.token(user)
 
-  let lastHeard = 'nothing yet'
+  let lastAnswer = 'nothing yet'
   const pause = async () => {
-    await clock.delay(RETRY_MS, signal).catch(() => {}) // What it waited for is said below.
-    if (signal.aborted) throw new Error(`${user} is not done; it last heard: ${lastHeard}`)
+    await clock.delay(RETRY_MS, signal).catch(() => {}) // The next line reports the abort.
+    if (signal.aborted) throw new Error(`${user} is not done; its last answer: ${lastAnswer}`)
   }
 
-  /** One try: the answer, or null if its outcome is unknown. */
+  /** Sends a request once. Returns null if its outcome is unknown. */
   const attempt = async (
     method: string,
     path: string,
@@ -55,14 +55,14 @@ export async function openStubbornWallet(
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     const url = `${cluster.urls.validator}${path}`
     const answer = await send(url, { method, headers, ...text }).catch(
-      () => null, // The validator died, or is dead.
+      () => null, // The validator is down, or was killed.
     )
-    lastHeard = `${method} ${path}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`}`
+    lastAnswer = `${method} ${path}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`}`
     return answer === null || answer.body?.definite === false ? null : answer
   }
 
-  /** Repeats what may be repeated until there is an answer that will not change. */
-  const insist = async (method: string, path: string, body?: object): Promise<HttpAnswer> => {
+  /** Repeats a request while the answer is retryable or missing, and returns the final answer. */
+  const sendFinal = async (method: string, path: string, body?: object): Promise<HttpAnswer> => {
     for (;;) {
       const answer = await attempt(method, path, body)
       if (answer !== null && answer.body?.retryable !== true) return answer
@@ -70,7 +70,7 @@ export async function openStubbornWallet(
     }
   }
 
-  /** As `insist`, where every answer but these is a bug. */
+  /** @throws {Error} Unless the answer is a success or has one of these codes. */
   const expectAnswer = async (
     answer: HttpAnswer,
     codes: readonly string[],
@@ -79,7 +79,7 @@ export async function openStubbornWallet(
     throw new Error(`${user}: ${answer.status} ${JSON.stringify(answer.body)}`)
   }
 
-  const get = async (path: string) => (await expectAnswer(await insist('GET', path), [])).body
+  const get = async (path: string) => (await expectAnswer(await sendFinal('GET', path), [])).body
 
   const subscriptions = async (): Promise<readonly Subscription[]> => {
     const { subscriptions: list } = await get('/v0/wallet/subscriptions')
@@ -98,7 +98,7 @@ export async function openStubbornWallet(
     )?.contract_id
   }
 
-  /** Null if the name has an owner. A creation without an answer may appear later, and is used then. */
+  /** Returns the request for a name, or null if the name has an owner. Uses a request whose creation got no answer. */
   const request = async (name: string): Promise<string | null> => {
     for (;;) {
       const open = await findRequest(name)
@@ -126,29 +126,29 @@ export async function openStubbornWallet(
     }
   }
 
-  await expectAnswer(await insist('POST', '/v0/register', {}), [])
+  await expectAnswer(await sendFinal('POST', '/v0/register', {}), [])
   const status = await get('/v0/wallet/user-status')
 
   return {
     party: status.party_id,
     async tap(usd) {
       const body = { amount: usd, command_id: `tap of ${user}` }
-      await expectAnswer(await insist('POST', '/v0/wallet/tap', body), ['DUPLICATE_COMMAND'])
+      await expectAnswer(await sendFinal('POST', '/v0/wallet/tap', body), ['DUPLICATE_COMMAND'])
     },
     async obtain(name, renewal) {
       for (;;) {
         const requestCid = await request(name)
         if (requestCid === null) return 'lost'
-        const answer = await insist(
+        const answer = await sendFinal(
           'POST',
           `/v0/wallet/subscription-requests/${requestCid}/accept`,
           { auto_renew: renewal === 'by itself' },
         )
-        // The last three: an earlier try, whose answer was lost, took effect.
+        // These codes show that an earlier attempt, whose answer was lost, took effect.
         const repeated = ['DUPLICATE_COMMAND', 'CONTRACT_CONSUMED', 'CONTRACT_NOT_FOUND']
         await expectAnswer(answer, repeated)
         if ((await untilResolved(requestCid, name)) === 'won') return 'won'
-        // Refunded: another user has the name by now, or the lock ended before enough nodes confirmed.
+        // The payment was refunded: another user has the name, or the lock expired before enough confirmations.
       }
     },
     async untilRenewed(name, renewal) {
@@ -157,7 +157,7 @@ export async function openStubbornWallet(
         if (subscription === undefined) throw new Error(`the subscription of ${name} is gone`)
         const { nextDueAt, createdAt, contractId } = subscription
         if (nextDueAt !== null && nextDueAt > createdAt + lifetimeMicros) return
-        // Where this is answered, lost or refused, the list tells what came of it.
+        // Whatever the answer is, the next list of subscriptions shows the result.
         if (nextDueAt !== null && renewal === 'by hand')
           await attempt('POST', `/v0/wallet/subscriptions/${contractId}/pay`)
         await pause()
