@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { PrivateAddressError, type TransportRequest } from '@quorumscan/reader'
-import { serve } from '@quorumscan/testkit'
+import { listen, serve } from '@quorumscan/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { createUndiciTransport } from './undici-transport.ts'
 
@@ -90,9 +89,8 @@ it('a redirect is an answer, not followed', async () => {
 
 /** Sends what it is given as it is, after a moment each. */
 async function serveRaw(pieces: Iterable<string>) {
-  const server = createTcpServer((socket) => {
+  const server = await listen((socket) => {
     socket.setNoDelay(true)
-    socket.on('error', () => {}) // The transport hangs up.
     socket.once('data', async () => {
       for (const piece of pieces) {
         if (socket.destroyed) return
@@ -101,11 +99,8 @@ async function serveRaw(pieces: Iterable<string>) {
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  disposables.push({
-    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  disposables.push(server)
+  return `http://127.0.0.1:${server.port}`
 }
 
 const endless = (first: string, more: string) =>

@@ -13,14 +13,18 @@ export type TestServer = AsyncDisposable & {
 }
 
 type Options = {
-  /** A port of loopback, by default a free one, or the path of a socket. */
+  /** A port, by default a free one, or the path of a socket. */
   readonly at?: number | string
+  /** Default: loopback. */
+  readonly host?: string
 }
 
 /** Answers HTTP requests: over TLS if there is a certificate. */
 export async function serve(
   answer: RequestListener,
-  options: Options & { readonly tls?: { readonly key: Buffer; readonly cert: Buffer } } = {},
+  options: Options & {
+    readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer }
+  } = {},
 ): Promise<TestServer> {
   const { tls } = options
   return tls === undefined
@@ -37,7 +41,11 @@ export async function listen(
   return await open(server, 'tcp', options)
 }
 
-async function open(server: Server, scheme: string, { at = 0 }: Options): Promise<TestServer> {
+async function open(
+  server: Server,
+  scheme: string,
+  { at = 0, host = '127.0.0.1' }: Options,
+): Promise<TestServer> {
   const sockets = new Set<Socket>()
   let connectionCount = 0
   server.on('connection', (socket: Socket) => {
@@ -45,12 +53,12 @@ async function open(server: Server, scheme: string, { at = 0 }: Options): Promis
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
-  server.listen(typeof at === 'string' ? { path: at } : { port: at, host: '127.0.0.1' })
+  server.listen(typeof at === 'string' ? { path: at } : { port: at, host })
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   return {
-    url: `${scheme}://127.0.0.1:${port}`,
+    url: `${scheme}://${host}:${port}`,
     port,
     connectionCount: () => connectionCount,
     async [Symbol.asyncDispose]() {
