@@ -54,7 +54,7 @@ describe('a fork', () => {
     })
   })
 
-  it('between the own replica and the nodes makes a read disputed', async () => {
+  it('between the local replica and the nodes makes a read disputed', async () => {
     const forks: Fork[] = []
     const world = createWorld({
       reader: {
@@ -72,7 +72,7 @@ describe('a fork', () => {
     expect(forks[0]?.histories.map(({ nodes }) => nodes)).toContainEqual(['local'])
   })
 
-  it('check does not wait for an own replica that lags, fails or hangs', async () => {
+  it('check does not wait for an local replica that lags, fails or hangs', async () => {
     const replicas = [
       async () => null,
       async () => {
@@ -91,7 +91,7 @@ describe('a fork', () => {
     }
   })
 
-  it('is detected when the own replica reaches the offset later', async () => {
+  it('is detected when the local replica reaches the offset later', async () => {
     const forks: Fork[] = []
     let isReached = false
     const world = createWorld({
