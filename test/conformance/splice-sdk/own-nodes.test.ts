@@ -32,7 +32,8 @@ const it = base
   .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
     fileResources.opened(await startCluster({ nodes: 4 })),
   )
-  .extend('party', { scope: 'file' }, async ({ cluster }) => {
+  /** Every test finds the name of this party. */
+  .extend('party', { scope: 'file', auto: true }, async ({ cluster }) => {
     const alice = await createUser(cluster, 'alice')
     await alice.pay(ALICE)
     await untilFound(cluster, ALICE)
