@@ -1,9 +1,10 @@
 /** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo, redis-server and chromium are scripts that record their calls. */
 import { spawnSync } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createDirectory } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 
 // Real processes take their time on a machine that does other things, too.
@@ -22,7 +23,7 @@ const INSTALLED = { packages: { 'node_modules/a': { version: '1.0.0' }, 'node_mo
 
 /** A clone in which `npm ci` installs package a, and everything is written to the file `calls`. */
 async function createClone() {
-  const root = await mkdtemp(join(tmpdir(), 'qs-clone-'))
+  const { path: root, ...temporary } = createDirectory()
   const put = async (path: string, text: string) => {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
@@ -78,7 +79,7 @@ async function createClone() {
     run,
     calls: () => readFile(join(root, 'calls'), 'utf8').catch(() => ''),
     remove: (path: string) => rm(join(root, path), { recursive: true }),
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    ...temporary,
   }
 }
 

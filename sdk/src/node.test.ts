@@ -1,33 +1,31 @@
 /** The store in a file, on a real file system. */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { createFileStore } from './node.ts'
 
-let top: string
-let folder: string
-let path: string
-beforeEach(async () => {
-  top = await mkdtemp(join(tmpdir(), 'store-'))
-  folder = join(top, 'wallet')
-  path = join(folder, 'store.json')
-})
-afterEach(() => rm(top, { recursive: true }))
-
-const inFile = async () => JSON.parse(await readFile(path, 'utf8')) as object
-/** Nothing can be written below a file. */
-const breakFolder = async () => {
-  await rename(folder, `${folder}.away`)
-  await writeFile(folder, '')
-}
-const repairFolder = async () => {
-  await rm(folder)
-  await rename(`${folder}.away`, folder)
-}
+const it = base
+  .extend('folder', ({ directory }) => join(directory, 'wallet'))
+  .extend('path', ({ folder }) => join(folder, 'store.json'))
+  .extend(
+    'inFile',
+    ({ path }) =>
+      async () =>
+        JSON.parse(await readFile(path, 'utf8')) as object,
+  )
+  /** Nothing can be written below a file. */
+  .extend('breakFolder', ({ folder }) => async () => {
+    await rename(folder, `${folder}.away`)
+    await writeFile(folder, '')
+  })
+  .extend('repairFolder', ({ folder }) => async () => {
+    await rm(folder)
+    await rename(`${folder}.away`, folder)
+  })
 
 describe('a store in a file', () => {
-  it('stores values for the next process, and creates the folder', async () => {
+  it('stores values for the next process, and creates the folder', async ({ path, folder }) => {
     await createFileStore(path).set('a', '1')
     const next = createFileStore(path)
     expect(await next.get('a')).toBe('1')
@@ -35,7 +33,12 @@ describe('a store in a file', () => {
     expect(await readdir(folder)).toEqual(['store.json'])
   })
 
-  it('rejects a value each time that it cannot be written, and returns what the file has', async () => {
+  it('rejects a value each time that it cannot be written, and returns what the file has', async ({
+    path,
+    breakFolder,
+    repairFolder,
+    inFile,
+  }) => {
     const store = createFileStore(path)
     await store.set('a', 'old')
     await breakFolder()
@@ -49,7 +52,12 @@ describe('a store in a file', () => {
     expect(await inFile()).toEqual({ a: 'new' })
   })
 
-  it('writes no value of a failed write later', async () => {
+  it('writes no value of a failed write later', async ({
+    path,
+    breakFolder,
+    repairFolder,
+    inFile,
+  }) => {
     const store = createFileStore(path)
     await store.set('a', '1')
     await breakFolder()
@@ -60,7 +68,10 @@ describe('a store in a file', () => {
     expect(await inFile()).toEqual({ a: '1', d: '4' })
   })
 
-  it('writes all values that are set at once, and the last one of each key', async () => {
+  it('writes all values that are set at once, and the last one of each key', async ({
+    path,
+    inFile,
+  }) => {
     const store = createFileStore(path)
     await store.set('a', '0')
     await Promise.all([store.set('a', '1'), store.set('b', '2'), store.set('a', '0')])
@@ -71,7 +82,7 @@ describe('a store in a file', () => {
     expect(await inFile()).toEqual({ a: '0', b: '2' })
   })
 
-  it('leaves no draft if the file cannot be replaced', async () => {
+  it('leaves no draft if the file cannot be replaced', async ({ path, folder }) => {
     const store = createFileStore(path)
     expect(await store.get('a')).toBeNull()
     await mkdir(path, { recursive: true })
@@ -79,11 +90,11 @@ describe('a store in a file', () => {
     expect(await readdir(folder)).toEqual(['store.json'])
   })
 
-  it.each([
+  it.for([
     ['no JSON', 'no JSON'],
     ['a list', '["a"]'],
     ['a number in it', '{"a":1}'],
-  ])('does not change a file with %s', async (_, text) => {
+  ] as const)('does not change a file with %s', async ([_, text], { path }) => {
     await createFileStore(path).set('a', '1')
     await writeFile(path, text)
     const store = createFileStore(path)

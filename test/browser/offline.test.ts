@@ -1,6 +1,5 @@
 /** A browser verifies a stored document ten years later with only the genesis document. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { buildVerifier, readStored, type Verify } from '../vectors/offline-verifier.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
@@ -13,18 +12,16 @@ describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () =
   it('a stored document verifies ten years later, and a forged one does not', async () => {
     const browser = await launchChromium()
     // WebCrypto is only available in a secure context, such as a page of a local server.
-    const server = createServer((_, response) => {
+    await using server = await serve((_, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>archive</title>')
     })
     try {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const page = await browser.newPage()
       await page.clock.setFixedTime(IN_TEN_YEARS)
-      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      await page.goto(`${server.url}/`)
       await page.addScriptTag({ content: await buildVerifier() })
       await page.context().setOffline(true)
-      server.closeAllConnections()
-      server.close()
+      await server[Symbol.asyncDispose]()
       expect(await page.evaluate('new Date().getFullYear()')).toBe(2036)
       expect(await page.evaluate(() => fetch('/').then(String, String))).toContain(
         'Failed to fetch',
@@ -50,7 +47,6 @@ describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () =
       )
     } finally {
       await browser.close()
-      server.close()
     }
   })
 })

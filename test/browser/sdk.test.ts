@@ -2,11 +2,10 @@
  * The SDK in a real browser, in a page of another origin with a strict Content Security Policy. It resolves, proves,
  * follows and renders while nodes are killed, and no lookup needs a preflight.
  */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Validator } from '@quorumscan/sdk'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
+import { serve, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,7 +22,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   let browser: Browser
   let context: BrowserContext
   let page: Page
-  let server: Server
+  let server: TestServer
   let party: string
   const preflights: string[] = []
   const problems: string[] = []
@@ -49,7 +48,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       define: { 'process.env.NODE_ENV': '"production"' },
     })
     const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]))
-    server = createServer((request, response) => {
+    server = await serve((request, response) => {
       const script = scripts.get(request.url ?? '')
       response.writeHead(200, {
         'content-type': script === undefined ? 'text/html' : 'text/javascript',
@@ -60,7 +59,6 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
           '<!doctype html><title>wallet</title><script type="module" src="/page.js"></script>',
       )
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     browser = await launchChromium()
     context = await browser.newContext()
     page = await context.newPage()
@@ -74,13 +72,13 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     devtools.on('Network.requestWillBeSent', ({ type, request }) => {
       if (type === 'Preflight') preflights.push(request.url)
     })
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await page.goto(`${server.url}/`)
     const { seeds, genesisHash } = cluster
     await page.evaluate((options) => wallet.connect(options), { seeds, genesisHash })
   })
   afterAll(async () => {
     await browser?.close()
-    server?.close()
+    await server?.[Symbol.asyncDispose]()
     await cluster?.down()
   })
 

@@ -1,11 +1,10 @@
 /** The documentation site in Chromium: every kind of page, at two widths and in both themes, fits and is accessible. */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { serve, type TestServer } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from './chromium.ts'
@@ -40,27 +39,26 @@ const TYPES: Readonly<Record<string, string>> = {
 const THEMES = ['light', 'dark'] as const
 
 describe.skipIf(chromiumPath === null)('the documentation site', () => {
-  let server: Server
+  let server: TestServer
   let browser: Browser
   let origin: string
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
   beforeAll(async () => {
     await promisify(execFile)(process.execPath, [join(ROOT, 'docs/site/build.mjs')])
-    server = createServer((request, response) => {
+    server = await serve((request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'http://site')
       const file = join(SITE, pathname === '/' ? 'index.html' : decodeURIComponent(pathname))
       if (!existsSync(file)) return void response.writeHead(404).end()
       response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream')
       response.end(readFileSync(file))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    origin = server.url
     browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()
-    server?.close()
+    await server?.[Symbol.asyncDispose]()
   })
 
   it.each([390, 1280])(

@@ -3,32 +3,29 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ErrorAnswer, type RouteDef, socketRoutes } from '@quorumscan/api'
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
-import type { RunningCluster } from 'quorumscan/testing'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest'
+import { describe, type ExpectStatic } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { added, addedCodes, addedStatuses } from './routes/added.ts'
 import { isReachable, type Unreachable } from './routes/case.ts'
 import { type Answer, sendCase } from './routes/send-case.ts'
 import { firstFrame } from './routes/sockets.ts'
-import { createWorld, type World } from './routes/world.ts'
+import { createWorld } from './routes/world.ts'
 import { type RouteCase, routeCases, socketCases } from './routes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const HOUR_MICROS = 3_600_000_000
 const LedgerError = socketRoutes.streamUpdates.error
 
-let cluster: RunningCluster
-let world: World
-
-beforeAll(async () => {
-  // Names can be renewed immediately.
-  const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
-  cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
-  world = await createWorld(cluster)
-})
-afterAll(() => cluster?.down())
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) => {
+    // Names can be renewed immediately.
+    const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
+    return fileResources.opened(await startCluster({ nodes: 4, genesisOverrides: { names } }))
+  })
+  .extend('world', { scope: 'file' }, ({ cluster }) => createWorld(cluster))
 
 /** Differences between a body and its schema: missing, invalid and unknown members. Null if there is no difference. */
 function differences(schema: TSchema, body: unknown): unknown {
@@ -68,7 +65,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
 
   it.concurrent.for(ofSurface.map((one) => [one.route.operationId, one] as const))(
     '%s succeeds, and returns each declared error',
-    async ([, { route, of }], { expect }) => {
+    async ([, { route, of }], { expect, world }) => {
       if (isReachable(of.success)) {
         const answer = await sendCase(world, { ...(await of.success(world)), surface, route })
         expect.soft(answer).toAnswer(200)
@@ -103,7 +100,7 @@ describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the 
 
 it.concurrent.for(Object.entries(socketCases))(
   'the WebSocket %s answers a valid first frame, and refuses an invalid one',
-  async ([id, { success, error }], { expect }) => {
+  async ([id, { success, error }], { expect, world }) => {
     const socket = socketRoutes[id as keyof typeof socketRoutes]
     const element = await firstFrame(world, socket.path, await success(world))
     expect.soft(differences(socket.element, element)).toBe(null)

@@ -3,11 +3,11 @@
  * run as ES module and with `require`, and checked by tools for packages.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
@@ -36,7 +36,7 @@ async function run(
 
 const passed = (exit: Exit) => expect(exit, exit.text).toMatchObject({ code: 0 })
 
-let project: string
+const project = directoryOfFile()
 let sdkTarball: string
 /** Compiler, module, resolution. */
 const SETTINGS = [
@@ -54,7 +54,6 @@ const isLong = Boolean(process.env['LONG'])
 
 /** Installs the SDK with the oldest and newest supported compilers. */
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'qs-consumer-'))
   passed(await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root }))
   const tarball = (await readdir(project)).find((file) => file.endsWith('.tgz')) ?? 'none'
   sdkTarball = join(project, tarball)
@@ -90,7 +89,6 @@ beforeAll(async () => {
   for (const file of await readdir(examples))
     if (file.endsWith('.ts')) await copyFile(join(examples, file), join(project, 'examples', file))
 })
-afterAll(() => rm(project, { recursive: true, force: true }))
 
 it.each(isLong ? [...SETTINGS, ...LONG_SETTINGS] : SETTINGS)(
   '%s compiles code of users: module %s, resolution %s',

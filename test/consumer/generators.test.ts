@@ -4,11 +4,11 @@
  * user who only starts a cluster does not need. `npm run test:long` runs it.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { beforeAll, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const NAMES = ['scan', 'validator', 'synchronizer', 'ledger']
@@ -50,7 +50,7 @@ export const calls = [
 ]
 `
 
-let project: string
+const project = directoryOfFile()
 const run = async (tool: string, args: readonly string[]) => {
   try {
     await promisify(execFile)(tool, args, { cwd: project, maxBuffer: 16 * 1024 * 1024 })
@@ -67,7 +67,6 @@ const isLong = process.env['LONG'] === '1'
 
 beforeAll(async () => {
   if (!isLong) return
-  project = await mkdtemp(join(tmpdir(), 'qs-generators-'))
   const manifest = { private: true, type: 'module', devDependencies: PACKAGES }
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest))
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
@@ -77,7 +76,6 @@ beforeAll(async () => {
     await copyFile(join(root, 'packages/api/generated', file), join(project, file))
   }
 })
-afterAll(() => isLong && rm(project, { recursive: true, force: true }))
 
 it.runIf(isLong)(
   'openapi-typescript, hey-api and orval make clients that compile under strict',

@@ -5,12 +5,10 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createDirectory, serve, type TestDirectory, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from '../browser/chromium.ts'
@@ -74,16 +72,6 @@ type Vectors = {
   }[]
 }
 
-async function listen(answer: RequestListener): Promise<Server> {
-  const server = createServer(answer)
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return server
-}
-
-function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 /** Path of the binary in its package, and its arguments to run a module. */
 const RUNTIMES = {
   'Node 20': [process.execPath],
@@ -97,14 +85,16 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
   'the SDK reads names with a proof and by votes',
   () => {
     let project: string
-    let node: Server
+    let directory: TestDirectory
+    let node: TestServer
     let scans: RunningScans
     let input: object
     /** Expected owners of the name in both networks. */
     let parties: [string, string]
 
     beforeAll(async () => {
-      project = await mkdtemp(join(tmpdir(), 'qs-runtimes-'))
+      directory = createDirectory()
+      project = directory.path
       await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root })
       const tarball = (await readdir(project)).find((file) => file.endsWith('.tgz'))
       const dependencies = {
@@ -127,7 +117,7 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
       const { genesis, vectors: all } = JSON.parse(vectors) as Vectors
       const vector = all.find(({ request, answer }) => request.parameters.name === ALICE && answer)
       if (vector?.answer === undefined) throw new Error(`no vector proves ${ALICE}`)
-      node = await listen((request, response) => {
+      node = await serve((request, response) => {
         response.setHeader('access-control-allow-origin', '*')
         response.setHeader('access-control-expose-headers', '*')
         const isName = request.url?.includes('/by-name/')
@@ -144,7 +134,7 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
       })
       parties = [vector.answer.user, partyOf('alice')]
       input = {
-        node: urlOf(node),
+        node: node.url,
         genesis: createHash('sha256').update(genesis).digest('hex'),
         nowMicros: JSON.parse(vector.document).certificate.record_time,
         scans: scans.urls,
@@ -152,9 +142,9 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
       }
     })
     afterAll(async () => {
-      node?.close()
+      node?.[Symbol.asyncDispose]()
       await scans?.[Symbol.asyncDispose]()
-      await rm(project, { recursive: true, force: true })
+      directory?.[Symbol.dispose]()
     })
 
     it.each(Object.entries(RUNTIMES))('in %s', async (_, [binary = '', ...args]) => {
@@ -166,7 +156,7 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
     })
 
     describe.skipIf(chromiumPath === null)('in Chromium', () => {
-      let server: Server
+      let server: TestServer
       let origin: string
 
       beforeAll(async () => {
@@ -178,14 +168,14 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.ar
           format: 'esm',
         })
         const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]))
-        server = await listen((request, response) => {
+        server = await serve((request, response) => {
           const script = scripts.get(request.url ?? '')
           response.setHeader('content-type', script ? 'text/javascript' : 'text/html')
           response.end(script ?? '<!doctype html><script type="module" src="/page.js"></script>')
         })
-        origin = urlOf(server)
+        origin = server.url
       })
-      afterAll(() => server?.close())
+      afterAll(() => server?.[Symbol.asyncDispose]())
 
       it.each(['readHere', 'readInWorker'])('by %s', async (where) => {
         const browser = await launchChromium()

@@ -1,26 +1,36 @@
 /** Bad input at the public surfaces always gets the body of D-6 and the right status, never a 500. */
 import { type HttpAnswer, send } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, untilFound } from './client.ts'
 
-let cluster: RunningCluster
-let user: Awaited<ReturnType<typeof createUser>>
-let bases: Record<'scan' | 'proxy' | 'validator', string>
-
-beforeAll(async () => {
-  cluster = await startCluster({ nodes: 1 })
-  user = await createUser(cluster, 'alice')
-  await user.pay('taken.unverified.ns')
-  await untilFound(cluster, 'taken.unverified.ns')
-  bases = {
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startCluster({ nodes: 1 })),
+  )
+  .extend('user', { scope: 'file' }, async ({ cluster }) => {
+    const user = await createUser(cluster, 'alice')
+    await user.pay('taken.unverified.ns')
+    await untilFound(cluster, 'taken.unverified.ns')
+    return user
+  })
+  /** After the user has registered. */
+  .extend('bases', { scope: 'file' }, ({ cluster, user: _ }) => ({
     scan: `${cluster.urls.nodes['sv-1']}/api/scan/v0/ans-entries`,
     proxy: `${cluster.urls.validator}/api/validator/v0/scan-proxy/ans-entries`,
     validator: `${cluster.urls.validator}/v0`,
-  }
-})
-afterAll(() => cluster?.down())
+  }))
+  .extend(
+    'create',
+    ({ user, bases }) =>
+      (fields: Record<string, unknown>, token = user.token) =>
+        send(`${bases.validator}/entry/create`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: 'fine.unverified.ns', url: '', description: '', ...fields }),
+        }),
+  )
 
 function expectError(answer: HttpAnswer, status: number, code: string) {
   expect({ status: answer.status, code: answer.body?.code }, JSON.stringify(answer.body)).toEqual({
@@ -39,7 +49,7 @@ function expectError(answer: HttpAnswer, status: number, code: string) {
 }
 
 describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
-  it.each([
+  it.for([
     ['/by-name/missing.unverified.ns', 404, 'ENTRY_NOT_FOUND'],
     ['/by-name/a%20b%2F%C3%BC.unverified.ns', 404, 'ENTRY_NOT_FOUND'],
     ['/by-party/alice', 400, 'INVALID_PARTY'],
@@ -52,11 +62,14 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
     ['?page_size=-1', 400, 'INVALID_ARGUMENT'],
     ['?page_size=1.5', 400, 'INVALID_ARGUMENT'],
     ['?page_size=10&page_token=nonsense', 400, 'INVALID_PAGE_TOKEN'],
-  ])('%s is %i %s', async (path, status, code) => {
+  ] as const)('%s is %i %s', async ([path, status, code], { bases }) => {
     expectError(await send(bases[surface] + path), status, code)
   })
 
-  it('refuse a batch that is not an array of at most 256 names or parties', async () => {
+  it('refuse a batch that is not an array of at most 256 names or parties', async ({
+    bases,
+    user,
+  }) => {
     const batch = (body: unknown) =>
       send(`${bases[surface]}/batch`, {
         method: 'POST',
@@ -81,7 +94,9 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
     expect(mixed.body.results[2]).toEqual(mixed.body.results[0])
   })
 
-  it('accept a GET with a content type and a POST without one, as upstream clients send', async () => {
+  it('accept a GET with a content type and a POST without one, as upstream clients send', async ({
+    bases,
+  }) => {
     const list = await send(`${bases[surface]}?page_size=5&name_prefix=tak`, {
       headers: { 'content-type': 'application/json' },
     })
@@ -97,7 +112,7 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
 })
 
 describe('pages', () => {
-  it('contain every name once, in byte order, at one offset', async () => {
+  it('contain every name once, in byte order, at one offset', async ({ bases }) => {
     const names: string[] = []
     let token = ''
     do {
@@ -113,24 +128,27 @@ describe('pages', () => {
 })
 
 describe('reads at an offset', () => {
-  it.each([
+  it.for([
     ['-1', 400, 'INVALID_ARGUMENT'],
     ['x', 400, 'INVALID_ARGUMENT'],
     ['9007199254740993', 400, 'INVALID_ARGUMENT'],
     ['9007199254740991', 503, 'OFFSET_NOT_REACHED'],
-  ])('on a node, x-read-at-offset: %s is %i %s', async (offset, status, code) => {
-    expectError(
-      await send(`${bases.scan}/by-name/taken.unverified.ns`, {
-        headers: { 'x-read-at-offset': offset },
-      }),
-      status,
-      code,
-    )
-  })
+  ] as const)(
+    'on a node, x-read-at-offset: %s is %i %s',
+    async ([offset, status, code], { bases }) => {
+      expectError(
+        await send(`${bases.scan}/by-name/taken.unverified.ns`, {
+          headers: { 'x-read-at-offset': offset },
+        }),
+        status,
+        code,
+      )
+    },
+  )
 
-  it.each(['0', '2', '-1', '2f+2x', 'Weak', ''])(
+  it.for(['0', '2', '-1', '2f+2x', 'Weak', ''])(
     'a threshold of %j is refused with n = 1',
-    async (quorum) => {
+    async (quorum, { bases }) => {
       const answer = await send(`${bases.proxy}/by-name/taken.unverified.ns`, {
         headers: { 'x-quorum': quorum },
       })
@@ -138,21 +156,14 @@ describe('reads at an offset', () => {
     },
   )
 
-  it('have the outcome trusted, not verified, with f = 0', async () => {
+  it('have the outcome trusted, not verified, with f = 0', async ({ bases }) => {
     const answer = await send(`${bases.proxy}/by-name/taken.unverified.ns`)
     expect(answer.headers.get('x-quorum-outcome')).toBe('trusted')
   })
 })
 
 describe('registration', () => {
-  const create = (fields: Record<string, unknown>, token = user.token) =>
-    send(`${bases.validator}/entry/create`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'fine.unverified.ns', url: '', description: '', ...fields }),
-    })
-
-  it.each([
+  it.for([
     [{ name: 'fine' }, 400, 'NAME_SUFFIX_MISSING'],
     [{ name: 'Fine.unverified.ns' }, 400, 'INVALID_NAME'],
     [{ name: `${'a'.repeat(47)}.unverified.ns` }, 400, 'INVALID_NAME'],
@@ -162,7 +173,7 @@ describe('registration', () => {
     [{ description: 7 }, 400, 'INVALID_ARGUMENT'],
     [{ name: undefined }, 400, 'INVALID_ARGUMENT'],
     [{ name: 'taken.unverified.ns' }, 409, 'NAME_TAKEN'],
-  ])('%j is %i %s', async (fields, status, code) => {
+  ] as const)('%j is %i %s', async ([fields, status, code], { create }) => {
     const answer = await create(fields)
     expectError(answer, status, code)
     // The refusal names the rule that was broken.
@@ -170,7 +181,10 @@ describe('registration', () => {
       expect(answer.body.details.rule).toMatch(/^a |^the /)
   })
 
-  it('returns the needed and available amounts if coin is insufficient', async () => {
+  it('returns the needed and available amounts if coin is insufficient', async ({
+    cluster,
+    bases,
+  }) => {
     const poor = await createUser(cluster, 'poor', null)
     const request = await poor.request('poor.unverified.ns')
     const answer = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {
@@ -184,17 +198,17 @@ describe('registration', () => {
     })
   })
 
-  it.each([
+  it.for([
     ['no token', {}],
     ['no bearer', { authorization: 'Basic YTpi' }],
     ['an empty token', { authorization: 'Bearer ' }],
     ['a malformed token', { authorization: 'Bearer a.b.c' }],
     ['an unsigned token', { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSJ9.' }],
-  ])('with %s is 401', async (_title, headers) => {
+  ] as const)('with %s is 401', async ([_title, headers], { bases }) => {
     expectError(await send(`${bases.validator}/entry/all`, { headers }), 401, 'UNAUTHENTICATED')
   })
 
-  it("returns CONTRACT_NOT_FOUND for another user's request", async () => {
+  it("returns CONTRACT_NOT_FOUND for another user's request", async ({ user, cluster, bases }) => {
     const request = await user.request('mine.unverified.ns')
     const other = await createUser(cluster, 'mallory')
     const answer = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {
@@ -204,7 +218,7 @@ describe('registration', () => {
     expectError(answer, 404, 'CONTRACT_NOT_FOUND')
   })
 
-  it('returns CONTRACT_CONSUMED for a second payment of one request', async () => {
+  it('returns CONTRACT_CONSUMED for a second payment of one request', async ({ user, bases }) => {
     const request = await user.request('once.unverified.ns')
     await user.accept(request)
     const again = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {
@@ -214,9 +228,9 @@ describe('registration', () => {
     expectError(again, 409, 'CONTRACT_CONSUMED')
   })
 
-  it.each(['-1', '0', '1e3', 'NaN', '0.00000000001', '1'.repeat(40), ' 1'])(
+  it.for(['-1', '0', '1e3', 'NaN', '0.00000000001', '1'.repeat(40), ' 1'])(
     'tapping %j is refused',
-    async (amount) => {
+    async (amount, { bases, user }) => {
       const answer = await send(`${bases.validator}/wallet/tap`, {
         method: 'POST',
         headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
@@ -228,15 +242,15 @@ describe('registration', () => {
 })
 
 describe('HTTP itself', () => {
-  it.each([
+  it.for([
     ['/v0/nothing', 'GET', 404, 'ROUTE_NOT_FOUND'],
     ['/v0/entry/create', 'PUT', 405, 'METHOD_NOT_ALLOWED'],
     ['/v0/scan-proxy/ans-entries/by-name/%zz', 'GET', 400, 'MALFORMED_REQUEST'],
-  ])('%s %s is %i %s', async (path, method, status, code) => {
+  ] as const)('%s %s is %i %s', async ([path, method, status, code], { cluster }) => {
     expectError(await send(cluster.urls.validator + path, { method }), status, code)
   })
 
-  it('a body above the limit is 413', async () => {
+  it('a body above the limit is 413', async ({ bases }) => {
     const answer = await send(`${bases.proxy}/batch`, {
       method: 'POST',
       body: JSON.stringify({ lookups: [], padding: 'x'.repeat(1_100_000) }),

@@ -14,10 +14,10 @@ import {
   requestOfEntriesPage,
 } from '@quorumscan/reader/certified'
 import { until } from '@quorumscan/testkit'
-import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { CertifiedPage } from '@quorumscan/verifier/certified'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { clock, createUser } from './client.ts'
 import { type LyingNode, startLyingNode } from './lying-node.ts'
@@ -33,39 +33,104 @@ const MISSING = 'missing.unverified.ns'
 /** Default of readers (D-39). */
 const MAX_AGE_MS = 60_000
 
-let cluster: RunningCluster
-let genesis: Genesis
-let genesisHash: string
-let alice: Awaited<ReturnType<typeof createUser>>
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startCluster({ nodes: 4 })),
+  )
+  .extend('genesis', { scope: 'file' }, async ({ cluster }) =>
+    parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8'))),
+  )
+  .extend('genesisHash', { scope: 'file' }, ({ genesis }) => hashGenesis(genesis))
+  .extend(
+    'open',
+    { scope: 'file' },
+    ({ genesis, genesisHash }) =>
+      (seeds: readonly string[], offsetMs = 0): CertifiedReader => {
+        return createCertifiedReader({
+          ...{ genesis, genesisHash, seeds, sha256, allowPrivateAddresses: true },
+          transport: createFetchTransport(),
+          clock: { ...clock, nowMicros: () => clock.nowMicros() + 1000 * offsetMs },
+        })
+      },
+  )
+  .extend(
+    'urlOf',
+    { scope: 'file' },
+    ({ cluster }) =>
+      (node: string) =>
+        cluster.urls.nodes[node] ?? '',
+  )
+  .extend(
+    'allUrls',
+    { scope: 'file' },
+    ({ cluster }) =>
+      () =>
+        Object.values(cluster.urls.nodes),
+  )
+  /** Waits until a new reader, which has seen no state, finds the name. */
+  .extend(
+    'untilRead',
+    { scope: 'file' },
+    ({ open, allUrls }) =>
+      (name: string, options?: CertifiedReadOptions) => {
+        return until(`${name} to be proven`, async () => {
+          await using reader = open(allUrls())
+          const outcome = await readName(reader, name, options)
+          return 'answer' in outcome && outcome.answer !== null ? outcome : undefined
+        })
+      },
+  )
+  /** With its name registered, which every test needs. */
+  .extend('alice', { scope: 'file', auto: true }, async ({ cluster, untilRead }) => {
+    const alice = await createUser(cluster, 'alice')
+    await alice.pay(ALICE)
+    await untilRead(ALICE)
+    return alice
+  })
+  /** Makes ten reads, at least one of each kind. */
+  .extend(
+    'readAll',
+    { scope: 'file' },
+    ({ alice }) =>
+      async (
+        reader: CertifiedReader,
+        lateNames: readonly string[],
+        sightings: ReturnType<typeof createSightings>,
+      ): Promise<void> => {
+        let floor = 0
+        const next = <Answer>(outcome: CertifiedOutcome<Answer>) => {
+          const answer = expectAnswer(outcome, floor)
+          floor = answer.offset
+          return answer
+        }
+        for (const threshold of ['weak', 'strong'] as const) {
+          const found = next(await readName(reader, ALICE, { threshold }))
+          expect(found.answer).toMatchObject({ name: ALICE, user: alice.party })
+          expect(next(await readName(reader, MISSING, { threshold })).answer).toBeNull()
+        }
+        for (const name of lateNames) {
+          const { answer, offset } = next(await readName(reader, name))
+          if (answer !== null) expect(answer.user).toBe(alice.party)
+          sightings.note(name, answer !== null, offset)
+        }
+        const [byParty] = await reader.lookup([{ party: alice.party }])
+        expect(byParty !== undefined && next(byParty).answer?.user).toBe(alice.party)
+        const listed = await walk(reader, 'late-')
+        if (listed === null) return
+        floor = listed.offset
+        for (const name of lateNames)
+          sightings.note(name, listed.names.includes(name), listed.offset)
+        expect(listed.names.filter((name) => !lateNames.includes(name))).toEqual([])
+      },
+  )
 
-beforeAll(async () => {
-  cluster = await startCluster({ nodes: 4 })
-  genesis = parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8')))
-  genesisHash = await hashGenesis(genesis)
-  alice = await createUser(cluster, 'alice')
-  await alice.pay(ALICE)
-  await untilRead(ALICE)
-})
-afterAll(() => cluster?.down())
-
-afterEach(async () => {
+it.afterEach(async ({ cluster, untilRead }) => {
   await cluster.heal()
   const { nodes, synchronizer } = await cluster.status()
   for (const { name, state } of [...nodes, { name: 'synchronizer', ...synchronizer }])
     if (state === 'down') await cluster.restart(name)
   await untilRead(ALICE, { threshold: 'all' })
 })
-
-function open(seeds: readonly string[], offsetMs = 0): CertifiedReader {
-  return createCertifiedReader({
-    ...{ genesis, genesisHash, seeds, sha256, allowPrivateAddresses: true },
-    transport: createFetchTransport(),
-    clock: { ...clock, nowMicros: () => clock.nowMicros() + 1000 * offsetMs },
-  })
-}
-
-const urlOf = (node: string) => cluster.urls.nodes[node] ?? ''
-const allUrls = () => Object.values(cluster.urls.nodes)
 
 async function readName(reader: CertifiedReader, name: string, options?: CertifiedReadOptions) {
   const startedMicros = clock.nowMicros()
@@ -83,15 +148,6 @@ function assertFresh(
 ): void {
   if (!('answer' in outcome)) return
   expect((startedMicros - outcome.recordTime) / 1000).toBeLessThanOrEqual(maxAgeMs)
-}
-
-/** Waits until a new reader, which has seen no state, finds the name. */
-function untilRead(name: string, options?: CertifiedReadOptions) {
-  return until(`${name} to be proven`, async () => {
-    await using reader = open(allUrls())
-    const outcome = await readName(reader, name, options)
-    return 'answer' in outcome && outcome.answer !== null ? outcome : undefined
-  })
 }
 
 type Answered<Answer> = Extract<CertifiedOutcome<Answer>, { readonly answer: Answer }>
@@ -122,7 +178,7 @@ function createSightings() {
 
 it('readers get no wrong, stale or incomplete answer while a member tells every kind of lie', {
   tags: IS_LONG ? ['long-run'] : [],
-}, async () => {
+}, async ({ cluster, urlOf, alice, open, readAll }) => {
   await cluster.kill('sv-3')
   const scanKey = keyPairFromSeed(
     await readFile(join(cluster.dataDir, 'keys', 'sv-3.scan'), 'utf8'),
@@ -148,37 +204,6 @@ it('readers get no wrong, stale or incomplete answer while a member tells every 
   expect(liar.useCounts.size).toBe(liar.lieCount)
 })
 
-/** Makes ten reads, at least one of each kind. */
-async function readAll(
-  reader: CertifiedReader,
-  lateNames: readonly string[],
-  sightings: ReturnType<typeof createSightings>,
-): Promise<void> {
-  let floor = 0
-  const next = <Answer>(outcome: CertifiedOutcome<Answer>) => {
-    const answer = expectAnswer(outcome, floor)
-    floor = answer.offset
-    return answer
-  }
-  for (const threshold of ['weak', 'strong'] as const) {
-    const found = next(await readName(reader, ALICE, { threshold }))
-    expect(found.answer).toMatchObject({ name: ALICE, user: alice.party })
-    expect(next(await readName(reader, MISSING, { threshold })).answer).toBeNull()
-  }
-  for (const name of lateNames) {
-    const { answer, offset } = next(await readName(reader, name))
-    if (answer !== null) expect(answer.user).toBe(alice.party)
-    sightings.note(name, answer !== null, offset)
-  }
-  const [byParty] = await reader.lookup([{ party: alice.party }])
-  expect(byParty !== undefined && next(byParty).answer?.user).toBe(alice.party)
-  const listed = await walk(reader, 'late-')
-  if (listed === null) return
-  floor = listed.offset
-  for (const name of lateNames) sightings.note(name, listed.names.includes(name), listed.offset)
-  expect(listed.names.filter((name) => !lateNames.includes(name))).toEqual([])
-}
-
 /** Reads a list page by page. Returns null if its state is no longer available. */
 async function walk(reader: CertifiedReader, prefix: string) {
   const names: string[] = []
@@ -197,7 +222,11 @@ async function walk(reader: CertifiedReader, prefix: string) {
   }
 }
 
-it('weak reads continue, with newer states, while two of four nodes are down', async () => {
+it('weak reads continue, with newer states, while two of four nodes are down', async ({
+  cluster,
+  open,
+  allUrls,
+}) => {
   await cluster.kill('sv-1')
   await cluster.kill('sv-3')
   await using reader = open(allUrls())
@@ -210,7 +239,12 @@ it('weak reads continue, with newer states, while two of four nodes are down', a
   expect(expectAnswer(await readName(reader, MISSING), 0).answer).toBeNull()
 })
 
-it('with three of four nodes down, the last certified state is served until it is too old', async () => {
+it('with three of four nodes down, the last certified state is served until it is too old', async ({
+  open,
+  allUrls,
+  cluster,
+  alice,
+}) => {
   await using reader = open(allUrls())
   const floor = expectAnswer(await readName(reader, ALICE), 0).offset
   for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
@@ -219,7 +253,11 @@ it('with three of four nodes down, the last certified state is served until it i
   await untilTooOld(reader)
 })
 
-it('with the log down, answers are served until they are too old, and again once it is up', async () => {
+it('with the log down, answers are served until they are too old, and again once it is up', async ({
+  open,
+  allUrls,
+  cluster,
+}) => {
   await using reader = open(allUrls())
   await readName(reader, ALICE)
   await cluster.kill('synchronizer')
@@ -242,7 +280,11 @@ async function untilTooOld(reader: CertifiedReader, maxAgeMs = 12_000): Promise<
   expect(['lagging', 'insufficient']).toContain(old.kind)
 }
 
-it('a restarted node certifies again although no new names arrive', async () => {
+it('a restarted node certifies again although no new names arrive', async ({
+  cluster,
+  open,
+  urlOf,
+}) => {
   await cluster.restart('sv-2')
   await until('sv-2 to prove an answer', async () => {
     await using reader = open([urlOf('sv-2')])
@@ -253,7 +295,12 @@ it('a restarted node certifies again although no new names arrive', async () => 
   })
 })
 
-it('reads succeed while the clocks of a node and of the reader are 30 s slow', async () => {
+it('reads succeed while the clocks of a node and of the reader are 30 s slow', async ({
+  cluster,
+  open,
+  allUrls,
+  alice,
+}) => {
   await cluster.clock('sv-2', { offsetMs: -30_000 })
   for (const offsetMs of [0, -30_000])
     for (let count = 0; count < 5; count++) {

@@ -3,10 +3,8 @@
  * before each.
  */
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { untilTrue } from '@quorumscan/testkit'
+import { serve, untilTrue } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -296,20 +294,8 @@ describe.skipIf(chromiumPath === null)('the console', () => {
 })
 
 /** A page of another origin. */
-async function servePage(html: string) {
-  const server = createServer((_request, response) =>
-    response.setHeader('content-type', 'text/html').end(html),
-  )
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  // The server listens on TCP, so the address is an object.
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    [Symbol.asyncDispose]: async () => void server.close().closeAllConnections(),
-  }
-}
+const servePage = (html: string) =>
+  serve((_request, response) => void response.setHeader('content-type', 'text/html').end(html))
 
 /** A page that tries every way to kill a node, and lists the results. */
 function attackOn(origin: string, token: string): string {

@@ -4,51 +4,58 @@
  */
 
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { confirmationsOf, openSynchronizers } from '../support/synchronizers.ts'
 import { createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { controlPid } from './control-pid.ts'
 
-let cluster: RunningCluster
-let alice: Awaited<ReturnType<typeof createUser>>
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startCluster({ nodes: 4 })),
+  )
+  /** With its name registered, which every test needs. */
+  .extend('alice', { scope: 'file', auto: true }, async ({ cluster }) => {
+    const alice = await createUser(cluster, 'alice')
+    await alice.pay(ALICE)
+    await untilFound(cluster, ALICE)
+    return alice
+  })
+  /** Restarts and resumes all processes, and waits until all nodes vote. */
+  .extend('heal', ({ cluster }) => async () => {
+    const { nodes, validator, synchronizer } = await cluster.status()
+    for (const { name, state } of [
+      ...nodes,
+      { name: 'validator', ...validator },
+      { name: 'synchronizer', ...synchronizer },
+    ]) {
+      if (state === 'paused') await cluster.resume(name)
+      if (state === 'down') await cluster.restart(name)
+    }
+    await until('all nodes to be up', async () =>
+      (await cluster.status()).nodes.every((node) => node.state === 'up') ? true : undefined,
+    )
+    await until('all four nodes to vote', async () =>
+      (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
+    )
+  })
+  .extend(
+    'onNode',
+    ({ cluster }) =>
+      (node: string, name: string) =>
+        send(`${cluster.urls.nodes[node]}/v0/ans-entries/by-name/${name}`),
+  )
 const ALICE = 'alice.unverified.ns'
 
-beforeAll(async () => {
-  cluster = await startCluster({ nodes: 4 })
-  alice = await createUser(cluster, 'alice')
-  await alice.pay(ALICE)
-  await untilFound(cluster, ALICE)
-})
-afterAll(() => cluster?.down())
-
-/** Restarts and resumes all processes, and waits until all nodes vote. */
-async function heal() {
-  const { nodes, validator, synchronizer } = await cluster.status()
-  for (const { name, state } of [
-    ...nodes,
-    { name: 'validator', ...validator },
-    { name: 'synchronizer', ...synchronizer },
-  ]) {
-    if (state === 'paused') await cluster.resume(name)
-    if (state === 'down') await cluster.restart(name)
-  }
-  await until('all nodes to be up', async () =>
-    (await cluster.status()).nodes.every((node) => node.state === 'up') ? true : undefined,
-  )
-  await until('all four nodes to vote', async () =>
-    (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
-  )
-}
-afterEach(heal)
+it.afterEach(({ heal }) => heal())
 
 const agreed = (answer: { headers: Headers }) =>
   (answer.headers.get('x-quorum-agreed') ?? '').split(',')
 
 describe('lookups through the proxy', () => {
-  it('return the entry, the nodes that agreed, and the offset', async () => {
+  it('return the entry, the nodes that agreed, and the offset', async ({ cluster, alice }) => {
     const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
     expect(answer.body.entry).toMatchObject({
       user: alice.party,
@@ -67,14 +74,14 @@ describe('lookups through the proxy', () => {
     }
   })
 
-  it('return 404 with verified-absent for a name without an entry', async () => {
+  it('return 404 with verified-absent for a name without an entry', async ({ cluster }) => {
     const answer = await lookup(cluster, 'missing.unverified.ns')
     expect(answer).toAnswer(404)
     expect(answer.body.error).toBe('No ans entry found for name: missing.unverified.ns')
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
   })
 
-  it.each(['sv-1', 'sv-4'])('stay verified while %s is down', async (node) => {
+  it.for(['sv-1', 'sv-4'])('stay verified while %s is down', async (node, { cluster }) => {
     await cluster.kill(node)
     for (let round = 0; round < 20; round++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
@@ -86,7 +93,7 @@ describe('lookups through the proxy', () => {
     }
   })
 
-  it.each(['sv-1', 'sv-4'])('do not wait for %s while it is paused', async (node) => {
+  it.for(['sv-1', 'sv-4'])('do not wait for %s while it is paused', async (node, { cluster }) => {
     const times = async () => {
       const ms: number[] = []
       for (let round = 0; round < 40; round++) {
@@ -102,7 +109,9 @@ describe('lookups through the proxy', () => {
     expect(await times()).toBeLessThan(10 * healthy + 50)
   })
 
-  it('stay verified with two of four nodes down, while a strong read returns 502', async () => {
+  it('stay verified with two of four nodes down, while a strong read returns 502', async ({
+    cluster,
+  }) => {
     await cluster.kill('sv-1')
     await cluster.kill('sv-3')
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
@@ -119,7 +128,7 @@ describe('lookups through the proxy', () => {
     expect(status.nodes.map((node) => node.state)).toEqual(['down', 'up', 'down', 'up'])
   })
 
-  it('return NOT_ENOUGH_NODES with three of four nodes down', async () => {
+  it('return NOT_ENOUGH_NODES with three of four nodes down', async ({ cluster }) => {
     for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
     const refused = await until('the refusal', async () => {
       const answer = await lookup(cluster, ALICE)
@@ -134,7 +143,9 @@ describe('lookups through the proxy', () => {
     expect(absent).toAnswer(502)
   })
 
-  it('do not return an older offset after the validator is killed and restarted', async () => {
+  it('do not return an older offset after the validator is killed and restarted', async ({
+    cluster,
+  }) => {
     const before = Number((await lookup(cluster, ALICE)).headers.get('x-quorum-offset'))
     await cluster.kill('validator')
     await cluster.restart('validator')
@@ -144,10 +155,7 @@ describe('lookups through the proxy', () => {
 })
 
 describe('replicas', () => {
-  const onNode = (node: string, name: string) =>
-    send(`${cluster.urls.nodes[node]}/v0/ans-entries/by-name/${name}`)
-
-  it('catch up after a restart', async () => {
+  it('catch up after a restart', async ({ cluster, alice, onNode }) => {
     await cluster.kill('sv-2')
     await alice.pay('meanwhile.unverified.ns')
     await untilFound(cluster, 'meanwhile.unverified.ns')
@@ -159,7 +167,7 @@ describe('replicas', () => {
     expect(answer.body.entry.user).toBe(alice.party)
   })
 
-  it('rebuild the same history after they are wiped', async () => {
+  it('rebuild the same history after they are wiped', async ({ cluster, onNode, alice }) => {
     await cluster.wipe('sv-4')
     await until('sv-4 to be up', async () =>
       (await cluster.status()).nodes.find((node) => node.name === 'sv-4')?.state === 'up'
@@ -174,7 +182,7 @@ describe('replicas', () => {
     expect(agreed(all)).toHaveLength(4)
   })
 
-  it('vote again after their Redis is killed and restarted', async () => {
+  it('vote again after their Redis is killed and restarted', async ({ cluster }) => {
     await cluster.kill('sv-3', { part: 'redis' })
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
     await cluster.restart('sv-3', { part: 'redis' })
@@ -185,13 +193,16 @@ describe('replicas', () => {
 })
 
 describe('registration', () => {
-  it('continues with one super-validator down', async () => {
+  it('continues with one super-validator down', async ({ cluster, alice }) => {
     await cluster.kill('sv-3')
     await alice.pay('with-three.unverified.ns')
     await untilFound(cluster, 'with-three.unverified.ns')
   })
 
-  it('stops with two super-validators down, and completes when one is restarted', async () => {
+  it('stops with two super-validators down, and completes when one is restarted', async ({
+    cluster,
+    alice,
+  }) => {
     const name = 'with-two.unverified.ns'
     await cluster.kill('sv-3')
     await cluster.kill('sv-4')
@@ -217,7 +228,10 @@ describe('registration', () => {
     await untilFound(cluster, name)
   })
 
-  it('loses no acknowledged entry when the synchronizer and its Redis are killed', async () => {
+  it('loses no acknowledged entry when the synchronizer and its Redis are killed', async ({
+    alice,
+    cluster,
+  }) => {
     const request = await alice.request('acknowledged.unverified.ns')
     await cluster.kill('synchronizer', { part: 'redis' })
     await cluster.kill('synchronizer')
@@ -235,7 +249,10 @@ describe('registration', () => {
     await untilFound(cluster, 'acknowledged.unverified.ns')
   })
 
-  it('returns a definite LOG_FULL while the disk of the log is full, and lookups continue', async () => {
+  it('returns a definite LOG_FULL while the disk of the log is full, and lookups continue', async ({
+    cluster,
+    alice,
+  }) => {
     const full = await runCommand(cluster, 'fill', 'synchronizer', '--disk')
     expect(full.code, full.text).toBe(0)
     const refused = await until('the refusal', async () => {
@@ -266,7 +283,7 @@ describe('registration', () => {
     expect(await runCommand(cluster, 'fill', 'sv-1', '--disk')).toMatchObject({ code: 2 })
   })
 
-  it('gives a name with two payers to one, and refunds the other', async () => {
+  it('gives a name with two payers to one, and refunds the other', async ({ cluster, alice }) => {
     const name = 'contested.unverified.ns'
     const bob = await createUser(cluster, 'bob')
     const requests = await Promise.all([alice.request(name), bob.request(name)])
@@ -288,7 +305,9 @@ describe('registration', () => {
 })
 
 describe('the command line', () => {
-  it('kills several nodes, and reports which nodes did not answer and which command killed them', async () => {
+  it('kills several nodes, and reports which nodes did not answer and which command killed them', async ({
+    cluster,
+  }) => {
     const killed = await runCommand(cluster, 'kill', 'sv-1', 'sv-2')
     expect(killed).toMatchObject({ code: 0, text: 'sv-1 is killed\nsv-2 is killed\n' })
     const check = await runCommand(cluster, 'check')
@@ -302,7 +321,7 @@ describe('the command line', () => {
     expect(unknown).toMatchObject({ code: 2, text: expect.stringContaining('unknown node sv-9') })
   })
 
-  it('`check` names a node that lags, and the time since when', async () => {
+  it('`check` names a node that lags, and the time since when', async ({ cluster, alice }) => {
     await cluster.partition('sv-4', { from: 'log' })
     await alice.pay('behind.unverified.ns')
     await untilFound(cluster, 'behind.unverified.ns')
@@ -314,7 +333,9 @@ describe('the command line', () => {
 })
 
 describe('the control plane', () => {
-  it('takes over the running processes, and the faults in force, after it has crashed', async () => {
+  it('takes over the running processes, and the faults in force, after it has crashed', async ({
+    cluster,
+  }) => {
     const pid = controlPid(cluster)
     await cluster.kill('sv-3')
     const pidsOf = async () => (await cluster.status()).nodes.map((node) => node.pid)

@@ -5,8 +5,8 @@
  */
 import { parseTime } from '@quorumscan/model'
 import { until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
 import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
@@ -20,19 +20,100 @@ const NAME = 'alice.unverified.ns'
 const FEE = '200.0000000000'
 const REWARD = '10.0000000000'
 
-let cluster: RunningCluster
-beforeAll(async () => {
-  cluster = await startCluster({
-    nodes: 4,
-    genesisOverrides: {
-      names: { entryLifetimeMicros: LIFETIME_MICROS, renewalDurationMicros: WINDOW_MICROS },
-      coin: { tickMicros: 5 * SECOND_MICROS },
-    },
-  })
-})
-afterAll(() => cluster?.down())
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(
+      await startCluster({
+        nodes: 4,
+        genesisOverrides: {
+          names: { entryLifetimeMicros: LIFETIME_MICROS, renewalDurationMicros: WINDOW_MICROS },
+          coin: { tickMicros: 5 * SECOND_MICROS },
+        },
+      }),
+    ),
+  )
+  /** Pages of any size return the same rows: payments for the name, and rewards of rounds. */
+  .extend(
+    'expectActivities',
+    ({ cluster }) =>
+      async (alice: string, bob: string): Promise<void> => {
+        const rows = await readActivities(cluster)
+        const again = await readActivities(cluster, { pageSize: 7 })
+        expect(again.slice(0, rows.length)).toEqual(rows)
 
-it('a name is renewed twice, expires, and is registered by another user', async () => {
+        const { body: dso } = await lookup(cluster, 'dso.ns')
+        const locked = (party: string) => ({ from: party, to: party })
+        const burned = (party: string) => ({ from: party, to: dso.entry.user })
+        const steps = rows.flatMap((row): readonly object[] => {
+          if (isOfType('devnet_tap')(row)) return [{ tap: row.tap.coin_owner }]
+          if (!isOfType('transfer')(row)) return []
+          const { sender, receivers } = row.transfer
+          return receivers.map(({ party, amount }) => ({ from: sender.party, to: party, amount }))
+        })
+        expect(steps).toEqual([
+          { tap: alice },
+          ...[1, 2, 3].flatMap(() => [
+            { ...locked(alice), amount: FEE },
+            { ...burned(alice), amount: FEE },
+          ]),
+          { tap: bob },
+          { ...locked(bob), amount: FEE },
+          { ...burned(bob), amount: FEE },
+        ])
+
+        // Each closed round paid each super-validator once, the same amount.
+        const mints = rows.filter(isOfType('mint'))
+        const rounds = [...new Set(mints.map((row) => row.round))]
+        expect(rounds).toEqual(rounds.map((_, index) => index))
+        expect(rounds.length).toBeGreaterThanOrEqual(8)
+        for (const round of rounds) {
+          const paid = mints.filter((row) => row.round === round).map((row) => row.mint)
+          expect(paid.map(({ coin_amount }) => coin_amount)).toEqual(Array(4).fill(REWARD))
+          expect(new Set(paid.map(({ coin_owner }) => coin_owner)).size).toBe(4)
+        }
+      },
+  )
+  .extend('untilChanged', ({ cluster }) => (entry: Entry): Promise<Entry> => {
+    return until('the renewal', async () => {
+      const answer = await lookup(cluster, NAME)
+      expect(answer.status, 'the name exists while it is renewed').not.toBe(404)
+      if (answer.status !== 200) return undefined // Too few nodes answer in time on a busy machine.
+      const found = entryOf(answer)
+      return found.contractId === entry.contractId ? undefined : found
+    })
+  })
+  /** Looks the name up ten times a second, and once at the end. Stores the answers that nodes agreed on. */
+  .extend('watchName', ({ cluster }) => (name: string) => {
+    const samples: Sample[] = []
+    const stopping = new AbortController()
+    const watching = (async () => {
+      for (let isLast = false; !isLast; ) {
+        isLast = stopping.signal.aborted
+        const answer = await lookup(cluster, name)
+        const isDecided = answer.status === 200 || answer.status === 404
+        if (isDecided)
+          samples.push({
+            recordTime: parseTime(answer.headers.get('x-quorum-record-time') ?? '') ?? 0,
+            outcome: answer.headers.get('x-quorum-outcome'),
+            entry: answer.status === 200 ? entryOf(answer) : null,
+          })
+        await clock.delay(100)
+      }
+    })()
+    const stop = async (): Promise<readonly Sample[]> => {
+      stopping.abort()
+      await watching
+      return samples
+    }
+    return { stop, [Symbol.asyncDispose]: async () => void (await stop()) }
+  })
+
+it('a name is renewed twice, expires, and is registered by another user', async ({
+  cluster,
+  watchName,
+  untilChanged,
+  expectActivities,
+}) => {
   const alice = await createUser(cluster, 'alice')
   await using watch = watchName(NAME)
   await alice.accept(await alice.request(NAME), { autoRenew: true })
@@ -93,44 +174,6 @@ it('a name is renewed twice, expires, and is registered by another user', async 
   await expectActivities(alice.party, bob.party)
 })
 
-/** Pages of any size return the same rows: payments for the name, and rewards of rounds. */
-async function expectActivities(alice: string, bob: string): Promise<void> {
-  const rows = await readActivities(cluster)
-  const again = await readActivities(cluster, { pageSize: 7 })
-  expect(again.slice(0, rows.length)).toEqual(rows)
-
-  const { body: dso } = await lookup(cluster, 'dso.ns')
-  const locked = (party: string) => ({ from: party, to: party })
-  const burned = (party: string) => ({ from: party, to: dso.entry.user })
-  const steps = rows.flatMap((row): readonly object[] => {
-    if (isOfType('devnet_tap')(row)) return [{ tap: row.tap.coin_owner }]
-    if (!isOfType('transfer')(row)) return []
-    const { sender, receivers } = row.transfer
-    return receivers.map(({ party, amount }) => ({ from: sender.party, to: party, amount }))
-  })
-  expect(steps).toEqual([
-    { tap: alice },
-    ...[1, 2, 3].flatMap(() => [
-      { ...locked(alice), amount: FEE },
-      { ...burned(alice), amount: FEE },
-    ]),
-    { tap: bob },
-    { ...locked(bob), amount: FEE },
-    { ...burned(bob), amount: FEE },
-  ])
-
-  // Each closed round paid each super-validator once, the same amount.
-  const mints = rows.filter(isOfType('mint'))
-  const rounds = [...new Set(mints.map((row) => row.round))]
-  expect(rounds).toEqual(rounds.map((_, index) => index))
-  expect(rounds.length).toBeGreaterThanOrEqual(8)
-  for (const round of rounds) {
-    const paid = mints.filter((row) => row.round === round).map((row) => row.mint)
-    expect(paid.map(({ coin_amount }) => coin_amount)).toEqual(Array(4).fill(REWARD))
-    expect(new Set(paid.map(({ coin_owner }) => coin_owner)).size).toBe(4)
-  }
-}
-
 type Entry = { contractId: string; user: string; name: string; expiresAt: number }
 type Lookup = Awaited<ReturnType<typeof lookup>>
 
@@ -141,40 +184,4 @@ function entryOf(answer: Lookup): Entry {
   return { contractId, user, name, expiresAt }
 }
 
-function untilChanged(entry: Entry): Promise<Entry> {
-  return until('the renewal', async () => {
-    const answer = await lookup(cluster, NAME)
-    expect(answer.status, 'the name exists while it is renewed').not.toBe(404)
-    if (answer.status !== 200) return undefined // Too few nodes answer in time on a busy machine.
-    const found = entryOf(answer)
-    return found.contractId === entry.contractId ? undefined : found
-  })
-}
-
 type Sample = { recordTime: number; outcome: string | null; entry: Entry | null }
-
-/** Looks the name up ten times a second, and once at the end. Stores the answers that nodes agreed on. */
-function watchName(name: string) {
-  const samples: Sample[] = []
-  const stopping = new AbortController()
-  const watching = (async () => {
-    for (let isLast = false; !isLast; ) {
-      isLast = stopping.signal.aborted
-      const answer = await lookup(cluster, name)
-      const isDecided = answer.status === 200 || answer.status === 404
-      if (isDecided)
-        samples.push({
-          recordTime: parseTime(answer.headers.get('x-quorum-record-time') ?? '') ?? 0,
-          outcome: answer.headers.get('x-quorum-outcome'),
-          entry: answer.status === 200 ? entryOf(answer) : null,
-        })
-      await clock.delay(100)
-    }
-  })()
-  const stop = async (): Promise<readonly Sample[]> => {
-    stopping.abort()
-    await watching
-    return samples
-  }
-  return { stop, [Symbol.asyncDispose]: async () => void (await stop()) }
-}

@@ -10,8 +10,8 @@ import { setMaxListeners } from 'node:events'
 import { systemRandom } from '@quorumscan/base'
 import { formatAmount, parseAmount, parseTime } from '@quorumscan/model'
 import { type HttpAnswer, send, slowness, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { createSeededRandom } from '../sim/seeded-random.ts'
 import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
@@ -38,22 +38,118 @@ const TAPPED = amountOf('20000.0')
 const FEE = amountOf('200.0')
 const REWARD = amountOf('10.0')
 
-let cluster: RunningCluster
-beforeAll(async () => {
-  process.stdout.write(`random kills: SEED=${SEED}\n`)
-  cluster = await startCluster({
-    nodes: 4,
-    genesisOverrides: {
-      names: { entryLifetimeMicros: LIFETIME_MICROS, renewalDurationMicros: LIFETIME_MICROS },
-      coin: { tickMicros: TICK_MICROS },
-    },
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) => {
+    process.stdout.write(`random kills: SEED=${SEED}\n`)
+    return fileResources.opened(
+      await startCluster({
+        nodes: 4,
+        genesisOverrides: {
+          names: { entryLifetimeMicros: LIFETIME_MICROS, renewalDurationMicros: LIFETIME_MICROS },
+          coin: { tickMicros: TICK_MICROS },
+        },
+      }),
+    )
   })
-})
-afterAll(() => cluster?.down())
+  /** Ledger end of the validator's replica, which holds the users' data. */
+  .extend('ledgerEnd', ({ cluster }) => async (): Promise<number> => {
+    const token = await cluster.token('participant_admin')
+    const { body } = await send(`${cluster.urls.validator}/v2/state/ledger-end`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return body.offset
+  })
+  /** The answer of all four nodes at or after `end`. It waits, because a node may still catch up. */
+  .extend('lookupAtAll', ({ cluster }) => (name: string, end: number): Promise<HttpAnswer> => {
+    return until(`all four nodes to agree on ${name}`, async () => {
+      const answer = await lookup(cluster, name, { 'x-quorum': 'all', 'x-min-offset': String(end) })
+      return answer.status === 200 ? answer : undefined
+    })
+  })
+  /** Every node has the same history at one offset, and so has the replica of the proxy. */
+  .extend('expectSameHistory', ({ lookupAtAll, cluster }) => async (end: number): Promise<void> => {
+    const all = await lookupAtAll('dso.ns', end)
+    const offset = all.headers.get('x-quorum-offset') ?? ''
+    const hashes = await Promise.all(
+      Object.values(cluster.urls.nodes).map(async (url) => {
+        const headers = { 'x-read-at-offset': offset }
+        const answer = await send(`${url}/v0/ans-entries/by-name/dso.ns`, { headers })
+        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+        return answer.headers.get('x-ledger-history-hash')
+      }),
+    )
+    expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/)
+    expect(new Set(hashes).size).toBe(1)
+  })
+  .extend(
+    'expectNames',
+    ({ lookupAtAll }) =>
+      async (
+        plan: Plan,
+        { winners, wallets, end }: Outcome & { readonly end: number },
+      ): Promise<void> => {
+        const { renewals } = expectedOf(plan, winners)
+        for (const [user, wallet] of wallets) {
+          const won = plan.goals.filter(({ name }) => winners.get(name) === user)
+          const subscriptions = await wallet.subscriptions()
+          expect(subscriptions.map(({ name }) => name).sort()).toEqual(
+            won.map(({ name }) => name).sort(),
+          )
+          for (const { name, createdAt, nextDueAt } of subscriptions) {
+            // A name and its subscription start when the first payment is collected (D-22).
+            const expiresAt = createdAt + (1 + (renewals.get(name) ?? 0)) * LIFETIME_MICROS
+            expect(nextDueAt, name).toBe(expiresAt)
+            const { body } = await lookupAtAll(name, end)
+            expect(body.entry).toMatchObject({ name, user: wallet.party })
+            expect(parseTime(body.entry.expires_at), name).toBe(expiresAt)
+          }
+        }
+      },
+  )
+  .extend(
+    'expectCoin',
+    ({ cluster }) =>
+      async (plan: Plan, { winners, wallets }: Outcome): Promise<void> => {
+        const { feesPaid } = expectedOf(plan, winners)
+        for (const [user, wallet] of wallets) {
+          const unlocked = formatAmount(TAPPED - BigInt(feesPaid.get(user) ?? 0) * FEE)
+          const nothing = formatAmount(0n)
+          expect({ user, ...(await wallet.balance()) }).toEqual({ user, unlocked, locked: nothing })
+        }
+
+        // The activity history has one row for each tap and each burned fee.
+        const rows = await readActivities(cluster)
+        const { body: dso } = await lookup(cluster, 'dso.ns')
+        const taps = rows.filter(isOfType('devnet_tap')).map((row) => row.tap)
+        const burns = rows
+          .filter(isOfType('transfer'))
+          .filter(({ transfer }) =>
+            transfer.receivers.some(({ party }) => party === dso.entry.user),
+          )
+          .map(({ transfer }) => transfer.sender.party)
+        for (const [user, { party }] of wallets) {
+          expect(taps.filter((tap) => tap.coin_owner === party)).toHaveLength(1)
+          expect(burns.filter((payer) => payer === party).length, user).toBe(feesPaid.get(user))
+        }
+        expect(taps).toHaveLength(wallets.size)
+        expect(burns).toHaveLength([...feesPaid.values()].reduce((sum, count) => sum + count, 0))
+
+        // Each closed round paid each super-validator once.
+        const mints = rows.filter(isOfType('mint'))
+        expect(mints.length).toBeGreaterThan(0)
+        expect(new Set(mints.map(({ round, mint }) => `${round} ${mint.coin_owner}`)).size).toBe(
+          mints.length,
+        )
+        expect(mints.map(({ round }) => round)).toEqual(
+          mints.map((_, index) => Math.floor(index / Object.keys(cluster.urls.nodes).length)),
+        )
+        expect(mints.every(({ mint }) => mint.coin_amount === formatAmount(REWARD))).toBe(true)
+      },
+  )
 
 it(`no payment is lost or taken twice for ${GOAL_COUNT} names while processes are killed`, {
   tags: IS_LONG ? ['long-run'] : [],
-}, async () => {
+}, async ({ cluster, ledgerEnd, expectSameHistory, expectNames, expectCoin }) => {
   const random = createSeededRandom(SEED)
   const plan = drawPlan(random.split(), GOAL_COUNT)
   const signal = AbortSignal.timeout(PATIENCE_MS)
@@ -103,97 +199,9 @@ async function achieve(goal: Goal, wallets: ReadonlyMap<string, RetryingWallet>)
   return winners[0] as string
 }
 
-/** Ledger end of the validator's replica, which holds the users' data. */
-async function ledgerEnd(): Promise<number> {
-  const token = await cluster.token('participant_admin')
-  const { body } = await send(`${cluster.urls.validator}/v2/state/ledger-end`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  return body.offset
-}
-
-/** The answer of all four nodes at or after `end`. It waits, because a node may still catch up. */
-function lookupAtAll(name: string, end: number): Promise<HttpAnswer> {
-  return until(`all four nodes to agree on ${name}`, async () => {
-    const answer = await lookup(cluster, name, { 'x-quorum': 'all', 'x-min-offset': String(end) })
-    return answer.status === 200 ? answer : undefined
-  })
-}
-
-/** Every node has the same history at one offset, and so has the replica of the proxy. */
-async function expectSameHistory(end: number): Promise<void> {
-  const all = await lookupAtAll('dso.ns', end)
-  const offset = all.headers.get('x-quorum-offset') ?? ''
-  const hashes = await Promise.all(
-    Object.values(cluster.urls.nodes).map(async (url) => {
-      const headers = { 'x-read-at-offset': offset }
-      const answer = await send(`${url}/v0/ans-entries/by-name/dso.ns`, { headers })
-      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-      return answer.headers.get('x-ledger-history-hash')
-    }),
-  )
-  expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/)
-  expect(new Set(hashes).size).toBe(1)
-}
-
 type Outcome = {
   readonly winners: ReadonlyMap<string, string>
   readonly wallets: ReadonlyMap<string, RetryingWallet>
-}
-
-async function expectNames(
-  plan: Plan,
-  { winners, wallets, end }: Outcome & { readonly end: number },
-): Promise<void> {
-  const { renewals } = expectedOf(plan, winners)
-  for (const [user, wallet] of wallets) {
-    const won = plan.goals.filter(({ name }) => winners.get(name) === user)
-    const subscriptions = await wallet.subscriptions()
-    expect(subscriptions.map(({ name }) => name).sort()).toEqual(won.map(({ name }) => name).sort())
-    for (const { name, createdAt, nextDueAt } of subscriptions) {
-      // A name and its subscription start when the first payment is collected (D-22).
-      const expiresAt = createdAt + (1 + (renewals.get(name) ?? 0)) * LIFETIME_MICROS
-      expect(nextDueAt, name).toBe(expiresAt)
-      const { body } = await lookupAtAll(name, end)
-      expect(body.entry).toMatchObject({ name, user: wallet.party })
-      expect(parseTime(body.entry.expires_at), name).toBe(expiresAt)
-    }
-  }
-}
-
-async function expectCoin(plan: Plan, { winners, wallets }: Outcome): Promise<void> {
-  const { feesPaid } = expectedOf(plan, winners)
-  for (const [user, wallet] of wallets) {
-    const unlocked = formatAmount(TAPPED - BigInt(feesPaid.get(user) ?? 0) * FEE)
-    const nothing = formatAmount(0n)
-    expect({ user, ...(await wallet.balance()) }).toEqual({ user, unlocked, locked: nothing })
-  }
-
-  // The activity history has one row for each tap and each burned fee.
-  const rows = await readActivities(cluster)
-  const { body: dso } = await lookup(cluster, 'dso.ns')
-  const taps = rows.filter(isOfType('devnet_tap')).map((row) => row.tap)
-  const burns = rows
-    .filter(isOfType('transfer'))
-    .filter(({ transfer }) => transfer.receivers.some(({ party }) => party === dso.entry.user))
-    .map(({ transfer }) => transfer.sender.party)
-  for (const [user, { party }] of wallets) {
-    expect(taps.filter((tap) => tap.coin_owner === party)).toHaveLength(1)
-    expect(burns.filter((payer) => payer === party).length, user).toBe(feesPaid.get(user))
-  }
-  expect(taps).toHaveLength(wallets.size)
-  expect(burns).toHaveLength([...feesPaid.values()].reduce((sum, count) => sum + count, 0))
-
-  // Each closed round paid each super-validator once.
-  const mints = rows.filter(isOfType('mint'))
-  expect(mints.length).toBeGreaterThan(0)
-  expect(new Set(mints.map(({ round, mint }) => `${round} ${mint.coin_owner}`)).size).toBe(
-    mints.length,
-  )
-  expect(mints.map(({ round }) => round)).toEqual(
-    mints.map((_, index) => Math.floor(index / Object.keys(cluster.urls.nodes).length)),
-  )
-  expect(mints.every(({ mint }) => mint.coin_amount === formatAmount(REWARD))).toBe(true)
 }
 
 function amountOf(text: string): bigint {

@@ -3,19 +3,21 @@
  * Rounds of the cluster take a second, so that locks, which last three rounds, end soon.
  */
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, lookup, untilFound, unwrap } from './client.ts'
 import { runCommand } from './command.ts'
 
-let cluster: RunningCluster
-beforeAll(async () => {
-  cluster = await startCluster({ nodes: 4, genesisOverrides: { coin: { tickMicros: 1_000_000 } } })
-})
-afterAll(() => cluster?.down())
+const it = base.extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+  fileResources.opened(
+    await startCluster({ nodes: 4, genesisOverrides: { coin: { tickMicros: 1_000_000 } } }),
+  ),
+)
 
-it('a payment is refunded if two super-validators are down until its lock has expired', async () => {
+it('a payment is refunded if two super-validators are down until its lock has expired', async ({
+  cluster,
+}) => {
   const alice = await createUser(cluster, 'alice')
   const before = await alice.balance()
   const request = await alice.request('too-late.unverified.ns')
@@ -42,7 +44,9 @@ it('a payment is refunded if two super-validators are down until its lock has ex
   expect(await lookup(cluster, 'too-late.unverified.ns')).toAnswer(404)
 })
 
-it('`config set` changes the rules by a quorum, but not the terms of earlier requests', async () => {
+it('`config set` changes the rules by a quorum, but not the terms of earlier requests', async ({
+  cluster,
+}) => {
   const command = (...args: string[]) => runCommand(cluster, 'config', ...args)
   const rules = async () => {
     const { code, stdout, text } = await command('get', '--json')

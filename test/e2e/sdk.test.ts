@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
-  type AtOffset,
   createMemoryStore,
   createScan,
   createValidator,
@@ -19,30 +18,99 @@ import {
   type NameChange,
   parseContractId,
   type RegisterProgress,
-  type Registration,
-  type Scan,
   toDate,
   type Validator,
 } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { createScanClient } from '@quorumscan/sdk/raw'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
-import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
+import { startCluster } from '@quorumscan/sdk/testing'
 import { required, until } from '@quorumscan/testkit'
-import type { Genesis } from '@quorumscan/verifier'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { formatInstant } from '@quorumscan/verifier'
 import { build } from 'esbuild'
 import { WebSocket } from 'undici'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { clock } from './client.ts'
 
-let cluster: TestCluster
-let genesis: Genesis
-let scan: Scan
-let alice: Validator
-let party: string
-let registration: Registration & AtOffset
-const events: RegisterProgress[] = []
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) => {
+    required('redis')
+    const entryLifetimeMicros = 90 * DAY_MICROS
+    const renewalDurationMicros = entryLifetimeMicros - WINDOW_AFTER_MICROS
+    const cluster = await startCluster({
+      nodes: 4,
+      genesisOverrides: { names: { entryLifetimeMicros, renewalDurationMicros } },
+    })
+    fileResources.onClose(() => cluster.down())
+    return cluster
+  })
+  .extend('genesis', { scope: 'file' }, ({ cluster }) => cluster.genesis)
+  .extend('scan', { scope: 'file' }, ({ cluster, fileResources }) => {
+    const scan = cluster.scan()
+    fileResources.onClose(() => scan.close())
+    return scan
+  })
+  .extend(
+    'seeds',
+    { scope: 'file' },
+    ({ cluster }) =>
+      () =>
+        cluster.seeds,
+  )
+  .extend(
+    'userOf',
+    { scope: 'file' },
+    ({ cluster }) =>
+      (user: string): Validator =>
+        cluster.validator(user),
+  )
+  .extend(
+    'withCoin',
+    { scope: 'file' },
+    ({ userOf }) =>
+      async (user: string): Promise<Validator> => {
+        const validator = userOf(user)
+        await validator.wallet.register()
+        await validator.wallet.tap({ amount: '10.0' })
+        return validator
+      },
+  )
+  /** Restarts all nodes that are down, and waits until all vote. */
+  .extend('restartAll', { scope: 'file' }, ({ cluster, scan }) => async (): Promise<void> => {
+    const { nodes } = await cluster.status()
+    const down = nodes.filter(({ state }) => state === 'down')
+    await Promise.all(down.map(({ name }) => cluster.restart(name)))
+    await until('all four nodes to vote', async () => {
+      const outcome = await scan.names.lookup(ALICE, { threshold: 'all', receipt: false })
+      return outcome.kind === 'verified' ? true : undefined
+    })
+  })
+  .extend('pinned', { scope: 'file' }, ({ seeds, cluster }) => () => ({
+    SEED: seeds()[0] ?? '',
+    GENESIS_HASH: cluster.genesisHash,
+  }))
+  .extend('surfaces', { scope: 'file' }, ({ scan, userOf, cluster, genesis }) => ({
+    'at the nodes': scan.names,
+    'through the proxy': userOf('reader').names,
+    'through the proxy with local verification': createValidator({
+      url: cluster.validatorUrl,
+      genesis,
+    }).names,
+  }))
+  .extend('alice', { scope: 'file' }, ({ withCoin }) => withCoin('alice'))
+  .extend('party', { scope: 'file' }, async ({ alice }) => (await alice.wallet.status()).partyId)
+  /** Of the name of alice, which every test needs; and what was reported on the way. */
+  .extend('registered', { scope: 'file', auto: true }, async ({ alice }) => {
+    const events: RegisterProgress[] = []
+    const registration = await alice.names.register(
+      { name: ALICE, url: 'https://example.org', description: 'me' },
+      { onProgress: (event) => events.push(event) },
+    )
+    return { events, registration }
+  })
+  .extend('events', { scope: 'file' }, ({ registered }) => registered.events)
+  .extend('registration', { scope: 'file' }, ({ registered }) => registered.registration)
 const ALICE = 'alice.unverified.ns'
 const MISSING = 'missing.unverified.ns'
 
@@ -54,51 +122,14 @@ const WINDOW_AFTER_MICROS = 30_000_000
 const partyOf = (outcome: LookupOutcome | Invalid) =>
   'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
-const seeds = () => cluster.seeds
-const userOf = (user: string): Validator => cluster.validator(user)
-
-async function withCoin(user: string): Promise<Validator> {
-  const validator = userOf(user)
-  await validator.wallet.register()
-  await validator.wallet.tap({ amount: '10.0' })
-  return validator
-}
-
-beforeAll(async () => {
-  required('redis')
-  const entryLifetimeMicros = 90 * DAY_MICROS
-  const renewalDurationMicros = entryLifetimeMicros - WINDOW_AFTER_MICROS
-  cluster = await startCluster({
-    nodes: 4,
-    genesisOverrides: { names: { entryLifetimeMicros, renewalDurationMicros } },
-  })
-  genesis = cluster.genesis
-  scan = cluster.scan()
-  alice = await withCoin('alice')
-  party = (await alice.wallet.status()).partyId
-  registration = await alice.names.register(
-    { name: ALICE, url: 'https://example.org', description: 'me' },
-    { onProgress: (event) => events.push(event) },
-  )
-})
-afterAll(async () => {
-  await scan?.close()
-  await cluster?.down()
-})
-
-/** Restarts all nodes that are down, and waits until all vote. */
-async function restartAll(): Promise<void> {
-  const { nodes } = await cluster.status()
-  const down = nodes.filter(({ state }) => state === 'down')
-  await Promise.all(down.map(({ name }) => cluster.restart(name)))
-  await until('all four nodes to vote', async () => {
-    const outcome = await scan.names.lookup(ALICE, { threshold: 'all', receipt: false })
-    return outcome.kind === 'verified' ? true : undefined
-  })
-}
-
 describe('a registration', () => {
-  it('requests, pays for and returns a name that lookups verify', async () => {
+  it('requests, pays for and returns a name that lookups verify', async ({
+    registration,
+    party,
+    scan,
+    events,
+    alice,
+  }) => {
     const { entry, offset, ...rest } = registration
     expect(rest).toEqual({ name: ALICE, party, autoRenew: false, wasOwned: false })
     expect(entry).toMatchObject({ url: 'https://example.org', description: 'me', party })
@@ -111,7 +142,7 @@ describe('a registration', () => {
     expect(await alice.names.list()).toMatchObject([{ name: ALICE, unit: 'USDUnit' }])
   })
 
-  it('of a name that the user owns pays nothing', async () => {
+  it('of a name that the user owns pays nothing', async ({ alice, registration }) => {
     const before = await alice.wallet.balance()
     const { entry } = registration
     expect(await alice.names.register({ name: 'Alice' })).toMatchObject({ wasOwned: true, entry })
@@ -125,7 +156,7 @@ describe('a registration', () => {
     expect(await alice.wallet.balance()).toEqual(before)
   })
 
-  it('continues after a crash between request and payment, and pays once', async () => {
+  it('continues after a crash between request and payment, and pays once', async ({ withCoin }) => {
     const bob = await withCoin('bob')
     const name = 'bob.unverified.ns'
     const crash = new AbortController()
@@ -162,7 +193,10 @@ describe('a registration', () => {
     expect(await bob.wallet.balance()).toMatchObject({ effectiveUnlockedQty: '1800.0000000000' })
   })
 
-  it("of another user's name fails with NAME_TAKEN and payment not-paid", async () => {
+  it("of another user's name fails with NAME_TAKEN and payment not-paid", async ({
+    withCoin,
+    userOf,
+  }) => {
     const carol = await withCoin('carol')
     await expect(carol.names.register({ name: ALICE })).rejects.toMatchObject({
       code: 'NAME_TAKEN',
@@ -177,7 +211,9 @@ describe('a registration', () => {
     })
   })
 
-  it('is not charged for an early renewal, and keeps its name until expiry after a cancellation', async () => {
+  it('is not charged for an early renewal, and keeps its name until expiry after a cancellation', async ({
+    withCoin,
+  }) => {
     const erin = await withCoin('erin')
     await erin.names.register({ name: 'erin.unverified.ns' })
     const [before] = await erin.names.list()
@@ -195,23 +231,31 @@ describe('a registration', () => {
 })
 
 describe.each([
-  ['at the nodes', () => scan.names],
-  ['through the proxy', () => userOf('reader').names],
-  [
-    'through the proxy with local verification',
-    () => createValidator({ url: cluster.validatorUrl, genesis }).names,
-  ],
-] as const)('lookups %s', (_, names) => {
-  it('find a name and its party, and return null for others', async () => {
-    expect(await names().resolve(ALICE)).toBe(party)
-    expect(await names().resolve(MISSING)).toBeNull()
-    expect(await names().reverse(party)).toMatchObject({ name: ALICE, changed: null })
-    expect(await names().reverse(`x${party}`)).toBeNull()
-    expect(await names().isAvailable(MISSING)).toBe(true)
-    for (const typed of [ALICE, ' Alice']) expect(await names().isAvailable(typed)).toBe(false)
-    const many = await names().resolveMany([MISSING, 'Alice', 'dso.ns', 'not a name', ALICE])
+  'at the nodes',
+  'through the proxy',
+  'through the proxy with local verification',
+] as const)('lookups %s', (surface) => {
+  it('find a name and its party, and return null for others', async ({
+    surfaces,
+    party,
+    genesis,
+  }) => {
+    expect(await surfaces[surface].resolve(ALICE)).toBe(party)
+    expect(await surfaces[surface].resolve(MISSING)).toBeNull()
+    expect(await surfaces[surface].reverse(party)).toMatchObject({ name: ALICE, changed: null })
+    expect(await surfaces[surface].reverse(`x${party}`)).toBeNull()
+    expect(await surfaces[surface].isAvailable(MISSING)).toBe(true)
+    for (const typed of [ALICE, ' Alice'])
+      expect(await surfaces[surface].isAvailable(typed)).toBe(false)
+    const many = await surfaces[surface].resolveMany([
+      MISSING,
+      'Alice',
+      'dso.ns',
+      'not a name',
+      ALICE,
+    ])
     expect(many.map(partyOf)).toEqual([null, party, genesis.dso, 'invalid', party])
-    const back = await names().reverseMany([party, `x${party}`, genesis.dso])
+    const back = await surfaces[surface].reverseMany([party, `x${party}`, genesis.dso])
     expect(back.map((outcome) => 'entry' in outcome && outcome.entry?.name)).toEqual([
       ALICE,
       undefined,
@@ -219,17 +263,22 @@ describe.each([
     ])
   })
 
-  it('of more names than one request holds return outcomes in order', async () => {
+  it('of more names than one request holds return outcomes in order', async ({
+    surfaces,
+    party,
+  }) => {
     const many = Array.from({ length: 300 }, (_, index) => (index % 100 === 99 ? ALICE : MISSING))
-    const outcomes = await names().resolveMany(many)
+    const outcomes = await surfaces[surface].resolveMany(many)
     expect(outcomes.map(partyOf)).toEqual(many.map((name) => (name === ALICE ? party : null)))
   })
 
-  it('respect the minimum offset, maximum age, threshold and signal of the caller', async () => {
+  it('respect the minimum offset, maximum age, threshold and signal of the caller', async ({
+    surfaces,
+  }) => {
     // Repeats while too few nodes answer.
     const untilLagging = (what: string, bounds: { minOffset?: number; maxAgeMs?: number }) =>
       until(what, async () => {
-        const outcome = await names().lookup(ALICE, { ...bounds, receipt: false })
+        const outcome = await surfaces[surface].lookup(ALICE, { ...bounds, receipt: false })
         if (outcome.kind === 'insufficient') return undefined
         if (outcome.kind === 'lagging') return outcome
         expect.unreachable(`${what}, not ${outcome.kind}`)
@@ -240,26 +289,26 @@ describe.each([
     ])
     expect(ahead.reason).toBe('floor')
     expect(stale.reason).toBe('stale')
-    await expect(names().resolve(ALICE, { threshold: 5 })).rejects.toMatchObject({
+    await expect(surfaces[surface].resolve(ALICE, { threshold: 5 })).rejects.toMatchObject({
       code: expect.stringMatching(/^INVALID_/),
       definite: true,
     })
     const signal = AbortSignal.abort(new Error('left the page'))
-    await expect(names().resolve(ALICE, { signal })).rejects.toThrow(/^left the page$/)
+    await expect(surfaces[surface].resolve(ALICE, { signal })).rejects.toThrow(/^left the page$/)
   })
 
-  it('refuse a name with a wrong suffix or character without a request', async () => {
-    await expect(names().isAvailable('alice.sv.ns')).rejects.toMatchObject({
+  it('refuse a name with a wrong suffix or character without a request', async ({ surfaces }) => {
+    await expect(surfaces[surface].isAvailable('alice.sv.ns')).rejects.toMatchObject({
       code: 'NAME_SUFFIX_MISSING',
     })
-    await expect(names().isAvailable('Al!ice.unverified.ns')).rejects.toMatchObject({
+    await expect(surfaces[surface].isAvailable('Al!ice.unverified.ns')).rejects.toMatchObject({
       code: 'INVALID_NAME',
     })
   })
 
-  it('come with a receipt that proves them', async () => {
+  it('come with a receipt that proves them', async ({ surfaces, cluster, genesis }) => {
     for (const name of [ALICE, MISSING]) {
-      const outcome = await names().lookup(name, { threshold: 'strong' })
+      const outcome = await surfaces[surface].lookup(name, { threshold: 'strong' })
       if (outcome.kind !== 'verified' && outcome.kind !== 'verified-absent')
         throw new Error(outcome.kind)
       const pinned = { genesis: cluster.genesisHash, documents: [genesis] }
@@ -270,26 +319,35 @@ describe.each([
     }
   })
 
-  it('have the outcome mismatch if the party is not the expected one', async () => {
-    expect(await names().lookup(ALICE, { expectParty: genesis.dso })).toMatchObject({
+  it('have the outcome mismatch if the party is not the expected one', async ({
+    surfaces,
+    genesis,
+    party,
+  }) => {
+    expect(await surfaces[surface].lookup(ALICE, { expectParty: genesis.dso })).toMatchObject({
       kind: 'mismatch',
       entry: { party },
       expectedParty: genesis.dso,
     })
   })
 
-  it('by prefix return all pages in order', async () => {
+  it('by prefix return all pages in order', async ({ surfaces }) => {
     const found: string[] = []
-    for await (const entry of names().search('', { pageSize: 2 })) found.push(entry.name)
+    for await (const entry of surfaces[surface].search('', { pageSize: 2 })) found.push(entry.name)
     expect(found).toEqual([...found].sort())
     expect(found).toEqual(expect.arrayContaining([ALICE, 'dso.ns', 'sv-1.sv.ns', 'sv-4.sv.ns']))
   })
 })
 
 describe('with unreachable nodes', () => {
-  afterEach(restartAll)
+  it.afterEach(({ restartAll }) => restartAll())
 
-  it('lookups continue with one down, and return lagging or insufficient with three down', async () => {
+  it('lookups continue with one down, and return lagging or insufficient with three down', async ({
+    cluster,
+    userOf,
+    scan,
+    party,
+  }) => {
     await cluster.kill('sv-1')
     const { names } = userOf('reader')
     for (const reader of [scan.names, names]) expect(await reader.resolve(ALICE)).toBe(party)
@@ -305,7 +363,11 @@ describe('with unreachable nodes', () => {
 })
 
 describe('the store', () => {
-  it('makes lookups report a changed owner until the change is accepted', async () => {
+  it('makes lookups report a changed owner until the change is accepted', async ({
+    seeds,
+    genesis,
+    party,
+  }) => {
     const store = createMemoryStore()
     const changes: NameChange[] = []
     await using first = createScan({ seeds: seeds(), genesis, store })
@@ -333,7 +395,11 @@ describe('the store', () => {
     expect(await second.names.lookup(ALICE)).toMatchObject({ changed: null })
   })
 
-  it('in a file keeps floor and addresses, so that the seeds may be down', async () => {
+  it('in a file keeps floor and addresses, so that the seeds may be down', async ({
+    seeds,
+    genesis,
+    party,
+  }) => {
     const path = join(tmpdir(), `qs-store-${crypto.randomUUID()}.json`)
     try {
       await using before = createScan({ seeds: seeds(), genesis, store: createFileStore(path) })
@@ -354,7 +420,11 @@ describe('the store', () => {
   })
 })
 
-it('a client can pin the genesis by its hash, and refuses another network', async () => {
+it('a client can pin the genesis by its hash, and refuses another network', async ({
+  cluster,
+  seeds,
+  party,
+}) => {
   const genesisHash = cluster.genesisHash
   await using pinned = createScan({ seeds: seeds(), genesis: genesisHash })
   expect(await pinned.names.resolve(ALICE)).toBe(party)
@@ -379,7 +449,7 @@ it('a client can pin the genesis by its hash, and refuses another network', asyn
   })
 })
 
-it('a closed client fails with CLOSED', async () => {
+it('a closed client fails with CLOSED', async ({ cluster, party }) => {
   const closed = cluster.scan()
   expect(await closed.names.resolve(ALICE)).toBe(party)
   await closed.close()
@@ -393,7 +463,9 @@ describe('a wallet', () => {
   const TRANSFER = { amount: '5.0', description: 'lunch' } as const
   const inAnHour = () => formatInstant(clock.nowMicros() + 3_600_000_000)
 
-  it('creates transfers, which the receiver accepts or rejects or the sender withdraws', async () => {
+  it('creates transfers, which the receiver accepts or rejects or the sender withdraws', async ({
+    withCoin,
+  }) => {
     const [gina, hugo] = [await withCoin('gina'), await withCoin('hugo')]
     const receiver = (await hugo.wallet.status()).partyId
     const createTransfer = async (trackingId: string) => {
@@ -419,7 +491,9 @@ describe('a wallet', () => {
     await expect(createTransfer('t-1')).rejects.toMatchObject({ definite: true })
   })
 
-  it('executes a tap with one command id once, and rejects a subscription request', async () => {
+  it('executes a tap with one command id once, and rejects a subscription request', async ({
+    withCoin,
+  }) => {
     const ivan = await withCoin('ivan')
     const before = await ivan.wallet.balance()
     await ivan.wallet.tap({ amount: '1.0', commandId: 'once' })
@@ -439,7 +513,7 @@ describe('a wallet', () => {
     expect(await ivan.wallet.subscriptionRequests()).toEqual([])
   })
 
-  it('turns automatic renewals on and off', async () => {
+  it('turns automatic renewals on and off', async ({ withCoin }) => {
     // A separate name, because an automatic renewal may pay for it while they are on.
     const nina = await withCoin('nina')
     await nina.names.register({ name: 'nina.unverified.ns' })
@@ -454,7 +528,10 @@ describe('a wallet', () => {
   })
 })
 
-it('activities yield each row once, in order, and continue from the checkpoint', async () => {
+it('activities yield each row once, in order, and continue from the checkpoint', async ({
+  scan,
+  alice,
+}) => {
   const checkpoint = { store: createMemoryStore(), key: 'activities' }
   const all: string[] = []
   for await (const row of scan.activities({ pageSize: 3 })) all.push(row.eventId)
@@ -470,7 +547,12 @@ it('activities yield each row once, in order, and continue from the checkpoint',
   expect([...first.slice(0, 2), ...rest]).toEqual(all)
 })
 
-it('activities are read when a WebSocket announces them, and once each after it is lost', async () => {
+it('activities are read when a WebSocket announces them, and once each after it is lost', async ({
+  scan,
+  alice,
+  cluster,
+  genesis,
+}) => {
   let after = ''
   for await (const row of scan.activities({ order: 'desc', pageSize: 1 })) {
     after = row.eventId
@@ -520,7 +602,11 @@ describe.each([
     return fetch(input, init)
   }
 
-  it('yield each offset once, continue from the checkpoint, and end if they do not follow', async () => {
+  it('yield each offset once, continue from the checkpoint, and end if they do not follow', async ({
+    cluster,
+    party,
+    alice,
+  }) => {
     const checkpoint = { store: createMemoryStore(), key: 'updates' }
     const offsets: number[] = []
     const { updates } = cluster.validator('alice', {
@@ -540,7 +626,7 @@ describe.each([
     }
   })
 
-  it('of a party without read rights are refused', async () => {
+  it('of a party without read rights are refused', async ({ cluster, party }) => {
     const stranger = cluster.validator('stranger', { WebSocket: socket })
     const following = async () => {
       for await (const update of stranger.updates({ parties: [party] })) return update
@@ -550,7 +636,11 @@ describe.each([
   })
 })
 
-it('updates continue after the validator is killed and restarted', async () => {
+it('updates continue after the validator is killed and restarted', async ({
+  cluster,
+  party,
+  alice,
+}) => {
   const overWebSocket = cluster.validator('alice', { WebSocket })
   const seen: number[] = []
   let before = 0
@@ -568,7 +658,12 @@ it('updates continue after the validator is killed and restarted', async () => {
 })
 
 describe('commands', () => {
-  it('executes a command once, and reports a duplicate', async () => {
+  it('executes a command once, and reports a duplicate', async ({
+    seeds,
+    party,
+    genesis,
+    alice,
+  }) => {
     const rules = await createScanClient({ baseUrl: seeds()[0] ?? '' }).POST('/v0/ans-rules', {
       body: {},
     })
@@ -637,9 +732,12 @@ describe('the examples of the README run unchanged:', () => {
   }
 
   const stored = () => join(tmpdir(), `qs-example-${crypto.randomUUID()}.json`)
-  const pinned = () => ({ SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash })
 
-  it('the commands that set the address, the genesis hash and the token', async () => {
+  it('the commands that set the address, the genesis hash and the token', async ({
+    cluster,
+    party,
+    seeds,
+  }) => {
     const [, lines = ''] =
       /```sh\n(export SEED[\s\S]*?)```/.exec(await readFile(join(sdk, 'README.md'), 'utf8')) ?? []
     const script = `npx() { shift 3; "$COMMAND" "$@" --data-dir "$DIRECTORY"; }
@@ -657,7 +755,7 @@ describe('the examples of the README run unchanged:', () => {
     expect(createHash('sha256').update(Buffer.from(served)).digest('hex')).toBe(hash)
   })
 
-  it.each([
+  it.for([
     ['resolve', /^alice::1220/],
     ['splice', /^alice::1220.*\nalice::1220.*, agreed by sv-\d, sv-\d, sv-\d\n$/],
     [
@@ -665,11 +763,11 @@ describe('the examples of the README run unchanged:', () => {
       /^alice::1220.*, by proof, from localnet:cns:alice\S*\nalice\.unverified\.ns\n$/,
     ],
     ['keep-the-proof', /signed by sv-\d.*\nalice::1220.* at 2\S*Z, signed by sv-\d.*\n$/],
-  ])('%s', async (name, output) => {
+  ] as const)('%s', async ([name, output], { pinned }) => {
     expect(await example(name, pinned())).toMatch(output)
   })
 
-  it('change-of-owner', async () => {
+  it('change-of-owner', async ({ pinned, party, cluster, genesis }) => {
     const STORE = stored()
     try {
       expect(await example('change-of-owner', { ...pinned(), STORE })).toBe(`send to ${party}\n`)
@@ -686,7 +784,11 @@ describe('the examples of the README run unchanged:', () => {
     }
   })
 
-  it('register; a search that started earlier does not contain the new name', async () => {
+  it('register; a search that started earlier does not contain the new name', async ({
+    scan,
+    userOf,
+    cluster,
+  }) => {
     const walks = [scan.names, userOf('reader').names].map((names) =>
       names.search('', { pageSize: 2 }),
     )
@@ -704,7 +806,7 @@ describe('the examples of the README run unchanged:', () => {
     }
   })
 
-  it('follow', async () => {
+  it('follow', async ({ cluster }) => {
     const STORE = stored()
     const env = { VALIDATOR: cluster.validatorUrl, TOKEN: await cluster.token('alice'), STORE }
     try {
@@ -721,7 +823,11 @@ describe('the examples of the README run unchanged:', () => {
   })
 })
 
-it('a name is renewed within the window once, for another period', async () => {
+it('a name is renewed within the window once, for another period', async ({
+  alice,
+  scan,
+  party,
+}) => {
   const [before] = await alice.names.list()
   const balance = async () => Number((await alice.wallet.balance()).effectiveUnlockedQty)
   const coin = await balance()
@@ -741,7 +847,12 @@ it('a name is renewed within the window once, for another period', async () => {
 })
 
 describe('a test cluster', () => {
-  it('pauses, resumes, wipes and restarts its nodes, and waits for a condition', async () => {
+  it('pauses, resumes, wipes and restarts its nodes, and waits for a condition', async ({
+    cluster,
+    scan,
+    party,
+    restartAll,
+  }) => {
     const is = (name: string, state: string) => () =>
       cluster.waitFor(({ nodes }) =>
         nodes.some((node) => node.name === name && node.state === state),
@@ -767,7 +878,7 @@ describe('a test cluster', () => {
     await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)
   })
 
-  it('stops gracefully, and deletes its data directory', async () => {
+  it('stops gracefully, and deletes its data directory', async ({ scan, cluster }) => {
     await scan.close()
     const { content } = JSON.parse(await readFile(join(cluster.dataDir, 'processes.json'), 'utf8'))
     const pids = (content as { readonly pid: number }[]).map(({ pid }) => pid)

@@ -1,8 +1,5 @@
 /** A small file system, if this process can mount one: as root, in a container that allows it. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { provided } from '@quorumscan/testkit'
+import { createDirectory, provided } from '@quorumscan/testkit'
 import { clearDisk, fillDisk, freeMibOf, mountDisk } from 'quorumscan/testing/disk'
 
 export type SmallDisk = Disposable & {
@@ -17,7 +14,7 @@ export type SmallDisk = Disposable & {
 /** Returns null if this process cannot mount a file system: its tests are skipped. With CI set it throws instead. */
 export function mountSmallDisk(sizeMib: number): SmallDisk | null {
   if (provided('mount') === null) return null
-  const path = mkdtempSync(join(tmpdir(), 'qs-disk-'))
+  const { path, ...directory } = createDirectory('disk')
   const unmount = mountDisk(path, sizeMib)
   if (unmount === null) throw new Error(`cannot mount a file system of ${sizeMib} MiB`)
   return {
@@ -27,7 +24,7 @@ export function mountSmallDisk(sizeMib: number): SmallDisk | null {
     clear: () => clearDisk(path),
     [Symbol.dispose]() {
       unmount()
-      rmSync(path, { recursive: true })
+      directory[Symbol.dispose]()
     },
   }
 }

@@ -2,21 +2,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort, send, untilTrue } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { beforeAll, expect, it } from 'vitest'
 
 const BIN = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
 /** Capacity of a pipe. */
 const PIPE_BYTES = 65_536
 
-let root: string
+const root = directoryOfFile()
 let port: number
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'qs-unread-'))
   port = await freePort()
   const runCli = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, [BIN, ...args], { cwd: root })
@@ -34,7 +32,6 @@ beforeAll(async () => {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   writeFileSync(join(root, 'run.env'), lines.join(''))
 })
-afterAll(() => rm(root, { recursive: true }))
 
 const contentOf = (file: string) =>
   JSON.parse(readFileSync(join(root, 'var', file), 'utf8')).content

@@ -8,15 +8,21 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { keyPairFromSeed, randomHex, systemRandom } from '@quorumscan/base'
 import { encodeEntry, tapCommand } from '@quorumscan/ledger'
 import { createLogClient } from '@quorumscan/log'
 import { createScan } from '@quorumscan/sdk'
-import { freePort, required, send, until } from '@quorumscan/testkit'
+import {
+  createDirectory,
+  freePort,
+  required,
+  send,
+  type TestDirectory,
+  until,
+} from '@quorumscan/testkit'
 import { hashGenesis } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { copySoftware, newestKnown, nextVersion, OTHER_LAYOUT } from '../support/software.ts'
@@ -33,11 +39,11 @@ const MEMBER_COUNT = 4
 const TAP_MAX = 10n ** 16n
 const TAP = 2n * TAP_MAX
 
-let root = ''
+const directories: TestDirectory[] = []
 const operators: Operator[] = []
 afterEach(async () => {
   await Promise.all(operators.splice(0).map(stop))
-  await rm(root, { recursive: true, force: true })
+  for (const one of directories.splice(0)) one[Symbol.dispose]()
 })
 
 type Operator = {
@@ -93,7 +99,9 @@ async function upgrade(bin: string, ...some: readonly Operator[]): Promise<void>
 /** Operators with separate data directories, and one synchronizer. */
 async function createNetwork() {
   required('redis')
-  root = await mkdtemp(join(tmpdir(), 'qs-upgrade-'))
+  const temporary = createDirectory()
+  directories.push(temporary)
+  const { path: root } = temporary
   const membersDirectory = join(root, 'shown')
   await mkdir(membersDirectory)
   const add = async (role: Operator['role'], name: string): Promise<Operator> => {
@@ -144,7 +152,7 @@ async function createNetwork() {
   }
   await writeFile(join(root, 'peers'), `${operators.map(({ name }) => tokenOf(name)).join('\n')}\n`)
   return {
-    ...{ svs, synchronizer, validator, genesisFile: genesis },
+    ...{ root, svs, synchronizer, validator, genesisFile: genesis },
     client: {
       urls: { validator: validator.url },
       token: (user: string) => cli(CLUSTER_BIN, 'token', user, '--data-dir', validator.directory),
@@ -287,7 +295,7 @@ it.runIf(IS_LONG)(
   'no lookup fails while operators install newer software with another replica layout and vote for its version',
   async () => {
     const network = await createNetwork()
-    const { svs, synchronizer, validator, client } = network
+    const { root, svs, synchronizer, validator, client } = network
     const [sv1, sv2, sv3, sv4] = svs
     if (sv1 === undefined || sv2 === undefined || sv3 === undefined || sv4 === undefined)
       throw new Error('the network must have four super-validators')

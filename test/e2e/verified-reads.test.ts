@@ -4,15 +4,14 @@
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
+import { it as base, directoryOfFile, type FixturesOf } from '@quorumscan/testkit/fixtures'
 import {
   type CanonicalRequest,
   createWebCrypto,
-  type Genesis,
   hashGenesis,
   parseGenesis,
   requestOfLookup,
@@ -26,41 +25,91 @@ import {
   sha256,
 } from '@quorumscan/verifier/certified'
 import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { startForkedNode } from './forked-node.ts'
 
-let cluster: RunningCluster
-let genesis: Genesis
-let alice: Awaited<ReturnType<typeof createUser>>
-let directory: string
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startCluster({ nodes: 4 })),
+  )
+  .extend('genesis', { scope: 'file' }, async ({ cluster }) =>
+    parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8'))),
+  )
+  .extend('untilAllVote', { scope: 'file' }, ({ cluster }) => () => {
+    return until('all four nodes to vote', async () =>
+      (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
+    )
+  })
+  /** Verifies a document with the genesis alone. */
+  .extend(
+    'prove',
+    { scope: 'file' },
+    ({ genesis }) =>
+      async (document: string, request: CanonicalRequest, threshold: Threshold = 'weak') => {
+        const genesisHash = await hashGenesis(genesis)
+        const network = { genesis, genesisHash, crypto: createWebCrypto(), sha256 }
+        return createCertifiedVerifier(network).verify(
+          document,
+          queryOf(request, network),
+          threshold,
+        )
+      },
+  )
+  .extend(
+    'proxied',
+    { scope: 'file' },
+    ({ cluster }) =>
+      (path: string) =>
+        `${cluster.urls.validator}/v0/scan-proxy${path}`,
+  )
+  .extend(
+    'quorumscan',
+    { scope: 'file' },
+    ({ cluster }) =>
+      (...args: readonly string[]) =>
+        runCommand(cluster, ...args),
+  )
+  .extend(
+    'countsOf',
+    { scope: 'file' },
+    ({ cluster }) =>
+      async (node: string): Promise<NodeCounts> => {
+        const { nodes } = (await send(`${cluster.urls.validator}/status`)).body.success.extra.reader
+        return nodes.find(({ name }: NodeCounts) => name === node)
+      },
+  )
+  .extend('takeOver', { scope: 'file' }, ({ cluster }) => async (name: string) => {
+    await cluster.kill(name)
+    return startForkedNode({
+      url: cluster.urls.nodes[name] ?? '',
+      honestUrl: cluster.urls.nodes['sv-1'] ?? '',
+      historyHash: '66'.repeat(32),
+    })
+  })
+  /** With its name registered, which every test needs. */
+  .extend('alice', { scope: 'file', auto: true }, async ({ cluster, untilAllVote }) => {
+    const alice = await createUser(cluster, 'alice')
+    await alice.pay(ALICE)
+    await untilFound(cluster, ALICE)
+    await untilAllVote()
+    await until('a certified state with the name', async () =>
+      (await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })).status === 200
+        ? true
+        : undefined,
+    )
+    return alice
+  })
+type Given = Pick<FixturesOf<typeof it>, 'cluster'>
+const directory = directoryOfFile()
 const ALICE = 'alice.unverified.ns'
 const MISSING = 'missing.unverified.ns'
 const NOWHERE = 'http://127.0.0.1:1'
 const certified = { accept: CERTIFIED_MEDIA_TYPE }
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qs-receipts-'))
-  cluster = await startCluster({ nodes: 4 })
-  genesis = parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8')))
-  alice = await createUser(cluster, 'alice')
-  await alice.pay(ALICE)
-  await untilFound(cluster, ALICE)
-  await untilAllVote()
-  await until('a certified state with the name', async () =>
-    (await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })).status === 200
-      ? true
-      : undefined,
-  )
-})
-afterAll(async () => {
-  await cluster?.down()
-  await rm(directory, { recursive: true, force: true })
-})
-
-afterEach(async () => {
+it.afterEach(async ({ cluster, untilAllVote }) => {
   await cluster.heal()
   for (const { name, state } of (await cluster.status()).nodes) {
     if (state === 'paused') await cluster.resume(name)
@@ -69,23 +118,7 @@ afterEach(async () => {
   await untilAllVote()
 })
 
-function untilAllVote() {
-  return until('all four nodes to vote', async () =>
-    (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
-  )
-}
-
-/** Verifies a document with the genesis alone. */
-async function prove(document: string, request: CanonicalRequest, threshold: Threshold = 'weak') {
-  const genesisHash = await hashGenesis(genesis)
-  const network = { genesis, genesisHash, crypto: createWebCrypto(), sha256 }
-  return createCertifiedVerifier(network).verify(document, queryOf(request, network), threshold)
-}
-
 const byName = (name: string) => requestOfLookup({ name })
-const proxied = (path: string) => `${cluster.urls.validator}/v0/scan-proxy${path}`
-
-const quorumscan = (...args: readonly string[]) => runCommand(cluster, ...args)
 
 async function fileOf(document: unknown): Promise<string> {
   const path = join(directory, `${randomBytes(6).toString('hex')}.json`)
@@ -94,7 +127,11 @@ async function fileOf(document: unknown): Promise<string> {
 }
 
 describe('a certified document', () => {
-  it('is the answer of each proxied read with its media type, and verifies offline', async () => {
+  it('is the answer of each proxied read with its media type, and verifies offline', async ({
+    alice,
+    proxied,
+    prove,
+  }) => {
     const party = encodeURIComponent(alice.party)
     const page = { name_prefix: '', page_size: 2, page_token: null }
     const get = (path: string) => send(proxied(path), { headers: certified })
@@ -144,7 +181,7 @@ describe('a certified document', () => {
     }
   })
 
-  it('has at least as many signatures as the threshold', async () => {
+  it('has at least as many signatures as the threshold', async ({ cluster, prove }) => {
     for (const [quorum, signers] of [
       ['weak', 2],
       ['strong', 3],
@@ -155,7 +192,11 @@ describe('a certified document', () => {
     }
   })
 
-  it('is accepted by `verify`, which refuses a tampered document', async () => {
+  it('is accepted by `verify`, which refuses a tampered document', async ({
+    cluster,
+    quorumscan,
+    alice,
+  }) => {
     const present = await lookup(cluster, ALICE, { ...certified, 'x-quorum': 'strong' })
     const absent = await lookup(cluster, MISSING, certified)
     const nameFlags = ['--name', ALICE] as const
@@ -180,29 +221,36 @@ describe('a certified document', () => {
 })
 
 describe('bad input', () => {
-  it.each(['0', '1', '5', '2f+2x', '-2', 'Strong'])('a quorum of %j is refused', async (quorum) => {
-    const inHeader = await lookup(cluster, ALICE, { 'x-quorum': quorum })
-    expect([inHeader.status, inHeader.body.code]).toEqual([400, 'INVALID_QUORUM'])
-    const path = `/ans-entries/by-name/${ALICE}?quorum=${encodeURIComponent(quorum)}`
-    expect((await send(proxied(path))).body.code).toBe('INVALID_QUORUM')
-  })
+  it.for(['0', '1', '5', '2f+2x', '-2', 'Strong'])(
+    'a quorum of %j is refused',
+    async (quorum, { cluster, proxied }) => {
+      const inHeader = await lookup(cluster, ALICE, { 'x-quorum': quorum })
+      expect([inHeader.status, inHeader.body.code]).toEqual([400, 'INVALID_QUORUM'])
+      const path = `/ans-entries/by-name/${ALICE}?quorum=${encodeURIComponent(quorum)}`
+      expect((await send(proxied(path))).body.code).toBe('INVALID_QUORUM')
+    },
+  )
 
-  it.each(['-1', 'x', '1.5', '9007199254740993'])(
+  it.for(['-1', 'x', '1.5', '9007199254740993'])(
     'a read floor of %j is refused',
-    async (floor) => {
+    async (floor, { cluster }) => {
       const answer = await lookup(cluster, ALICE, { 'x-min-offset': floor })
       expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
     },
   )
 
-  it('a read floor beyond the head returns CONSENSUS_LAGGING with retry-after', async () => {
+  it('a read floor beyond the head returns CONSENSUS_LAGGING with retry-after', async ({
+    cluster,
+  }) => {
     const answer = await lookup(cluster, ALICE, { 'x-min-offset': '1000000000' })
     expect([answer.status, answer.body.code]).toEqual([503, 'CONSENSUS_LAGGING'])
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]/)
     expect(answer.body).toMatchObject({ retryable: true, details: { reason: 'floor' } })
   })
 
-  it('`resolve` and `verify` refuse an invalid threshold and list the valid ones', async () => {
+  it('`resolve` and `verify` refuse an invalid threshold and list the valid ones', async ({
+    quorumscan,
+  }) => {
     for (const args of [
       ['resolve', ALICE, '--quorum', '5'],
       ['verify', await fileOf('{}'), '--threshold', '1'],
@@ -216,7 +264,10 @@ describe('bad input', () => {
 })
 
 describe('resolve', () => {
-  it('proves an answer of one node, writes the receipt, and lists its signers', async () => {
+  it('proves an answer of one node, writes the receipt, and lists its signers', async ({
+    quorumscan,
+    alice,
+  }) => {
     const file = join(directory, 'alice.json')
     const strong = await quorumscan('resolve', ALICE, '--quorum', 'strong', '--receipt', file)
     expect(strong.code, strong.text).toBe(0)
@@ -232,7 +283,7 @@ describe('resolve', () => {
     expect(await quorumscan('verify', file, '--name', MISSING)).toMatchObject({ code: 1 })
   })
 
-  it('prints JSON that `verify` accepts through a pipe', async () => {
+  it('prints JSON that `verify` accepts through a pipe', async ({ cluster, quorumscan }) => {
     const bin = `${process.execPath} ${join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')}`
     const here = `--data-dir ${cluster.dataDir}`
     const proven = await promisify(execFile)('sh', [
@@ -245,7 +296,10 @@ describe('resolve', () => {
     expect(await quorumscan('verify', await fileOf(lie))).toMatchObject({ code: 1 })
   })
 
-  it('shows the name of a party, and whether the name resolves to that party', async () => {
+  it('shows the name of a party, and whether the name resolves to that party', async ({
+    quorumscan,
+    alice,
+  }) => {
     const found = await quorumscan('resolve', alice.party, '--quorum', 'strong')
     expect(found.code, found.text).toBe(0)
     expect(found.text).toContain(ALICE)
@@ -254,7 +308,10 @@ describe('resolve', () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ kind: 'verified-absent', match: false })
   })
 
-  it('lists nodes that are down or hung, and needs no validator', async () => {
+  it('lists nodes that are down or hung, and needs no validator', async ({
+    cluster,
+    quorumscan,
+  }) => {
     await cluster.kill('sv-1')
     await cluster.pause('sv-2')
     await cluster.kill('validator')
@@ -274,7 +331,7 @@ describe('resolve', () => {
     }
   })
 
-  it('needs only a genesis and one node that is up', async () => {
+  it('needs only a genesis and one node that is up', async ({ cluster }) => {
     const genesis = ['--genesis', join(cluster.dataDir, 'genesis.json')]
     const { nodes } = await cluster.status()
     const here = (...args: readonly string[]) =>
@@ -306,7 +363,11 @@ describe('resolve', () => {
     expect(await here('resolve', ALICE, ...genesis, '--scan', NOWHERE)).toMatchObject({ code: 4 })
   })
 
-  it('shows votes with their entries, also if nodes contradict each other', async () => {
+  it('shows votes with their entries, also if nodes contradict each other', async ({
+    quorumscan,
+    alice,
+    cluster,
+  }) => {
     const agreed = await quorumscan('resolve', ALICE, '--votes')
     expect(agreed.code, agreed.text).toBe(0)
     expect(agreed.text).toContain(`${ALICE}: verified, by votes: 2 needed`)
@@ -326,60 +387,59 @@ describe('resolve', () => {
 
 type NodeCounts = { readonly name: string; readonly errors: number; readonly dissents: number }
 
-async function countsOf(node: string): Promise<NodeCounts> {
-  const { nodes } = (await send(`${cluster.urls.validator}/status`)).body.success.extra.reader
-  return nodes.find(({ name }: NodeCounts) => name === node)
-}
-
 describe('a node that lies with its own key', () => {
   /** The counter of the proxy: errors for invalid answers, dissents for votes that differ from the others. */
-  const lies: readonly (readonly [Parameters<typeof cluster.lie>[1], 'errors' | 'dissents'])[] = [
-    ['value', 'dissents'],
-    ['invent', 'dissents'],
-    ['deny', 'dissents'],
-    ['equivocate', 'dissents'],
-    ['stale', 'dissents'],
-    ['other-name', 'dissents'],
-    ['garbage', 'errors'],
-    ['oversize', 'errors'],
-    ['content-type', 'errors'],
-    ['redirect', 'errors'],
-    // Last, because it keeps the node busy for some time.
-    ['trickle', 'errors'],
-  ]
+  const lies: readonly (readonly [Parameters<RunningCluster['lie']>[1], 'errors' | 'dissents'])[] =
+    [
+      ['value', 'dissents'],
+      ['invent', 'dissents'],
+      ['deny', 'dissents'],
+      ['equivocate', 'dissents'],
+      ['stale', 'dissents'],
+      ['other-name', 'dissents'],
+      ['garbage', 'errors'],
+      ['oversize', 'errors'],
+      ['content-type', 'errors'],
+      ['redirect', 'errors'],
+      // Last, because it keeps the node busy for some time.
+      ['trickle', 'errors'],
+    ]
 
-  it.each(lies)('cannot change an answer by the lie %s', async (lie, counted) => {
-    const liar = 'sv-3'
-    const name = lie === 'invent' ? MISSING : lie === 'stale' ? 'stale.unverified.ns' : ALICE
-    await cluster.lie(liar, lie)
-    if (lie === 'stale') {
-      // The name does not exist when the lie begins.
-      await alice.pay(name)
-      await untilFound(cluster, name)
-      // A state is certified a moment after nodes have it.
-      await untilTrue('the name to be certified', async () => {
-        const { body } = await lookup(cluster, name, { 'x-quorum': 'certified-strong' })
-        return body.entry !== undefined
-      })
-    }
-    const before = await countsOf(liar)
-    const expected = name === MISSING ? null : alice.party
-    await until(`the proxy to have counted ${lie}`, async () => {
-      for (const quorum of ['weak', 'strong', 'certified', 'certified-strong']) {
-        const answer = await lookup(cluster, name, { 'x-quorum': quorum })
-        expect(answer.body.entry?.user ?? null, JSON.stringify(answer.body)).toBe(expected)
-        // An equivocating node also sends true answers, and its earlier signatures are valid.
-        const isVoted = !quorum.startsWith('certified')
-        if (isVoted && lie !== 'equivocate')
-          expect(answer.headers.get('x-quorum-agreed')).not.toContain(liar)
+  it.for(lies)(
+    'cannot change an answer by the lie %s',
+    async ([lie, counted], { cluster, alice, countsOf, proxied }) => {
+      const liar = 'sv-3'
+      const name = lie === 'invent' ? MISSING : lie === 'stale' ? 'stale.unverified.ns' : ALICE
+      await cluster.lie(liar, lie)
+      if (lie === 'stale') {
+        // The name does not exist when the lie begins.
+        await alice.pay(name)
+        await untilFound(cluster, name)
+        // A state is certified a moment after nodes have it.
+        await untilTrue('the name to be certified', async () => {
+          const { body } = await lookup(cluster, name, { 'x-quorum': 'certified-strong' })
+          return body.entry !== undefined
+        })
       }
-      const page = await send(proxied('/ans-entries?page_size=100&name_prefix=alice'))
-      expect(page.body.entries).toMatchObject([{ name: ALICE, user: alice.party }])
-      return (await countsOf(liar))[counted] > before[counted] ? true : undefined
-    })
-  })
+      const before = await countsOf(liar)
+      const expected = name === MISSING ? null : alice.party
+      await until(`the proxy to have counted ${lie}`, async () => {
+        for (const quorum of ['weak', 'strong', 'certified', 'certified-strong']) {
+          const answer = await lookup(cluster, name, { 'x-quorum': quorum })
+          expect(answer.body.entry?.user ?? null, JSON.stringify(answer.body)).toBe(expected)
+          // An equivocating node also sends true answers, and its earlier signatures are valid.
+          const isVoted = !quorum.startsWith('certified')
+          if (isVoted && lie !== 'equivocate')
+            expect(answer.headers.get('x-quorum-agreed')).not.toContain(liar)
+        }
+        const page = await send(proxied('/ans-entries?page_size=100&name_prefix=alice'))
+        expect(page.body.entries).toMatchObject([{ name: ALICE, user: alice.party }])
+        return (await countsOf(liar))[counted] > before[counted] ? true : undefined
+      })
+    },
+  )
 
-  it('does not stop certified reads by invalid signatures', async () => {
+  it('does not stop certified reads by invalid signatures', async ({ cluster, quorumscan }) => {
     await cluster.lie('sv-3', 'signature')
     await until('a state that all but the liar signed', async () => {
       const { status, headers } = await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })
@@ -390,7 +450,7 @@ describe('a node that lies with its own key', () => {
       expect(await quorumscan('resolve', ALICE)).toMatchObject({ code: 0 })
   })
 
-  it('does not affect reads by reporting a head that no other node has', async () => {
+  it('does not affect reads by reporting a head that no other node has', async ({ cluster }) => {
     await cluster.lie('sv-3', 'head')
     for (let count = 0; count < 5; count++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
@@ -398,29 +458,38 @@ describe('a node that lies with its own key', () => {
     }
   })
 
-  it.each([
-    ['killed', () => cluster.kill('sv-4')],
-    ['hung', () => cluster.pause('sv-4')],
-    ['slow', () => cluster.slow('sv-4', { latencyMs: 300 })],
-    ['silent on its sockets', () => cluster.drop('sv-4')],
-    ['resetting its connections', () => cluster.reset('sv-4')],
-    ['lying in another way', () => cluster.lie('sv-4', 'deny')],
-  ] as const)('cannot change an answer while another node is %s', async (_, fault) => {
-    await cluster.lie('sv-3', 'value')
-    await fault()
-    const party = encodeURIComponent(alice.party)
-    for (let count = 0; count < 5; count++) {
-      const answer = await lookup(cluster, ALICE)
-      expect(answer.body.entry?.user, JSON.stringify(answer.body)).toBe(alice.party)
-      expect((await lookup(cluster, MISSING)).headers.get('x-quorum-outcome')).toBe(
-        'verified-absent',
-      )
-    }
-    for (const path of ['/ans-entries?page_size=2', `/ans-entries/by-party/${party}`, '/dso'])
-      expect((await send(proxied(path))).status, path).toBe(200)
-  })
+  it.for([
+    ['killed', ({ cluster }: Given) => cluster.kill('sv-4')],
+    ['hung', ({ cluster }: Given) => cluster.pause('sv-4')],
+    ['slow', ({ cluster }: Given) => cluster.slow('sv-4', { latencyMs: 300 })],
+    ['silent on its sockets', ({ cluster }: Given) => cluster.drop('sv-4')],
+    ['resetting its connections', ({ cluster }: Given) => cluster.reset('sv-4')],
+    ['lying in another way', ({ cluster }: Given) => cluster.lie('sv-4', 'deny')],
+  ] as const)(
+    'cannot change an answer while another node is %s',
+    async ([_, fault], { cluster, alice, proxied }) => {
+      await cluster.lie('sv-3', 'value')
+      await fault({ cluster })
+      const party = encodeURIComponent(alice.party)
+      for (let count = 0; count < 5; count++) {
+        const answer = await lookup(cluster, ALICE)
+        expect(answer.body.entry?.user, JSON.stringify(answer.body)).toBe(alice.party)
+        expect((await lookup(cluster, MISSING)).headers.get('x-quorum-outcome')).toBe(
+          'verified-absent',
+        )
+      }
+      for (const path of ['/ans-entries?page_size=2', `/ans-entries/by-party/${party}`, '/dso'])
+        expect((await send(proxied(path))).status, path).toBe(200)
+    },
+  )
 
-  it('creates evidence against itself by equivocation, which survives a restart of the validator', async () => {
+  it('creates evidence against itself by equivocation, which survives a restart of the validator', async ({
+    cluster,
+    alice,
+    proxied,
+    genesis,
+    quorumscan,
+  }) => {
     await cluster.lie('sv-2', 'equivocate')
     const evidence = await until('evidence', async () => {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'certified' })
@@ -447,16 +516,10 @@ describe('a node that lies with its own key', () => {
 })
 
 describe('two nodes with another history', () => {
-  const takeOver = async (name: string) => {
-    await cluster.kill(name)
-    return startForkedNode({
-      url: cluster.urls.nodes[name] ?? '',
-      honestUrl: cluster.urls.nodes['sv-1'] ?? '',
-      historyHash: '66'.repeat(32),
-    })
-  }
-
-  it('are reported as a fork with both histories, and reads return CONSENSUS_DISPUTED', async () => {
+  it('are reported as a fork with both histories, and reads return CONSENSUS_DISPUTED', async ({
+    takeOver,
+    cluster,
+  }) => {
     await using _first = await takeOver('sv-3')
     await using _second = await takeOver('sv-4')
     const status = await until('the alarm', async () => {

@@ -5,10 +5,9 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { required } from '@quorumscan/testkit'
+import { createDirectory, required } from '@quorumscan/testkit'
 import { launchChromium } from '../browser/chromium.ts'
 import { COMMANDS, LOOKED_UP } from './commands.ts'
 import { currentDigest, README, ROOT, recordDigest, SHOTS } from './shown-texts.ts'
@@ -21,7 +20,7 @@ const LOAD = ['load', '--duration', '45s']
 const CLI = ['npx', '--no', '--', 'quorumscan']
 
 required('chromium')
-const dataDir = mkdtempSync(join(tmpdir(), 'qs-shots-'))
+const { path: dataDir, ...temporary } = createDirectory('shots')
 try {
   const steps: Step[] = []
   for (const command of COMMANDS) {
@@ -34,7 +33,7 @@ try {
   writeFileSync(README, withTranscript(readFileSync(README, 'utf8'), transcriptOf(steps)))
   recordDigest(currentDigest())
 } finally {
-  await run(...CLI, 'down').finally(() => rmSync(dataDir, { recursive: true, force: true }))
+  await run(...CLI, 'down').finally(() => temporary[Symbol.dispose]())
 }
 
 /** Runs a command for the cluster of this run. @returns Its output on stdout. */

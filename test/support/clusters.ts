@@ -1,8 +1,5 @@
 /** Clusters for tests. Their logs are printed if the test fails or the cluster does not start. */
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { required } from '@quorumscan/testkit'
+import { createDirectory, required } from '@quorumscan/testkit'
 import {
   type RunningCluster,
   type StartClusterOptions,
@@ -13,7 +10,7 @@ import { deleteAfterTest, printLogs } from './test-logs.ts'
 /** Starts a cluster. Its data directory is deleted at the end, unless `options` sets it. */
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
   required('redis')
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'qs-test-')))
+  const dataDir = options.dataDir ?? createDirectory('test').path
   const end = () => {
     if (options.dataDir === undefined) deleteAfterTest(dataDir)
   }

@@ -1,10 +1,9 @@
 /** An issuer of users' tokens, like that of a validator's operator. The validator fetches its keys over HTTPS. */
+
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
+import { serve } from '@quorumscan/testkit'
 
 const clock = createSystemClock()
 
@@ -22,23 +21,21 @@ export async function startIssuer(
 ): Promise<Issuer> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const keys = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] })
-  const server = createServer(tls, (_, response) => {
-    response.setHeader('content-type', 'application/json').end(keys)
-  })
-  await once(server.listen(0, host), 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = await serve(
+    (_, response) => {
+      response.setHeader('content-type', 'application/json').end(keys)
+    },
+    { host, tls },
+  )
   return {
-    url: `https://${host}:${port}/keys?of=users`,
+    url: `${server.url}/keys?of=users`,
     token(user) {
       const seconds = Math.floor(clock.nowMicros() / 1_000_000)
       const claims = { sub: user, aud: DEFAULT_AUDIENCE, exp: seconds + 3600 }
       const text = [{ alg: 'EdDSA', kid: 'one' }, claims].map(encode).join('.')
       return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

@@ -11,11 +11,10 @@ import {
   spawn,
 } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { provided, untilTrue } from '@quorumscan/testkit'
+import { createDirectory, provided, untilTrue } from '@quorumscan/testkit'
 
 const exec = promisify(execFile)
 
@@ -77,7 +76,7 @@ export type StartRelay = (announced: string, address: string) => Promise<void>
 
 /** @param startRelay - Starts a relay in front of each machine. Used only if machines are namespaces. */
 export async function createMachines(startRelay?: StartRelay): Promise<Machines> {
-  const root = await mkdtemp(join(tmpdir(), 'qs-machines-'))
+  const { path: root, ...temporary } = createDirectory('machines')
   await chmod(root, 0o711) // A user can enter its directory, but not list the others.
   const wiring = canUseNamespaces() ? wireNamespaces(startRelay) : wireLoopback()
   const machines = new Set<Machine>()
@@ -101,7 +100,7 @@ export async function createMachines(startRelay?: StartRelay): Promise<Machines>
     async [Symbol.asyncDispose]() {
       for (const machine of machines) await machine.destroy()
       wiring.remove()
-      await rm(root, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

@@ -1,10 +1,13 @@
 /** Loaded before each file of tests on clusters: after a failed test it prints the logs of its processes. */
-import { afterAll, afterEach } from 'vitest'
+import { afterEach, aroundAll } from 'vitest'
 import { deleteEnded, keepTemporaryFilesTogether, printLogs } from './test-logs.ts'
 
 const temporary = keepTemporaryFilesTogether()
-// It runs after all other hooks, because it is registered first.
-afterAll(() => temporary[Symbol.dispose]())
+// After all hooks, and after the fixtures of the file: they stop what uses these files.
+aroundAll(async (runSuite) => {
+  using _after = temporary
+  await runSuite()
+})
 
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') printLogs()

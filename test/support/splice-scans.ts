@@ -2,8 +2,7 @@
  * Scans of a small Splice network: real HTTP servers whose answers have the shapes of the published document.
  * `behave` makes one of them misbehave.
  */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve, type TestServer } from '@quorumscan/testkit'
 import type { components } from '../../node_modules/@canton-network/core-splice-client/dist/generated-clients/scan.d.ts'
 
 type Schemas = components['schemas']
@@ -63,10 +62,10 @@ export async function startScans(options: {
   }
   const behaviours = new Map<string, ScanBehaviour>()
   const requests = new Map(svNames.map((name) => [name, [] as string[]]))
-  const servers = new Map<string, Server>()
+  const servers = new Map<string, TestServer>()
 
   const start = async (svName: string): Promise<{ svName: string; publicUrl: string }> => {
-    const server = createServer(async (request, response) => {
+    const server = await serve(async (request, response) => {
       const pieces: Buffer[] = []
       for await (const piece of request) pieces.push(piece)
       const { method = '', url: path = '' } = request
@@ -83,8 +82,7 @@ export async function startScans(options: {
       response.end(reply.text)
     })
     servers.set(svName, server)
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    return { svName, publicUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    return { svName, publicUrl: server.url }
   }
   const addresses: { svName: string; publicUrl: string }[] = []
   addresses.push(...(await Promise.all(svNames.map(start))))
@@ -100,8 +98,7 @@ export async function startScans(options: {
     requests: (svName) => requests.get(svName) ?? [],
     async [Symbol.asyncDispose]() {
       for (const server of servers.values()) {
-        server.closeAllConnections()
-        await new Promise((done) => server.close(done))
+        await server[Symbol.asyncDispose]()
       }
     },
   }

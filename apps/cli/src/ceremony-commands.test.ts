@@ -1,33 +1,23 @@
 /** The ceremony as its operators type it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, createSystemClock } from '@quorumscan/base'
 import { writeMember } from '@quorumscan/operator'
 import { hashGenesis } from '@quorumscan/operator/ceremony'
+import { captureOutput, directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { parseGenesis } from '@quorumscan/verifier'
-import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'qs-ceremony-'))
-afterAll(() => rmSync(directory, { recursive: true }))
-afterEach(() => vi.restoreAllMocks())
+const directory = directoryOfFile()
 
 /** What a command prints. */
 async function type(line: string): Promise<string> {
-  let text = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk)
-    return true
-  })
-  try {
-    const environment = testEnvironment()
-    expect(await runCommandLine(line.split(' '), environment)).toBe(0)
-    return text.trimEnd()
-  } finally {
-    write.mockRestore()
-  }
+  using output = captureOutput()
+  const environment = testEnvironment()
+  expect(await runCommandLine(line.split(' '), environment)).toBe(0)
+  return output.stdout.trimEnd()
 }
 
 const at = (...path: string[]) => join(directory, ...path)

@@ -5,25 +5,16 @@ import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
 import { confirm } from '@quorumscan/operator'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
-import { afterEach, expect, it, vi } from 'vitest'
+import { captureOutput } from '@quorumscan/testkit/fixtures'
+import { expect, it } from 'vitest'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
-afterEach(() => vi.restoreAllMocks())
-
 /** What a command prints. */
 async function type(args: readonly string[]): Promise<string> {
-  let text = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk)
-    return true
-  })
-  try {
-    expect(await runCommandLine(args, testEnvironment())).toBe(0)
-    return text
-  } finally {
-    write.mockRestore()
-  }
+  using output = captureOutput()
+  expect(await runCommandLine(args, testEnvironment())).toBe(0)
+  return output.stdout
 }
 
 async function startMembers() {

@@ -1,17 +1,16 @@
 /** `jobs list` and `jobs retry` of an operator, at the Redis of its node, whose processes do not run. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataDirectory } from '@quorumscan/operator'
 import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import { required, startRedis } from '@quorumscan/testkit'
-import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { captureOutput, directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { afterEach, expect, it } from 'vitest'
 import { setHintOption } from './options.ts'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'qs-jobs-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = directoryOfFile()
 afterEach(() => setHintOption('--config', null))
 
 const members = join(root, 'members')
@@ -40,18 +39,10 @@ function configFile(more: readonly string[] = []): string {
 }
 
 async function type(...args: readonly string[]): Promise<string> {
-  let text = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk)
-    return true
-  })
+  using output = captureOutput()
   const environment = { ...testEnvironment(), redisServer: required('redis') }
-  try {
-    expect(await runCommandLine(args, environment)).toBe(0)
-    return text
-  } finally {
-    write.mockRestore()
-  }
+  expect(await runCommandLine(args, environment)).toBe(0)
+  return output.stdout
 }
 
 const failure = {

@@ -1,14 +1,5 @@
 /** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and what super-validators sent. */
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { writeWholeLog } from '@quorumscan/log'
@@ -19,15 +10,15 @@ import { createGenesis, hashGenesis, logGenesisOf, makeMember } from '@quorumsca
 import { openOperatorLog, readLogConfig } from '@quorumscan/operator/log'
 import { each, signedGroups } from '@quorumscan/operator/testing'
 import { required, startRedis } from '@quorumscan/testkit'
+import { it as base, captureOutput, directoryOfFile } from '@quorumscan/testkit/fixtures'
 import type { Genesis } from '@quorumscan/verifier'
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { expect } from 'vitest'
 import { setHintOption } from './options.ts'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
 const END = 40
-const root = mkdtempSync(join(tmpdir(), 'qs-log-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = directoryOfFile()
 const machine = {
   env: process.env,
   clock: createSystemClock(),
@@ -93,36 +84,28 @@ async function sent(name: string, from: number, to: number, of = genesis): Promi
   return file
 }
 
-let configFile: string
-/** With the log up to its end, of which nothing runs. */
-beforeEach(async () => {
-  for (const path of ['redis', 'logs'])
-    rmSync(join(directory.path, path), { recursive: true, force: true })
-  configFile = configFileOf(genesis)
-  await using own = await openOperatorLog({ ...machine, config: readLogConfig(configFile) })
-  const log = {
-    redis: own.redis,
-    genesis: logGenesisOf(genesis),
-    signal: new AbortController().signal,
-  }
-  await writeWholeLog(log, each(groupsOf(1, END)), [])
-})
-afterEach(() => setHintOption('--config', null))
-
-async function type(...args: readonly string[]) {
-  let text = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk)
-    return true
+const it = base
+  /** Of the orderer, with the log up to its end, of which nothing runs. */
+  .extend('configFile', async ({ resources }) => {
+    resources.onClose(() => setHintOption('--config', null))
+    for (const path of ['redis', 'logs'])
+      rmSync(join(directory.path, path), { recursive: true, force: true })
+    const file = configFileOf(genesis)
+    await using own = await openOperatorLog({ ...machine, config: readLogConfig(file) })
+    const log = {
+      redis: own.redis,
+      genesis: logGenesisOf(genesis),
+      signal: new AbortController().signal,
+    }
+    await writeWholeLog(log, each(groupsOf(1, END)), [])
+    return file
   })
-  try {
+  .extend('type', ({ configFile }) => async (...args: readonly string[]) => {
+    using output = captureOutput()
     const environment = testEnvironment({ redisServer: required('redis') })
     const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
-    return { code, text: text.replace(/\s+/g, ' ') }
-  } finally {
-    write.mockRestore()
-  }
-}
+    return { code, text: output.stdout.replace(/\s+/g, ' ') }
+  })
 
 /** A byte of the entry at this offset is another one. */
 function flip(offset: number): void {
@@ -135,7 +118,10 @@ function flip(offset: number): void {
   }
 }
 
-it('the log is read whether its Redis runs or not, and damage is named', async () => {
+it('the log is read whether its Redis runs or not, and damage is named', async ({
+  type,
+  configFile,
+}) => {
   const whole = {
     code: 0,
     text: expect.stringContaining('The log is whole, from its start to offset 40'),
@@ -151,7 +137,9 @@ it('the log is read whether its Redis runs or not, and damage is named', async (
   expect(text).toContain(`quorumscan log repair --config ${configFile}`)
 })
 
-it('what is damaged, and an end that is lost, are refilled from what n - f super-validators sent', async () => {
+it('what is damaged, and an end that is lost, are refilled from what n - f super-validators sent', async ({
+  type,
+}) => {
   flip(12)
   const two = [await sent('sv-1', 5, END), await sent('sv-2', 5, END)]
   const few = await type('repair', '--log', ...two)
@@ -181,7 +169,9 @@ it('what is damaged, and an end that is lost, are refilled from what n - f super
   await (await takeOver(directory, machine.clock))[Symbol.asyncDispose]() // It was given back.
 })
 
-it('files that Redis cannot load are rebuilt, with consent that their end is unknown', async () => {
+it('files that Redis cannot load are rebuilt, with consent that their end is unknown', async ({
+  type,
+}) => {
   const files = join(redisDirectory, 'appendonlydir')
   for (const name of readdirSync(files).filter((one) => one.endsWith('.incr.aof')))
     writeFileSync(join(files, name), 'what is no append-only file of Redis')
@@ -202,7 +192,10 @@ it('files that Redis cannot load are rebuilt, with consent that their end is unk
   })
 })
 
-it('nothing is repaired while something runs, in an external Redis, from files of others, or without what one has applied', async () => {
+it('nothing is repaired while something runs, in an external Redis, from files of others, or without what one has applied', async ({
+  type,
+  configFile,
+}) => {
   const foreign = await sent('sv-1', 1, END, { ...genesis, nonce: 'ab'.repeat(32) })
   await expect(type('repair', '--log', foreign)).rejects.toThrow('is a backup of another network')
   const ahead = [
@@ -224,7 +217,10 @@ it('nothing is repaired while something runs, in an external Redis, from files o
   await expect(type('repair')).rejects.toThrow('the Redis that QS_LOG_REDIS names')
 })
 
-it('where members order together there is no such log, and it is said what to do instead', async () => {
+it('where members order together there is no such log, and it is said what to do instead', async ({
+  configFile,
+  type,
+}) => {
   configFile = configFileOf(createGenesis(svs, { driver: 'cometbft', overrides: {} }))
   for (const command of ['verify', 'repair'])
     await expect(type(command)).rejects.toThrow(

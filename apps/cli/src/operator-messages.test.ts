@@ -1,14 +1,14 @@
 /** What the commands for operators print where something is wrong: what happened, why, what to do next. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataDirectory } from '@quorumscan/operator'
 import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { captureOutput, directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { beforeAll, expect, it } from 'vitest'
 import { main } from './main.ts'
 import { testEnvironment } from './testing/environment.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'qs-said-'))
+const root = directoryOfFile()
 const at = (name: string) => join(root, name)
 const members = at('members')
 
@@ -38,23 +38,18 @@ beforeAll(() => {
       `QS_NAME=orderer\nQS_DATA_DIR=${at('orderer')}\nQS_GENESIS=${at(genesis)}\nQS_MEMBERS=${members}\nQS_PROT=1\n`,
     )
 })
-afterAll(() => rmSync(root, { recursive: true }))
 
 /** What it prints on stderr, in one line, with its exit status; DIR stands for the directory of the test. */
 async function type(line: string): Promise<string> {
   const listeners = process.stdout.listeners('error')
-  let said = ''
-  const write = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    said += String(chunk)
-    return true
-  })
+  using output = captureOutput()
   try {
     const code = await main(line.replaceAll('DIR', root).split(' '), testEnvironment())
+    const said = output.stderr
     for (const each of said.split('\n')) expect(each.length, each).toBeLessThanOrEqual(200)
     const text = said.trim().replace(/\s+/g, ' ')
     return `${code} ${text.replaceAll(root, 'DIR')}`
   } finally {
-    write.mockRestore()
     for (const listener of process.stdout.listeners('error'))
       if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
   }

@@ -1,9 +1,9 @@
 /** What `verify` says to certified documents: the published vectors, and what becomes of them in files. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import type { CanonicalRequest } from '@quorumscan/verifier'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type RequestOptions, verify } from './verify.ts'
 
 type Vector = {
@@ -22,8 +22,7 @@ type Vector = {
 const { genesis, vectors } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../test/vectors/certified.json'), 'utf8'),
 ) as { genesis: string; vectors: readonly Vector[] }
-const directory = mkdtempSync(join(tmpdir(), 'qs-certified-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory = directoryOfFile()
 const fileOf = (name: string, text: string | Uint8Array) => {
   writeFileSync(join(directory, name), text)
   return join(directory, name)

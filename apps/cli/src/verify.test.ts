@@ -1,13 +1,13 @@
 /** What `verify` says to good and bad files. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, toHex } from '@quorumscan/base'
 import { parseMember, writeMember } from '@quorumscan/operator'
 import { createGenesis, hashGenesis } from '@quorumscan/operator/ceremony'
 import { UsageError } from '@quorumscan/runtime'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { encodeStateStatement } from '@quorumscan/verifier'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type RequestOptions, verify } from './verify.ts'
 
 const keys = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, key: createKeyPair() }))
@@ -23,8 +23,7 @@ const newGenesis = () => {
 }
 const genesis = newGenesis()
 const genesisHash = hashGenesis(genesis)
-const directory = mkdtempSync(join(tmpdir(), 'qs-verify-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory = directoryOfFile()
 
 function file(name: string, text: string): string {
   const path = join(directory, name)

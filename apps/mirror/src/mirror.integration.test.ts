@@ -3,9 +3,10 @@ import { type Clock, sha256 } from '@quorumscan/base'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createUndiciTransport, UsageError } from '@quorumscan/runtime'
-import { type Network, startNetwork } from '@quorumscan/scan/testing'
-import type { HttpServer, RunningApp } from '@quorumscan/server'
+import { startNetwork } from '@quorumscan/scan/testing'
+import type { HttpServer } from '@quorumscan/server'
 import { send, until } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { createWebCrypto, type Lookup } from '@quorumscan/verifier'
 import {
   batchQuery,
@@ -13,7 +14,7 @@ import {
   createCertifiedVerifier,
   nameQuery,
 } from '@quorumscan/verifier/certified'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { buildMirror } from './mirror.ts'
 
 const NAME = 'sv-2.sv.ns'
@@ -22,74 +23,101 @@ const PATH = `/v0/ans-entries/by-name/${NAME}`
 const NOWHERE = 'http://127.0.0.1:1'
 const headers = { accept: CERTIFIED_MEDIA_TYPE }
 
-let network: Network
-let nodes: RunningApp[] = []
-const http = createUndiciTransport()
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork(4)),
+  )
+  .extend('nodes', { scope: 'file' }, async ({ network, fileResources }) => {
+    const nodes = (await network.startNodes()).map((node) => fileResources.opened(node))
+    for (const { url } of nodes)
+      await until('nodes to certify', async () =>
+        (await send(url + PATH, { headers })).status === 200 ? true : undefined,
+      )
+    return nodes
+  })
+  .extend('http', { scope: 'file' }, ({ fileResources }) =>
+    fileResources.opened(createUndiciTransport()),
+  )
+  .extend(
+    'startMirror',
+    ({ http, network }) =>
+      async (
+        sources: readonly string[],
+        { transport = http, clock = network.clock }: { transport?: Transport; clock?: Clock } = {},
+      ): Promise<string> => {
+        const server = buildMirror({ sources, transport, clock })
+        servers.push(server)
+        return server.listen({ host: '127.0.0.1', port: 0 })
+      },
+  )
+  /** Passes on what the nodes are asked, and what they answer, changed. */
+  .extend(
+    'watched',
+    ({ http }) =>
+      (
+        change: (body: string) => string = (body) => body,
+        answered: Readonly<Record<string, string>> = {},
+      ) => {
+        const asked: string[] = []
+        const transport: Transport = {
+          async request(input) {
+            asked.push(input.url + input.path)
+            const reply = await http.request(input)
+            return {
+              ...reply,
+              header: (name) => answered[name] ?? reply.header(name),
+              body: new TextEncoder().encode(change(Buffer.from(reply.body).toString())),
+            }
+          },
+        }
+        return { asked, transport }
+      },
+  )
+  .extend(
+    'urlOf',
+    ({ nodes }) =>
+      (index: number) =>
+        nodes[index]?.url ?? '',
+  )
+  .extend('networkOf', ({ network }) => () => ({
+    genesis: network.genesis,
+    genesisHash: network.genesisHash,
+    sha256,
+  }))
+  .extend('read', ({ networkOf, network }) => async (seeds: readonly string[]) => {
+    await using reader = createCertifiedReader({
+      ...networkOf(),
+      seeds,
+      transport: createFetchTransport(),
+      clock: network.clock,
+      allowPrivateAddresses: true,
+    })
+    const [outcome] = await reader.lookup([{ name: NAME }])
+    return { outcome, nodes: reader.status().nodes }
+  })
+  /** Advances only by calls. Starts at a whole number: sums with fractions are sometimes rounded down. */
+  .extend('standingClock', ({ network }) => (movedMs: () => number): Clock => {
+    const startMs = Math.ceil(network.clock.monotonicMs())
+    return { ...network.clock, monotonicMs: () => startMs + movedMs() }
+  })
+  .extend(
+    'verifier',
+    ({ networkOf }) =>
+      () =>
+        createCertifiedVerifier({ ...networkOf(), crypto: createWebCrypto() }),
+  )
 const servers: HttpServer[] = []
 
-beforeAll(async () => {
-  network = await startNetwork(4)
-  nodes = await network.startNodes()
-  for (const { url } of nodes)
-    await until('nodes to certify', async () =>
-      (await send(url + PATH, { headers })).status === 200 ? true : undefined,
-    )
-})
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
-afterAll(async () => {
-  await http?.[Symbol.asyncDispose]()
-  await Promise.all((nodes ?? []).map((node) => node?.[Symbol.asyncDispose]()))
-  await network?.[Symbol.asyncDispose]()
-})
 
-async function startMirror(
-  sources: readonly string[],
-  { transport = http, clock = network.clock }: { transport?: Transport; clock?: Clock } = {},
-): Promise<string> {
-  const server = buildMirror({ sources, transport, clock })
-  servers.push(server)
-  return server.listen({ host: '127.0.0.1', port: 0 })
-}
-
-/** Passes on what the nodes are asked, and what they answer, changed. */
-function watched(
-  change: (body: string) => string = (body) => body,
-  answered: Readonly<Record<string, string>> = {},
-) {
-  const asked: string[] = []
-  const transport: Transport = {
-    async request(input) {
-      asked.push(input.url + input.path)
-      const reply = await http.request(input)
-      return {
-        ...reply,
-        header: (name) => answered[name] ?? reply.header(name),
-        body: new TextEncoder().encode(change(Buffer.from(reply.body).toString())),
-      }
-    },
-  }
-  return { asked, transport }
-}
-
-const urlOf = (index: number) => nodes[index]?.url ?? ''
-const verifier = () => createCertifiedVerifier({ ...networkOf(), crypto: createWebCrypto() })
-const networkOf = () => ({ genesis: network.genesis, genesisHash: network.genesisHash, sha256 })
-
-async function read(seeds: readonly string[]) {
-  await using reader = createCertifiedReader({
-    ...networkOf(),
-    seeds,
-    transport: createFetchTransport(),
-    clock: network.clock,
-    allowPrivateAddresses: true,
-  })
-  const [outcome] = await reader.lookup([{ name: NAME }])
-  return { outcome, nodes: reader.status().nodes }
-}
-
-it('serves answers that a reader verifies by the genesis alone, and the other data that it needs', async () => {
+it('serves answers that a reader verifies by the genesis alone, and the other data that it needs', async ({
+  startMirror,
+  urlOf,
+  read,
+  network,
+}) => {
   const mirror = await startMirror([urlOf(0)])
   const { outcome } = await read([mirror])
   expect(outcome).toMatchObject({ kind: 'verified', answer: { name: NAME } })
@@ -99,7 +127,13 @@ it('serves answers that a reader verifies by the genesis alone, and the other da
   expect((await send(`${mirror}/v0/certificate`)).body).toHaveProperty('certificate')
 })
 
-it('passes batches on, and what nodes refuse', async () => {
+it('passes batches on, and what nodes refuse', async ({
+  watched,
+  startMirror,
+  urlOf,
+  verifier,
+  networkOf,
+}) => {
   const { asked, transport } = watched()
   const mirror = await startMirror([urlOf(0)], { transport })
   const lookups: readonly Lookup[] = [{ name: NAME }, { name: 'unknown' }]
@@ -113,7 +147,13 @@ it('passes batches on, and what nodes refuse', async () => {
   expect(asked.length).toBe(3)
 })
 
-it('that lies is detected by readers that verify, and skipped by a reader that has another', async () => {
+it('that lies is detected by readers that verify, and skipped by a reader that has another', async ({
+  watched,
+  startMirror,
+  urlOf,
+  verifier,
+  read,
+}) => {
   const lie = watched((body) => body.replaceAll(`"name\\":\\"${NAME}`, `"name\\":\\"sv-3.sv.ns`))
   const liar = await startMirror([urlOf(0)], lie)
   const { text } = await send(liar + PATH, { headers })
@@ -126,7 +166,11 @@ it('that lies is detected by readers that verify, and skipped by a reader that h
   expect(seen.find(({ url }) => url === liar)).toMatchObject({ errors: 1 })
 })
 
-it('asks the next source where one is dead, and the one that answers from then on', async () => {
+it('asks the next source where one is dead, and the one that answers from then on', async ({
+  watched,
+  startMirror,
+  urlOf,
+}) => {
   const { asked, transport } = watched()
   const mirror = await startMirror([NOWHERE, urlOf(3)], { transport })
   expect(await send(mirror + PATH, { headers })).toAnswer(200)
@@ -137,13 +181,12 @@ it('asks the next source where one is dead, and the one that answers from then o
   expect([none.status, none.body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
 })
 
-/** Advances only by calls. Starts at a whole number: sums with fractions are sometimes rounded down. */
-function standingClock(movedMs: () => number): Clock {
-  const startMs = Math.ceil(network.clock.monotonicMs())
-  return { ...network.clock, monotonicMs: () => startMs + movedMs() }
-}
-
-it('keeps an answer for as long as the node allows, for everybody, and says its age', async () => {
+it('keeps an answer for as long as the node allows, for everybody, and says its age', async ({
+  watched,
+  standingClock,
+  startMirror,
+  urlOf,
+}) => {
   const { asked, transport } = watched()
   let movedMs = 0
   const clock = standingClock(() => movedMs)
@@ -162,7 +205,12 @@ it('keeps an answer for as long as the node allows, for everybody, and says its 
   expect(asked.length).toBe(4)
 })
 
-it('of another mirror caches nothing for longer than the node allowed', async () => {
+it('of another mirror caches nothing for longer than the node allowed', async ({
+  standingClock,
+  watched,
+  startMirror,
+  urlOf,
+}) => {
   let movedMs = 0
   const clock = standingClock(() => movedMs)
   const long = watched(undefined, { 'cache-control': 'public, max-age=10' })
@@ -182,7 +230,12 @@ it('of another mirror caches nothing for longer than the node allowed', async ()
   }
 })
 
-it('is of certified answers alone, from addresses that are some', async () => {
+it('is of certified answers alone, from addresses that are some', async ({
+  startMirror,
+  urlOf,
+  http,
+  network,
+}) => {
   const mirror = await startMirror([urlOf(0)])
   const plain = await send(mirror + PATH)
   expect([plain.status, plain.body.code]).toEqual([400, 'INVALID_ARGUMENT'])

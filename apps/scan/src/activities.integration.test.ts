@@ -8,12 +8,12 @@ import {
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
 import { AMOUNT_SCALE, type ContractId } from '@quorumscan/model'
-import type { RunningApp } from '@quorumscan/server'
 import { send, until, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { Compile } from 'typebox/compile'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Network, startNetwork, type Wallet } from './testing/network.ts'
+import { describe, expect } from 'vitest'
+import { startNetwork, type Wallet } from './testing/network.ts'
 
 type Row = {
   readonly event_id: string
@@ -42,39 +42,57 @@ const NO_OFFER = {
 }
 const isAnswer = Compile(scanRoutes.listActivities.response)
 
-let network: Network
-let nodes: RunningApp[]
-
-beforeAll(async () => {
-  // Older than a tick of ten minutes: the first round closes at once.
-  network = await startNetwork(4, {}, 11 * 60_000_000)
-  nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
-  // A node may prune offset 0 before it has answered there.
-  for (const { url } of nodes)
-    await untilTrue(`${url} to be ready`, async () => (await send(`${url}/readyz`)).status === 200)
-})
-afterAll(async () => {
-  await Promise.all((nodes ?? []).map((node) => node[Symbol.asyncDispose]()))
-  await network?.[Symbol.asyncDispose]()
-})
-
-const post = (body: unknown, options: { node?: number; headers?: Record<string, string> } = {}) => {
-  const { node = 0, headers = {} } = options
-  return send(`${nodes[node]?.url}/v0/activities`, { method: 'POST', body, headers })
-}
-
-async function list(body: Record<string, unknown>): Promise<readonly Row[]> {
-  const { status, text, body: answer } = await post(body)
-  expect(status, text).toBe(200)
-  expect(isAnswer.Check(answer), JSON.stringify(isAnswer.Errors(answer)[0])).toBe(true)
-  return answer.activities
-}
-
-/** Rows after an event id, once the condition holds for them. */
-const rowsBehind = (id: string, isEnough: (rows: readonly Row[]) => boolean) =>
-  until('the rows', async () => {
-    const rows = await list({ page_size: 1000, begin_after_id: id })
-    return isEnough(rows) ? rows : undefined
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    // Older than a tick of ten minutes: the first round closes at once.
+    fileResources.opened(await startNetwork(4, {}, 11 * 60_000_000)),
+  )
+  .extend('nodes', { scope: 'file' }, async ({ network, fileResources }) => {
+    const started = network.genesis.nodes.map((_, index) => network.startNode(index))
+    const nodes = (await Promise.all(started)).map((node) => fileResources.opened(node))
+    // A node may prune offset 0 before it has answered there.
+    for (const { url } of nodes)
+      await untilTrue(
+        `${url} to be ready`,
+        async () => (await send(`${url}/readyz`)).status === 200,
+      )
+    return nodes
+  })
+  .extend(
+    'post',
+    ({ nodes }) =>
+      (body: unknown, options: { node?: number; headers?: Record<string, string> } = {}) => {
+        const { node = 0, headers = {} } = options
+        return send(`${nodes[node]?.url}/v0/activities`, { method: 'POST', body, headers })
+      },
+  )
+  .extend('list', ({ post }) => async (body: Record<string, unknown>): Promise<readonly Row[]> => {
+    const { status, text, body: answer } = await post(body)
+    expect(status, text).toBe(200)
+    expect(isAnswer.Check(answer), JSON.stringify(isAnswer.Errors(answer)[0])).toBe(true)
+    return answer.activities
+  })
+  /** Rows after an event id, once the condition holds for them. */
+  .extend(
+    'rowsBehind',
+    ({ list }) =>
+      (id: string, isEnough: (rows: readonly Row[]) => boolean) =>
+        until('the rows', async () => {
+          const rows = await list({ page_size: 1000, begin_after_id: id })
+          return isEnough(rows) ? rows : undefined
+        }),
+  )
+  /** What a submission applied: where, and the result of its command. */
+  .extend('placeOf', ({ network }) => (done: Awaited<ReturnType<Wallet['submit']>>) => {
+    const [root] = done.update.events
+    if (root?.kind !== 'exercised') throw new Error('the root is an exercise')
+    const place = {
+      event_id: `${String(done.offset).padStart(16, '0')}:0000`,
+      date: formatTime(done.recordTime),
+      domain_id: network.genesis.synchronizerId,
+      offset: String(done.offset),
+    }
+    return { place, result: root.result as Record<string, unknown> }
   })
 
 const coinRules = async (wallet: Wallet) =>
@@ -87,21 +105,12 @@ async function tap(wallet: Wallet, coin: bigint) {
   )
 }
 
-/** What a submission applied: where, and the result of its command. */
-function placeOf(done: Awaited<ReturnType<Wallet['submit']>>) {
-  const [root] = done.update.events
-  if (root?.kind !== 'exercised') throw new Error('the root is an exercise')
-  const place = {
-    event_id: `${String(done.offset).padStart(16, '0')}:0000`,
-    date: formatTime(done.recordTime),
-    domain_id: network.genesis.synchronizerId,
-    offset: String(done.offset),
-  }
-  return { place, result: root.result as Record<string, unknown> }
-}
-
 describe('the activity history of a network', () => {
-  it('closing a round is one mint for each super-validator', async () => {
+  it('closing a round is one mint for each super-validator', async ({
+    rowsBehind,
+    nodes,
+    network,
+  }) => {
     const rows = await rowsBehind('', (found) => found.length >= 4)
     const dso = (await send(`${nodes[0]?.url}/v0/dso`)).body.dso_rules.contract.payload
     const { offset, date } = rows[0] as Row
@@ -120,7 +129,12 @@ describe('the activity history of a network', () => {
     expect(date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
   })
 
-  it('tap, offers and a registration are shown as what they are, in every field', async () => {
+  it('tap, offers and a registration are shown as what they are, in every field', async ({
+    network,
+    placeOf,
+    rowsBehind,
+    list,
+  }) => {
     const [alice, bob] = [await network.createWallet('alice'), await network.createWallet('bob')]
     const tapped = placeOf(await tap(alice, 50n))
     const offer = async (amount: bigint, description: string) =>
@@ -282,7 +296,7 @@ describe('the activity history of a network', () => {
     })
   })
 
-  it('every node gives the same bytes at one offset, and names it', async () => {
+  it('every node gives the same bytes at one offset, and names it', async ({ post, nodes }) => {
     const newest = await post({ page_size: 1000 })
     const at = newest.headers.get('x-ledger-offset') ?? ''
     for (const body of [
@@ -309,7 +323,11 @@ describe('the activity history of a network', () => {
     }
   })
 
-  it('walks in both directions miss and repeat nothing while rows arrive', async () => {
+  it('walks in both directions miss and repeat nothing while rows arrive', async ({
+    network,
+    rowsBehind,
+    list,
+  }) => {
     const wallet = await network.createWallet('carol')
     await tap(wallet, 1n)
     const [newest] = await rowsBehind('', (rows) =>
@@ -344,7 +362,7 @@ describe('the activity history of a network', () => {
     expect(seen.desc).toEqual(older)
   })
 
-  it('refuses what is no request, and offsets that it cannot read', async () => {
+  it('refuses what is no request, and offsets that it cannot read', async ({ post, list }) => {
     const refused: [unknown, string][] = [
       [{}, 'body.page_size'],
       [{ page_size: 0 }, 'body.page_size'],

@@ -3,6 +3,7 @@ import { sha256 } from '@quorumscan/base'
 import { AMOUNT_SCALE } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
 import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
+import { it as base, type FixturesOf } from '@quorumscan/testkit/fixtures'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
   batchQuery,
@@ -20,68 +21,120 @@ import {
   partyQuery,
   type RangeQuery,
 } from '@quorumscan/verifier/certified'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Network, startNetwork, type Wallet } from './testing/network.ts'
+import { expect } from 'vitest'
+import { startNetwork } from './testing/network.ts'
 
 /** A mining round. */
 const TICK_MICROS = 600_000_000
 const NAMES = ['alice.unverified.ns', 'alicia.unverified.ns', 'bob.unverified.ns']
 const accept = CERTIFIED_MEDIA_TYPE
 
-let network: Network
-let hashed: HashedNetwork
-let verifier: CertifiedVerifier
-let wallet: Wallet
-let nodes: RunningApp[] = []
+const it = base
+  .extend('world', { scope: 'file' }, async ({ fileResources }) => {
+    const network = fileResources.opened(await startNetwork(4))
+    const { genesis, genesisHash } = network
+    const hashed: HashedNetwork = { genesis, genesisHash, sha256 }
+    const verifier = createCertifiedVerifier({ ...hashed, crypto: createWebCrypto() })
+    const nodes: RunningApp[] = []
+    fileResources.onClose(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())))
+    nodes.push(...(await network.startNodes()))
+    const wallet = await network.createWallet('alice')
+    for (const name of NAMES) {
+      await wallet.pay({ name, description: 'é "quoted"' })
+      const path = `/v0/ans-entries/by-name/${name}`
+      // A state is certified a moment after a node has it.
+      await until(
+        name,
+        async () =>
+          (await readFrom({ nodes, verifier }, path, nameQuery(name))).answer ?? undefined,
+      )
+    }
+    return { network, hashed, verifier, nodes, wallet }
+  })
+  .extend('network', { scope: 'file' }, ({ world }) => world.network)
+  .extend('hashed', { scope: 'file' }, ({ world }) => world.hashed)
+  .extend('verifier', { scope: 'file' }, ({ world }) => world.verifier)
+  .extend('nodes', { scope: 'file' }, ({ world }) => world.nodes)
+  .extend('wallet', { scope: 'file' }, ({ world }) => world.wallet)
+  .extend(
+    'read',
+    ({ nodes, verifier }) =>
+      <Answer>(
+        path: string,
+        stateQuery: RangeQuery<Answer>,
+        signers: 'weak' | 'all' = 'weak',
+        request: HttpRequest = {},
+      ) =>
+        readFrom({ nodes, verifier }, path, stateQuery, signers, request),
+  )
+  .extend(
+    'urlOf',
+    ({ nodes }) =>
+      (index: number) =>
+        nodes[index]?.url ?? '',
+  )
+  /** With the parties in their places, which are known only when the network runs. */
+  .extend(
+    'pathOf',
+    ({ wallet, network }) =>
+      (path: string) =>
+        path
+          .replace('PARTY', encodeURIComponent(wallet.party))
+          .replace('DSO', encodeURIComponent(network.genesis.dso)),
+  )
+  .extend('stopNodes', ({ nodes }) => async () => {
+    await Promise.all(nodes.splice(0).map((node) => node[Symbol.asyncDispose]()))
+  })
+  .extend('startNodes', ({ nodes, network }) => async () => {
+    certifying.clear()
+    nodes.push(...(await network.startNodes()))
+  })
+  .extend('isDiverged', ({ urlOf }) => async (index: number): Promise<boolean> => {
+    const { body } = await send(`${urlOf(index)}/readyz`)
+    return body?.code === 'STATE_DIVERGED'
+  })
+type Given = Pick<FixturesOf<typeof it>, 'wallet' | 'hashed'>
 
-beforeAll(async () => {
-  network = await startNetwork(4)
-  const { genesis, genesisHash } = network
-  hashed = { genesis, genesisHash, sha256 }
-  verifier = createCertifiedVerifier({ ...hashed, crypto: createWebCrypto() })
-  await startNodes()
-  wallet = await network.createWallet('alice')
-  for (const name of NAMES) {
-    await wallet.pay({ name, description: 'é "quoted"' })
-    // A state is certified a moment after a node has it.
-    await until(
-      name,
-      async () =>
-        (await read(`/v0/ans-entries/by-name/${name}`, nameQuery(name))).answer ?? undefined,
-    )
-  }
-})
-afterAll(async () => {
-  await stopNodes()
-  await network?.[Symbol.asyncDispose]()
-})
-
-it.each<[string, string, () => RangeQuery<unknown>]>([
+it.for<[string, string, (given: Given) => RangeQuery<unknown>]>([
   ['a name', '/v0/ans-entries/by-name/alice.unverified.ns', () => nameQuery('alice.unverified.ns')],
   ['a node', '/v0/ans-entries/by-name/sv-2.sv.ns', () => nameQuery('sv-2.sv.ns')],
-  ['a party', '/v0/ans-entries/by-party/PARTY', () => partyQuery(wallet.party, hashed)],
-  ['the operator', '/v0/ans-entries/by-party/DSO', () => partyQuery(hashed.genesis.dso, hashed)],
-])('the certified entry of %s is the one that all nodes answer', async (_, path, ask) => {
-  const { entry } = (await send(`${urlOf(0)}${pathOf(path)}`)).body
-  const { answer, signers } = await read(pathOf(path), ask(), 'all')
-  expect(answer).toEqual(entry)
-  expect(signers).toEqual(network.genesis.nodes.map(({ name }) => name))
-})
+  [
+    'a party',
+    '/v0/ans-entries/by-party/PARTY',
+    ({ wallet, hashed }: Given) => partyQuery(wallet.party, hashed),
+  ],
+  [
+    'the operator',
+    '/v0/ans-entries/by-party/DSO',
+    ({ hashed }: Given) => partyQuery(hashed.genesis.dso, hashed),
+  ],
+])(
+  'the certified entry of %s is the one that all nodes answer',
+  async ([_, path, ask], { urlOf, pathOf, read, network, wallet, hashed }) => {
+    const { entry } = (await send(`${urlOf(0)}${pathOf(path)}`)).body
+    const { answer, signers } = await read(pathOf(path), ask({ wallet, hashed }), 'all')
+    expect(answer).toEqual(entry)
+    expect(signers).toEqual(network.genesis.nodes.map(({ name }) => name))
+  },
+)
 
-it.each<[string, string, () => RangeQuery<unknown>]>([
+it.for<[string, string, (given: Given) => RangeQuery<unknown>]>([
   ['a name', '/v0/ans-entries/by-name/carol.unverified.ns', () => nameQuery('carol.unverified.ns')],
   ['a text', '/v0/ans-entries/by-name/a%00b', () => nameQuery('a\0b')],
   [
     'a party',
     `/v0/ans-entries/by-party/carol::1220${'ab'.repeat(32)}`,
-    () => partyQuery(`carol::1220${'ab'.repeat(32)}`, hashed),
+    ({ hashed }: Given) => partyQuery(`carol::1220${'ab'.repeat(32)}`, hashed),
   ],
-])('that there is no entry of %s is certified with status 200', async (_, path, ask) => {
-  expect(await send(`${urlOf(0)}${path}`)).toAnswer(404)
-  expect((await read(path, ask())).answer).toBeNull()
-})
+])(
+  'that there is no entry of %s is certified with status 200',
+  async ([_, path, ask], { urlOf, read, hashed, wallet }) => {
+    expect(await send(`${urlOf(0)}${path}`)).toAnswer(404)
+    expect((await read(path, ask({ hashed, wallet }))).answer).toBeNull()
+  },
+)
 
-it('pages of a list are certified one after the other, and end', async () => {
+it('pages of a list are certified one after the other, and end', async ({ read, hashed }) => {
   const found: string[] = []
   let pageToken: string | null = null
   do {
@@ -95,7 +148,14 @@ it('pages of a list are certified one after the other, and end', async () => {
   expect(found).toEqual(NAMES.slice(0, 2))
 })
 
-it('all names of a party, batches and data of the network', async () => {
+it('all names of a party, batches and data of the network', async ({
+  read,
+  pathOf,
+  wallet,
+  hashed,
+  urlOf,
+  verifier,
+}) => {
   const page = { pageSize: 10, pageToken: null }
   const ofParty = await read(
     pathOf('/v0/ans-entries/by-party/PARTY/all?page_size=10'),
@@ -113,7 +173,11 @@ it('all names of a party, batches and data of the network', async () => {
   expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
 })
 
-it('data of the network is certified as it is answered at that offset, after any change', async () => {
+it('data of the network is certified as it is answered at that offset, after any change', async ({
+  read,
+  urlOf,
+  network,
+}) => {
   const rules = { method: 'POST', body: {} }
   const readAll = async () => {
     const values: unknown[] = []
@@ -144,7 +208,7 @@ it('data of the network is certified as it is answered at that offset, after any
   await until('another round', async () => ((await readAll()) === before ? undefined : true))
 })
 
-it('what cannot be certified is refused by name', async () => {
+it('what cannot be certified is refused by name', async ({ urlOf }) => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   const ask = async (query: string) => {
     const { status, body } = await send(`${urlOf(0)}${path}?${query}`, { headers: { accept } })
@@ -155,7 +219,14 @@ it('what cannot be certified is refused by name', async () => {
   expect(await ask('signers=many')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-it('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async () => {
+it('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async ({
+  nodes,
+  network,
+  urlOf,
+  startNodes,
+  read,
+  wallet,
+}) => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   await Promise.all(nodes.slice(1).map((node) => node[Symbol.asyncDispose]()))
   // Longer than states are kept, and no member certifies a later one.
@@ -165,14 +236,19 @@ it('a state that is certified and kept no more is no answer, and no reason to ca
     return reply.status === 200 ? undefined : reply
   })
   expect([refused.status, refused.body.code]).toEqual([503, 'NO_CERTIFICATE'])
-  await nodes[0]?.[Symbol.asyncDispose]()
+  await nodes.splice(0)[0]?.[Symbol.asyncDispose]()
   await startNodes()
   expect((await read(path, nameQuery('alice.unverified.ns'), 'all')).answer?.user).toBe(
     wallet.party,
   )
 })
 
-it('nodes that were all restarted while nothing happens certify again', async () => {
+it('nodes that were all restarted while nothing happens certify again', async ({
+  stopNodes,
+  startNodes,
+  read,
+  wallet,
+}) => {
   await stopNodes()
   await startNodes()
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
@@ -181,7 +257,12 @@ it('nodes that were all restarted while nothing happens certify again', async ()
   )
 })
 
-it('a state that is signed again after the replica was lost has the same bytes', async () => {
+it('a state that is signed again after the replica was lost has the same bytes', async ({
+  urlOf,
+  stopNodes,
+  network,
+  startNodes,
+}) => {
   const statements = async () =>
     (await send(`${urlOf(3)}/v0/state-statements?after=0`)).body.statements as { offset: number }[]
   const before = new Map((await statements()).map((statement) => [statement.offset, statement]))
@@ -197,7 +278,14 @@ it('a state that is signed again after the replica was lost has the same bytes',
   for (const statement of again) expect(statement).toEqual(before.get(statement.offset))
 })
 
-it('a value that was changed in the Redis of one node is never served as certified', async () => {
+it('a value that was changed in the Redis of one node is never served as certified', async ({
+  network,
+  stopNodes,
+  startNodes,
+  isDiverged,
+  urlOf,
+  read,
+}) => {
   const redis = network.nodeRedis[3]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', 'bob.unverified.ns')) as Buffer
   const forged = Buffer.from(versions.toString('latin1').replace('quoted', 'QUOTED'), 'latin1')
@@ -213,7 +301,11 @@ it('a value that was changed in the Redis of one node is never served as certifi
   expect((await read(path, nameQuery('bob.unverified.ns'))).answer?.description).toContain('quoted')
 })
 
-it('a node reports a changed value from the first read on', async () => {
+it('a node reports a changed value from the first read on', async ({
+  network,
+  urlOf,
+  isDiverged,
+}) => {
   const name = 'alice.unverified.ns'
   const redis = network.nodeRedis[2]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', name)) as Buffer
@@ -225,19 +317,17 @@ it('a node reports a changed value from the first read on', async () => {
   expect(await isDiverged(2)).toBe(true)
 })
 
-async function isDiverged(index: number): Promise<boolean> {
-  const { body } = await send(`${urlOf(index)}/readyz`)
-  return body?.code === 'STATE_DIVERGED'
-}
-
 /**
  * What nodes have certified since they started, by how many must sign. From then on they always have a certificate,
  * unless record time jumps: states from before the jump are not kept, and the next certificate takes an exchange.
  */
 const certifying = new Set<string>()
 
+type Nodes = { readonly nodes: readonly RunningApp[]; readonly verifier: CertifiedVerifier }
+
 /** Reads at a node, which after a start may have no certificate yet, and verifies. */
-async function read<Answer>(
+async function readFrom<Answer>(
+  { nodes, verifier }: Nodes,
   path: string,
   stateQuery: RangeQuery<Answer>,
   signers: 'weak' | 'all' = 'weak',
@@ -245,7 +335,7 @@ async function read<Answer>(
 ) {
   const separator = path.includes('?') ? '&' : '?'
   return until(`a certified answer to ${path}`, async () => {
-    const url = `${urlOf(0)}${path}${separator}signers=${signers}`
+    const url = `${nodes[0]?.url}${path}${separator}signers=${signers}`
     const reply = await send(url, { ...request, headers: { accept } })
     const isEarly = reply.body?.code === 'NO_CERTIFICATE' && !certifying.has(signers)
     if (isEarly) return undefined
@@ -253,22 +343,4 @@ async function read<Answer>(
     certifying.add(signers)
     return await verifier.verify(reply.text, stateQuery, signers)
   })
-}
-
-const urlOf = (index: number) => nodes[index]?.url ?? ''
-
-/** With the parties in their places, which are known only when the network runs. */
-const pathOf = (path: string) =>
-  path
-    .replace('PARTY', encodeURIComponent(wallet.party))
-    .replace('DSO', encodeURIComponent(network.genesis.dso))
-
-async function startNodes(): Promise<void> {
-  certifying.clear()
-  nodes = await network.startNodes()
-}
-
-async function stopNodes(): Promise<void> {
-  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
-  nodes = []
 }

@@ -1,8 +1,6 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect as connectTo, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { connect as connectTo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -12,16 +10,18 @@ import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
-  encodeEntry,
   type LogEntry,
   type LogSource,
   transferCommand,
 } from '@quorumscan/ledger'
+import { createEntrySigner } from '@quorumscan/ledger/testing'
 import { createLogClient, createOrderingClient, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import {
+  createDirectory,
   createTestNetwork,
   send,
+  serve,
   startRedis,
   testKeyPair,
   until,
@@ -33,40 +33,22 @@ import { startSynchronizer } from './server.ts'
 const network = createTestNetwork()
 const clock = createSystemClock()
 const never = new AbortController().signal
-let count = 0
 
 const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
-function sign(
-  changes: Partial<Parameters<typeof encodeEntry>[0]> = {},
-  keyPair = testKeyPair('alice'),
-): Uint8Array {
-  return encodeEntry(
-    {
-      genesis: network.genesisHash,
-      participant: keyPair.publicKey,
-      id: String(++count).padStart(32, '0'),
-      notAfter: clock.nowMicros() + 60_000_000,
-      userId: 'alice',
-      actAs: [],
-      readAs: [],
-      commandId: 'allocate',
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
-      commands: [allocatePartyCommand({ hint: 'alice' })],
-      disclosed: [],
-      ...changes,
-    },
-    keyPair,
-  )
-}
+const sign = createEntrySigner(() => ({
+  genesis: network.genesisHash,
+  notAfter: clock.nowMicros() + 60_000_000,
+  userId: 'alice',
+  commandId: 'allocate',
+  commands: [allocatePartyCommand({ hint: 'alice' })],
+}))
 
 /** What the nodes report to the synchronizer: their clocks, and their heads. */
 async function startNodes() {
   const reported = { head: 0, nowMicros: clock.nowMicros }
-  const server = createServer((_request, response) => {
+  const server = await serve((_request, response) => {
     const headers = {
       'x-clock': String(reported.nowMicros()),
       'x-ledger-head': String(reported.head),
@@ -74,23 +56,15 @@ async function startNodes() {
     }
     response.writeHead(200, headers).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    reported,
-    nodes: network.genesis.nodes.map(({ name }) => ({ name, url })),
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  const { url } = server
+  return { reported, nodes: network.genesis.nodes.map(({ name }) => ({ name, url })), server }
 }
 
 async function setUp(
   options: { fsync?: string; rates?: Partial<Rates>; diskFreeMibMin?: number } = {},
 ) {
-  const { nodes, reported, close } = await startNodes()
-  const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
+  const { nodes, reported, server } = await startNodes()
+  const { path: directory, ...temporary } = createDirectory()
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
     return join(directory, name)
@@ -171,8 +145,8 @@ async function setUp(
       startSynchronizer({ ...config, nodes: others }, { logger }),
     [Symbol.asyncDispose]: async () => {
       await redis[Symbol.asyncDispose]()
-      close()
-      await rm(directory, { recursive: true, force: true })
+      await server[Symbol.asyncDispose]()
+      temporary[Symbol.dispose]()
     },
   }
 }
@@ -306,7 +280,8 @@ describe('the synchronizer', () => {
         outputs: [],
       })
     const named = { commands: [naming(95)], actAs: [`alice::1220${'00'.repeat(32)}`] }
-    const freshKey = () => testKeyPair(`fresh ${++count}`)
+    let keys = 0
+    const freshKey = () => testKeyPair(`fresh ${++keys}`)
     const operatorKey = () => network.operators[0]
     // 7 units of bytes and 6 of contracts.
     for (const [rates, keyOf, statuses] of [

@@ -1,10 +1,8 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { toHex } from '@quorumscan/base'
 import type { LogPosition } from '@quorumscan/model'
 import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
 import { toWireOffer } from '@quorumscan/snapshots'
-import { createManualClock, createTestNetwork, untilTrue } from '@quorumscan/testkit'
+import { createManualClock, createTestNetwork, serve, untilTrue } from '@quorumscan/testkit'
 import { encodeSnapshotStatement } from '@quorumscan/verifier'
 import { afterEach, describe, expect, it } from 'vitest'
 import { trimLogRegularly } from './trimming.ts'
@@ -40,7 +38,7 @@ type Listed = readonly ReturnType<typeof snapshot>[] | null
 async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
   const asked: LogPosition[] = []
   const nodes = await Promise.all(
-    lists.map((list, index) => serve(list, names?.[index] ?? `sv-${index + 1}`)),
+    lists.map((list, index) => serveList(list, names?.[index] ?? `sv-${index + 1}`)),
   )
   const clock = createManualClock()
   const metrics = createMetrics({ clock })
@@ -62,22 +60,13 @@ async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
   return { before: asked[0], metrics: (await metrics.expose()).text }
 }
 
-async function serve(list: Listed, name: string): Promise<Peer> {
-  const server = createServer((_, response) => {
+async function serveList(list: Listed, name: string): Promise<Peer> {
+  const server = await serve((_, response) => {
     if (list === null) response.writeHead(503).end()
     else response.end(JSON.stringify({ snapshots: list }))
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  opened.push({
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  })
-  return { name, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  opened.push(server)
+  return { name, url: server.url }
 }
 
 const NOTHING = { offset: 0, recordTime: -KEEP_MICROS }

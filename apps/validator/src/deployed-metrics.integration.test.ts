@@ -1,14 +1,15 @@
 /** What the alert rules and the dashboard in `deploy/` name, against what real processes export from their start on. */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Resources } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import { startSynchronizer } from '@quorumscan/synchronizer'
 import {
   createAuthority,
+  createDirectory,
   createTestNetwork,
   freePort,
   provided,
@@ -16,48 +17,43 @@ import {
   startRedis,
   until,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { startValidator } from './server.ts'
-import { startNetwork, type TestNetwork } from './testing/network.ts'
+import { startNetwork } from './testing/network.ts'
 
 const deploy = join(import.meta.dirname, '../../../deploy')
 const logger = createLogger({ name: 'test', level: 'silent' })
-const opened: AsyncDisposable[] = []
-let network: TestNetwork
-/** Of each kind of process. */
-let urls: readonly string[]
-/** What they exported at first. */
-let first: string
-
-beforeAll(async () => {
-  network = keep(await startNetwork(4))
-  const config = { ...network.config, nodes: network.peers }
-  const validator = keep(await startValidator(config, { logger, clock: network.clock }))
-  const synchronizer = await startLoneSynchronizer()
-  urls = [validator.url, synchronizer, network.peers[0]?.url ?? '']
-  first = await scrape()
-})
-afterAll(async () => {
-  for (const resource of opened.toReversed()) await resource[Symbol.asyncDispose]()
-})
-
-function keep<T extends AsyncDisposable>(resource: T): T {
-  opened.push(resource)
-  return resource
-}
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork(4)),
+  )
+  /** Of each kind of process. */
+  .extend('urls', { scope: 'file' }, async ({ network, fileResources }) => {
+    const config = { ...network.config, nodes: network.peers }
+    const validator = await startValidator(config, { logger, clock: network.clock })
+    fileResources.opened(validator)
+    const synchronizer = await startLoneSynchronizer(fileResources)
+    return [validator.url, synchronizer, network.peers[0]?.url ?? '']
+  })
+  .extend('scrape', { scope: 'file' }, ({ urls }) => async (): Promise<string> => {
+    const answers = await Promise.all(urls.map((url) => send(`${url}/metrics`)))
+    return answers.map(({ text }) => text).join('\n')
+  })
+  /** What they exported at first. */
+  .extend('first', { scope: 'file' }, ({ scrape }) => scrape())
 
 /** A synchronizer whose log has no follower, and that speaks TLS. */
-async function startLoneSynchronizer(): Promise<string> {
-  const authority = keep(await createAuthority())
+async function startLoneSynchronizer(resources: Resources): Promise<string> {
+  const authority = resources.opened(await createAuthority())
   const operator = { host: '127.0.0.1', port: await freePort() }
   const { genesis, synchronizer } = createTestNetwork()
-  const directory = await mkdtemp(join(tmpdir(), 'qs-metrics-'))
-  keep({ [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) })
+  const { path: directory } = resources.opened(createDirectory())
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
     return join(directory, name)
   }
-  const redis = keep(
+  const redis = resources.opened(
     await startRedis([
       ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
       ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
@@ -85,14 +81,9 @@ async function startLoneSynchronizer(): Promise<string> {
     nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
     entryRates: { anonymous: 1, peer: 1, superValidator: 1 },
   }
-  const { url } = keep(await startSynchronizer(config, { logger }))
+  const { url } = resources.opened(await startSynchronizer(config, { logger }))
   expect(url).toMatch(/^https:/)
   return `http://127.0.0.1:${operator.port}`
-}
-
-async function scrape(): Promise<string> {
-  const answers = await Promise.all(urls.map((url) => send(`${url}/metrics`)))
-  return answers.map(({ text }) => text).join('\n')
 }
 
 const read = (path: string) => readFile(join(deploy, path), 'utf8')
@@ -125,7 +116,7 @@ function valuesOf(selector: string, text: string): readonly number[] {
   })
 }
 
-it('every counter that an alert watches is there from the start, at zero', async () => {
+it('every counter that an alert watches is there from the start, at zero', async ({ first }) => {
   const counters = (await alertSelectors()).filter((selector) => /_(total|count)\b/.test(selector))
   expect(counters.length).toBeGreaterThan(7)
   expect(counters.filter((selector) => valuesOf(selector, first).length === 0)).toEqual([])
@@ -134,7 +125,9 @@ it('every counter that an alert watches is there from the start, at zero', async
   expect(moved.filter((selector) => !selector.includes('"done"'))).toEqual([])
 })
 
-it('every series that an alert watches is there once the processes know each other', async () => {
+it('every series that an alert watches is there once the processes know each other', async ({
+  scrape,
+}) => {
   const selectors = await alertSelectors()
   let missing: readonly string[] = []
   await until('every series of every alert', async () => {
@@ -146,7 +139,7 @@ it('every series that an alert watches is there once the processes know each oth
   })
 })
 
-it('every metric on the dashboard is one of theirs', async () => {
+it('every metric on the dashboard is one of theirs', async ({ first }) => {
   const names = new Set((await read('grafana/dashboard.json')).match(/quorumscan_[a-z0-9_]+/g))
   expect(names.size).toBeGreaterThan(20)
   const isKnown = (name: string) =>
@@ -154,7 +147,7 @@ it('every metric on the dashboard is one of theirs', async () => {
   expect([...names].filter((name) => !isKnown(name))).toEqual([])
 })
 
-it('no label is one that Prometheus sets itself', async () => {
+it('no label is one that Prometheus sets itself', async ({ first }) => {
   expect(first.split('\n').filter((line) => /[{,](job|instance)="/.test(line))).toEqual([])
 })
 
@@ -166,7 +159,11 @@ it.skipIf(promtool === null)('promtool takes the files, and the tests of the ale
   expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')
 })
 
-it('Redis and disk of each process are exported, and the failures tolerated', async () => {
+it('Redis and disk of each process are exported, and the failures tolerated', async ({
+  scrape,
+  urls,
+  network,
+}) => {
   const all = (selector: string, values: readonly number[]) =>
     until(`${selector} to be ${values.join(', ')}`, async () => {
       const found = valuesOf(selector, await scrape())

@@ -2,70 +2,74 @@
 
 import { once } from 'node:events'
 import { createHttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { FixturesOf } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from './testing/genesis-contracts.ts'
-import {
-  failure,
-  startTestValidator,
-  type TestUser,
-  type TestValidator,
-} from './testing/test-validator.ts'
+import { failure } from './testing/test-validator.ts'
+import { itWithPeople } from './testing/world-fixtures.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
 
-let world: TestValidator
-let alice: TestUser
-
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-})
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
+const it = itWithPeople
+  /** The proxy must wait for the nodes, and answer once they have come as far. */
+  .extend(
+    'expectNotBefore',
+    ({ world }) =>
+      async (shown: number, release: () => void): Promise<void> => {
+        const early = await world.anyone().get(LOOKUP)
+        expect(failure(early)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
+        expect(early.body['details']).toMatchObject({ reason: 'floor' })
+        release()
+        const answer = await world.until('an answer', async () => {
+          const tried = await world.anyone().get(LOOKUP)
+          return tried.status === 200 ? tried : undefined
+        })
+        expect(offsetOf(answer, 'x-quorum-offset')).toBeGreaterThanOrEqual(shown)
+      },
+  )
+type Given = Pick<FixturesOf<typeof it>, 'alice'>
 
 const offsetOf = (answer: { readonly headers: Headers }, name: string) =>
   Number(answer.headers.get(name) ?? Number.NaN)
 
-/** The proxy must wait for the nodes, and answer once they have come as far. */
-async function expectNotBefore(shown: number, release: () => void): Promise<void> {
-  const early = await world.anyone().get(LOOKUP)
-  expect(failure(early)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
-  expect(early.body['details']).toMatchObject({ reason: 'floor' })
-  release()
-  const answer = await world.until('an answer', async () => {
-    const tried = await world.anyone().get(LOOKUP)
-    return tried.status === 200 ? tried : undefined
-  })
-  expect(offsetOf(answer, 'x-quorum-offset')).toBeGreaterThanOrEqual(shown)
-}
-
-it.each([
-  ['a change of the wallet', () => alice.client.post('/v0/wallet/tap', { amount: '1.0' }), 200],
-  ['a list of names', () => alice.client.get('/v0/entry/all'), 200],
+it.for([
+  [
+    'a change of the wallet',
+    ({ alice }: Given) => alice.client.post('/v0/wallet/tap', { amount: '1.0' }),
+    200,
+  ],
+  ['a list of names', ({ alice }: Given) => alice.client.get('/v0/entry/all'), 200],
   [
     'a refusal',
-    () => alice.client.post('/v0/entry/create', { name: 'dso.ns', url: '', description: '' }),
+    ({ alice }: Given) =>
+      alice.client.post('/v0/entry/create', { name: 'dso.ns', url: '', description: '' }),
     400,
   ],
-  ['the ledger interface', () => alice.client.get('/v2/state/ledger-end'), 200],
-])('nothing is older than what was shown by %s', async (_, show, status) => {
-  const release = world.network.holdNodes()
-  try {
-    // The validator continues alone.
-    await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
-    const answer = await show()
-    expect(answer).toAnswer(status)
-    const shown = offsetOf(answer, 'x-ledger-offset')
-    expect(shown).toBeGreaterThan(0)
-    await expectNotBefore(shown, release)
-  } finally {
-    release()
-  }
-})
+  ['the ledger interface', ({ alice }: Given) => alice.client.get('/v2/state/ledger-end'), 200],
+] as const)(
+  'nothing is older than what was shown by %s',
+  async ([_, show, status], { world, alice, expectNotBefore }) => {
+    const release = world.network.holdNodes()
+    try {
+      // The validator continues alone.
+      await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
+      const answer = await show({ alice })
+      expect(answer).toAnswer(status)
+      const shown = offsetOf(answer, 'x-ledger-offset')
+      expect(shown).toBeGreaterThan(0)
+      await expectNotBefore(shown, release)
+    } finally {
+      release()
+    }
+  },
+)
 
-it('nothing is older than what was shown by a stream, nor after a restart', async () => {
+it('nothing is older than what was shown by a stream, nor after a restart', async ({
+  world,
+  alice,
+  expectNotBefore,
+}) => {
   const { rules, disclosedContracts } = await genesisContracts(world)
   const token = await world.network.token('alice')
   const ledger = createHttpClient(world.url, token)
@@ -111,7 +115,9 @@ it('nothing is older than what was shown by a stream, nor after a restart', asyn
   }
 })
 
-it('the options of the reader itself still count, and proxied answers have offsets of their own', async () => {
+it('the options of the reader itself still count, and proxied answers have offsets of their own', async ({
+  world,
+}) => {
   const ahead = await world.anyone().get(LOOKUP, { 'x-min-offset': '9007199254740991' })
   expect(failure(ahead)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
   const answer = await world.anyone().get(LOOKUP)

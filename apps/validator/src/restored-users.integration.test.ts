@@ -1,98 +1,136 @@
 /** What users find again after the store of users was restored from an older backup, or lost. */
 
 import { createLogger } from '@quorumscan/runtime'
-import type { RunningApp } from '@quorumscan/server'
-import { createHttpClient, type HttpClient, until, untilTrue } from '@quorumscan/testkit'
+import {
+  createHttpClient,
+  type HttpClient,
+  startRestartable,
+  until,
+  untilTrue,
+} from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { readStore, type StorePart, writeStore } from '@quorumscan/users'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
-let network: TestNetwork
-let validator: RunningApp
-let backup: readonly StorePart[]
-/** Of users who registered after the backup. */
-const partySince = new Map<string, string>()
-let balanceBefore: unknown
-
-beforeAll(async () => {
-  network = await startNetwork()
-  await start()
-  await register('early')
-  await allocate('given-before')
-  backup = await readStore(network.config.redis.place)
-  for (const user of ['late', 'given-before', 'given-since', 'participant_admin']) {
-    if (user === 'given-since') await allocate(user)
-    partySince.set(user, await register(user))
-  }
-  await allocate('treasure')
-  const late = await clientOf('late')
-  expect(await late.post('/v0/wallet/tap', { amount: '10.0' })).toAnswer(200)
-  balanceBefore = (await late.get('/v0/wallet/balance')).body
-})
-afterAll(async () => {
-  await validator?.[Symbol.asyncDispose]()
-  await network?.[Symbol.asyncDispose]()
-})
-
-async function start(changes: Partial<TestNetwork['config']> = {}): Promise<void> {
-  validator = await startValidator({ ...network.config, ...changes }, { logger })
-  const { url } = validator
-  await untilTrue('the validator to be ready', async () => {
-    const { status } = await createHttpClient(url, null).get('/api/validator/readyz')
-    return status === 200
-  })
-}
-
-/** Loses the Redis, and begins with what `parts` has. */
-async function lose(
-  parts: readonly StorePart[],
-  changes: Partial<TestNetwork['config']> = {},
-): Promise<void> {
-  await validator[Symbol.asyncDispose]()
-  const redis = network.redis.connect()
-  await redis.flushall()
-  redis.disconnect()
-  async function* each() {
-    yield* parts
-  }
-  await writeStore(network.config.redis.place, each())
-  await start(changes)
-}
-
-async function clientOf(user: string): Promise<HttpClient> {
-  return createHttpClient(validator.url, await network.token(user))
-}
-
-async function register(user: string): Promise<string> {
-  return String((await (await clientOf(user)).post('/v0/register')).body['party_id'])
-}
-
-/** As an administrator does, for no user in particular. */
-async function allocate(hint: string): Promise<string> {
-  const admin = await clientOf('participant_admin')
-  const answer = await admin.post('/v2/parties', { partyIdHint: hint })
-  expect(answer).toAnswer(200)
-  return (answer.body['partyDetails'] as { party: string }).party
-}
-
-/** Pays for the name with the user's coin; resolves when it is registered. */
-async function buyName(user: string, name: string): Promise<void> {
-  const client = await clientOf(user)
-  const request = await client.post('/v0/entry/create', { name, url: '', description: '' })
-  const { subscriptionRequestCid } = request.body
-  const accepted = await client.post(
-    `/v0/wallet/subscription-requests/${subscriptionRequestCid}/accept`,
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork()),
   )
-  expect(accepted).toAnswer(200)
-  await until(name, async () => {
-    const { status } = await client.get(`/v0/scan-proxy/ans-entries/by-name/${name}`)
-    return status === 200 || undefined
+  .extend('validator', { scope: 'file' }, async ({ network, fileResources }) => {
+    const open = async (changes: Partial<TestNetwork['config']> = {}) => {
+      const validator = await startValidator({ ...network.config, ...changes }, { logger })
+      await untilTrue('the validator to be ready', async () => {
+        const client = createHttpClient(validator.url, null)
+        return (await client.get('/api/validator/readyz')).status === 200
+      })
+      return validator
+    }
+    return fileResources.opened(await startRestartable(open))
   })
-}
+  /** Loses the Redis, and begins with what `parts` has. */
+  .extend(
+    'lose',
+    { scope: 'file' },
+    ({ validator, network }) =>
+      async (
+        parts: readonly StorePart[],
+        changes: Partial<TestNetwork['config']> = {},
+      ): Promise<void> => {
+        await validator.stop()
+        const redis = network.redis.connect()
+        await redis.flushall()
+        redis.disconnect()
+        async function* each() {
+          yield* parts
+        }
+        await writeStore(network.config.redis.place, each())
+        await validator.start(changes)
+      },
+  )
+  .extend(
+    'clientOf',
+    { scope: 'file' },
+    ({ validator, network }) =>
+      async (user: string): Promise<HttpClient> => {
+        return createHttpClient(validator.url, await network.token(user))
+      },
+  )
+  .extend(
+    'register',
+    { scope: 'file' },
+    ({ clientOf }) =>
+      async (user: string): Promise<string> => {
+        return String((await (await clientOf(user)).post('/v0/register')).body['party_id'])
+      },
+  )
+  /** As an administrator does, for no user in particular. */
+  .extend(
+    'allocate',
+    { scope: 'file' },
+    ({ clientOf }) =>
+      async (hint: string): Promise<string> => {
+        const admin = await clientOf('participant_admin')
+        const answer = await admin.post('/v2/parties', { partyIdHint: hint })
+        expect(answer).toAnswer(200)
+        return (answer.body['partyDetails'] as { party: string }).party
+      },
+  )
+  /** Pays for the name with the user's coin; resolves when it is registered. */
+  .extend(
+    'buyName',
+    { scope: 'file' },
+    ({ clientOf }) =>
+      async (user: string, name: string): Promise<void> => {
+        const client = await clientOf(user)
+        const request = await client.post('/v0/entry/create', { name, url: '', description: '' })
+        const { subscriptionRequestCid } = request.body
+        const accepted = await client.post(
+          `/v0/wallet/subscription-requests/${subscriptionRequestCid}/accept`,
+        )
+        expect(accepted).toAnswer(200)
+        await until(name, async () => {
+          const { status } = await client.get(`/v0/scan-proxy/ans-entries/by-name/${name}`)
+          return status === 200 || undefined
+        })
+      },
+  )
+  /** Of each test, because users must exist before any of them. */
+  .extend(
+    'past',
+    { scope: 'file', auto: true },
+    async ({ network, register, allocate, clientOf }) => {
+      await register('early')
+      await allocate('given-before')
+      const backup = await readStore(network.config.redis.place)
+      /** Of users who registered after the backup. */
+      const partySince = new Map<string, string>()
+      for (const user of ['late', 'given-before', 'given-since', 'participant_admin']) {
+        if (user === 'given-since') await allocate(user)
+        partySince.set(user, await register(user))
+      }
+      await allocate('treasure')
+      const late = await clientOf('late')
+      expect(await late.post('/v0/wallet/tap', { amount: '10.0' })).toAnswer(200)
+      const balanceBefore = (await late.get('/v0/wallet/balance')).body
+      return { backup, partySince, balanceBefore }
+    },
+  )
+  .extend('backup', { scope: 'file' }, ({ past }) => past.backup)
+  .extend('partySince', { scope: 'file' }, ({ past }) => past.partySince)
+  .extend('balanceBefore', { scope: 'file' }, ({ past }) => past.balanceBefore)
 
-it('users who registered after the backup get their parties back, and spend their coin', async () => {
+it('users who registered after the backup get their parties back, and spend their coin', async ({
+  lose,
+  backup,
+  register,
+  partySince,
+  clientOf,
+  balanceBefore,
+  buyName,
+}) => {
   await lose(backup)
   expect(await register('late')).toBe(partySince.get('late'))
   const late = await clientOf('late')
@@ -102,14 +140,21 @@ it('users who registered after the backup get their parties back, and spend thei
   expect(await register('late')).toBe(partySince.get('late'))
 })
 
-it('a party that an administrator gave away stays so, before the backup and after it', async () => {
+it('a party that an administrator gave away stays so, before the backup and after it', async ({
+  partySince,
+  register,
+}) => {
   for (const user of ['given-before', 'given-since']) {
     expect(partySince.get(user)).toMatch(new RegExp(`^${user}_n2::`))
     expect(await register(user)).toBe(partySince.get(user))
   }
 })
 
-it('a user does not get a party that another user acts for by then', async () => {
+it('a user does not get a party that another user acts for by then', async ({
+  clientOf,
+  partySince,
+  register,
+}) => {
   const admin = await clientOf('participant_admin')
   const party = partySince.get('late')?.replace('late::', 'treasure::')
   const keeper = { name: 'keeper', party_id: party }
@@ -117,7 +162,12 @@ it('a user does not get a party that another user acts for by then', async () =>
   expect(await register('treasure')).toMatch(/^treasure_n2::/)
 })
 
-it('all users get their parties back where the loss of all of them was accepted', async () => {
+it('all users get their parties back where the loss of all of them was accepted', async ({
+  lose,
+  partySince,
+  register,
+  buyName,
+}) => {
   await lose([], { isLossAccepted: true })
   for (const [user, party] of partySince) expect(await register(user)).toBe(party)
   await buyName('late', 'later.unverified.ns')

@@ -1,5 +1,6 @@
-import { encodeEntry, type LogEntry } from '@quorumscan/ledger'
-import type { Micros, Submission } from '@quorumscan/model'
+import type { LogEntry } from '@quorumscan/ledger'
+import { createEntrySigner } from '@quorumscan/ledger/testing'
+import type { Micros } from '@quorumscan/model'
 import { createLogger } from '@quorumscan/runtime'
 import {
   createHttpClient,
@@ -22,26 +23,14 @@ const own = testKeyPair('participant')
 const other = testKeyPair('another participant')
 const { signal } = new AbortController()
 
-let ids = 0
+const sign = createEntrySigner(() => ({
+  genesis: GENESIS,
+  userId: 'alice',
+  actAs: [`alice::1220${'cd'.repeat(32)}`],
+  commands: [{ kind: 'create', template: 't', argument: {} }],
+}))
 /** Signed at the record time, valid for 15 s. */
-function signedAt(micros: Micros, keyPair = own): Uint8Array {
-  const submission: Submission = {
-    genesis: GENESIS,
-    participant: keyPair.publicKey,
-    id: String(++ids).padStart(32, '0'),
-    notAfter: micros + MINUTE / 4,
-    userId: 'alice',
-    actAs: [`alice::1220${'cd'.repeat(32)}`],
-    readAs: [],
-    commandId: 'c',
-    submissionId: '',
-    workflowId: '',
-    deduplication: { kind: 'duration', micros: 0 },
-    commands: [{ kind: 'create', template: 't', argument: {} }],
-    disclosed: [],
-  }
-  return encodeEntry(submission, keyPair)
-}
+const signedAt = (micros: Micros, keyPair = own) => sign({ notAfter: micros + MINUTE / 4 }, keyPair)
 
 /** A process that follows a log. It is live at `LIVE`, after the first batch. */
 async function startWatch({ isLive = true } = {}) {

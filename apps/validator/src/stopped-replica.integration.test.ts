@@ -1,28 +1,30 @@
 /** A validator whose replica cannot continue. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { toHex } from '@quorumscan/base'
-import { createTestNetwork, send, untilTrue } from '@quorumscan/testkit'
+import { createTestNetwork, send, serve, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { encodeCertificate } from '@quorumscan/verifier/certified'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
-let network: TestNetwork
-beforeAll(async () => {
-  network = await startNetwork()
-})
-afterAll(() => network?.[Symbol.asyncDispose]())
-
-const start = (
-  config: Partial<TestNetwork['config']> = {},
-  overrides: Parameters<typeof startValidator>[1] = {},
-) => startValidator({ ...network.config, ...config }, { clock: network.clock, ...overrides })
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork()),
+  )
+  .extend(
+    'start',
+    ({ network }) =>
+      (
+        config: Partial<TestNetwork['config']> = {},
+        overrides: Parameters<typeof startValidator>[1] = {},
+      ) =>
+        startValidator({ ...network.config, ...config }, { clock: network.clock, ...overrides }),
+  )
 
 const readiness = (url: string) => send(`${url}/api/validator/readyz`)
 
-it('fails with the error that its replica stopped with', async () => {
+it('fails with the error that its replica stopped with', async ({ start }) => {
   const bug = new Error('a bug')
   await using validator = await start(
     {},
@@ -37,7 +39,10 @@ it('fails with the error that its replica stopped with', async () => {
   await expect(validator.failed).resolves.toBe(bug)
 })
 
-it('fails again after a restart, where what its replica stored is damaged', async () => {
+it('fails again after a restart, where what its replica stored is damaged', async ({
+  network,
+  start,
+}) => {
   const redis = network.redis.connect()
   for (const key of await redis.keys('{replica}:contracts:*'))
     for (const field of await redis.hkeysBuffer(key)) await redis.hset(key, field, 'damage')
@@ -47,7 +52,10 @@ it('fails again after a restart, where what its replica stored is damaged', asyn
   redis.disconnect()
 })
 
-it('is not ready once f + 1 members signed another history than its replica has', async () => {
+it('is not ready once f + 1 members signed another history than its replica has', async ({
+  network,
+  start,
+}) => {
   const { genesis, genesisHash } = network
   const { recordTime } = genesis
   const point = { offset: 0, recordTime, historyHash: 'f'.repeat(64), stateRoot: 'f'.repeat(64) }
@@ -57,19 +65,13 @@ it('is not ready once f + 1 members signed another history than its replica has'
     ...{ ...point, genesisHash },
     signatures: [['sv-1', toHex(signature ?? new Uint8Array())]],
   })
-  const member = createServer((request, response) => {
+  await using member = await serve((request, response) => {
     if (request.url === '/v0/state-statements?after=0')
       response.end(`{"statements":[${statement}]}`)
   })
-  await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(member.address() as AddressInfo).port}`
-  {
-    await using validator = await start({ nodes: [{ name: 'sv-1', url }] })
-    await untilTrue('the validator to report the fork', async () => {
-      const { status, body } = await readiness(validator.url)
-      return status !== 200 && body.code === 'LOG_FORK'
-    })
-  }
-  member.closeAllConnections()
-  await new Promise((resolve) => member.close(resolve))
+  await using validator = await start({ nodes: [{ name: 'sv-1', url: member.url }] })
+  await untilTrue('the validator to report the fork', async () => {
+    const { status, body } = await readiness(validator.url)
+    return status !== 200 && body.code === 'LOG_FORK'
+  })
 })

@@ -1,24 +1,45 @@
 /** Subscriptions through the wallet, from the first payment to the last, over months of ledger time. */
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  balanceOf,
-  failure,
-  startTestValidator,
-  type TestValidator,
-} from './testing/test-validator.ts'
+import { describe, expect } from 'vitest'
+import { balanceOf, failure } from './testing/test-validator.ts'
+import { itInWorld } from './testing/world-fixtures.ts'
 
 const MINUTE_MICROS = 60_000_000
 const DAY_MICROS = 1_440 * MINUTE_MICROS
 const NOWHERE = `00${'0'.repeat(64)}`
 
-let world: TestValidator
-beforeAll(async () => {
-  world = await startTestValidator()
-})
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
+const it = itInWorld
+  .extend(
+    'active',
+    ({ world }) =>
+      (client: HttpClient) =>
+        world.until('an entry', async () => (await entriesOf(client))[0]),
+  )
+  /** A name of the user's, and its subscription. */
+  .extend(
+    'named',
+    ({ world, active }) =>
+      async (user: string, options: { usd?: string; autoRenew?: boolean } = {}) => {
+        const { client, party } = await world.registered(user, options.usd ?? '10.0')
+        const name = `${user}.unverified.ns`
+        const request = await requestName(client, name)
+        const body = options.autoRenew === undefined ? {} : { auto_renew: options.autoRenew }
+        expect(await accept(client, request, body)).toAnswer(200)
+        await active(client)
+        const [subscription] = await subscriptionsOf(client)
+        if (subscription === undefined) throw new Error('an entry has a subscription')
+        return { client, party, name, request, id: subscription.subscription.contract_id }
+      },
+  )
+  .extend(
+    'renewed',
+    ({ world }) =>
+      (client: HttpClient, before: string) =>
+        world.until('a renewal', async () => {
+          const [entry] = await entriesOf(client)
+          return entry !== undefined && entry.expiresAt !== before ? entry.expiresAt : undefined
+        }),
+  )
 
 async function requestName(client: HttpClient, name: string): Promise<string> {
   const answer = await client.post('/v0/entry/create', { name, url: '', description: '' })
@@ -44,38 +65,20 @@ async function entriesOf(client: HttpClient) {
   return (body['entries'] ?? []) as { name: string; contractId: string; expiresAt: string }[]
 }
 
-/** A name of the user's, and its subscription. */
-async function named(user: string, options: { usd?: string; autoRenew?: boolean } = {}) {
-  const { client, party } = await world.registered(user, options.usd ?? '10.0')
-  const name = `${user}.unverified.ns`
-  const request = await requestName(client, name)
-  const body = options.autoRenew === undefined ? {} : { auto_renew: options.autoRenew }
-  expect(await accept(client, request, body)).toAnswer(200)
-  await active(client)
-  const [subscription] = await subscriptionsOf(client)
-  if (subscription === undefined) throw new Error('an entry has a subscription')
-  return { client, party, name, request, id: subscription.subscription.contract_id }
-}
-
 /** The two newest rows of the user's history. */
 async function newestOf(client: HttpClient) {
   const { body } = await client.post('/v0/wallet/transactions', { page_size: 2 })
   return body['items'] as { transaction_subtype: { choice: string } }[]
 }
 
-const active = (client: HttpClient) =>
-  world.until('an entry', async () => (await entriesOf(client))[0])
-
-const renewed = (client: HttpClient, before: string) =>
-  world.until('a renewal', async () => {
-    const [entry] = await entriesOf(client)
-    return entry !== undefined && entry.expiresAt !== before ? entry.expiresAt : undefined
-  })
-
 const path = (id: string, action: string) => `/v0/wallet/subscriptions/${id}/${action}`
 
 describe('a subscription', () => {
-  it('is renewed while auto-renewal is on, lapses when it is off, and leaves the name to others', async () => {
+  it('is renewed while auto-renewal is on, lapses when it is off, and leaves the name to others', async ({
+    world,
+    active,
+    renewed,
+  }) => {
     world.network.setWorking(false)
     const { client } = await world.registered('carla', '5')
     const request = await requestName(client, 'carla.unverified.ns')
@@ -132,7 +135,12 @@ describe('a subscription', () => {
     expect(await active(other.client)).toMatchObject({ name: 'carla.unverified.ns' })
   })
 
-  it('is paid by hand inside the window only, by its owner only, and once', async () => {
+  it('is paid by hand inside the window only, by its owner only, and once', async ({
+    named,
+    world,
+    active,
+    renewed,
+  }) => {
     const { client, id } = await named('pia', { usd: '2' })
     const other = await world.registered('paul')
     const pay = (by: HttpClient, contract = id) => by.post(path(contract, 'pay'))
@@ -172,7 +180,10 @@ describe('a subscription', () => {
     expect(failure(await pay(client))).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
   })
 
-  it('is cancelled by its owner, between payments; the name stays until it expires', async () => {
+  it('is cancelled by its owner, between payments; the name stays until it expires', async ({
+    named,
+    world,
+  }) => {
     const { client, name, id } = await named('cem')
     const other = await world.registered('cora', null)
     const [{ state } = { state: {} as Subscription['state'] }] = await subscriptionsOf(client)
@@ -204,7 +215,10 @@ describe('a subscription', () => {
     }
   })
 
-  it('keeps the preference of its owner against all other users, and against refused acceptances', async () => {
+  it('keeps the preference of its owner against all other users, and against refused acceptances', async ({
+    named,
+    world,
+  }) => {
     const { client, request, id } = await named('willa', { autoRenew: true })
     const other = await world.registered('wim', null)
     const put = (by: HttpClient, body: unknown) => by.put(path(id, 'auto-renew'), body)
@@ -222,7 +236,10 @@ describe('a subscription', () => {
     expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([true])
   })
 
-  it('is not renewed unless its owner asks for it, after any refused acceptance', async () => {
+  it('is not renewed unless its owner asks for it, after any refused acceptance', async ({
+    world,
+    active,
+  }) => {
     const { client } = await world.registered('nora', '0.5')
     const request = await requestName(client, 'nora.unverified.ns')
     const poor = await accept(client, request, { auto_renew: true })
@@ -235,7 +252,9 @@ describe('a subscription', () => {
 })
 
 describe("the user's names", () => {
-  it('are all listed, in order of creation, and those that expired are left out', async () => {
+  it('are all listed, in order of creation, and those that expired are left out', async ({
+    world,
+  }) => {
     const { client } = await world.registered('lea', '10')
     const names = ['lea-2', 'lea-1', 'lea-3'].map((label) => `${label}.unverified.ns`)
     for (const [index, name] of names.entries()) {
@@ -268,7 +287,7 @@ describe("the user's names", () => {
 })
 
 describe('the wallet automation', () => {
-  it('returns what was not collected, without any super-validator', async () => {
+  it('returns what was not collected, without any super-validator', async ({ world }) => {
     const { client, party } = await world.registered('rita', '2')
     const receiver = await world.registered('remo', null)
     const request = await requestName(client, 'rita.unverified.ns')

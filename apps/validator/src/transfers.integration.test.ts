@@ -1,44 +1,35 @@
 /** Transfers and the history of the wallet; what is bad moves no coin. */
+import { randomUUID } from 'node:crypto'
 import type { HttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  balanceOf,
-  failure,
-  startTestValidator,
-  type TestUser,
-  type TestValidator,
-} from './testing/test-validator.ts'
+import { describe, expect } from 'vitest'
+import { balanceOf, failure, type TestUser } from './testing/test-validator.ts'
+import { itInWorld } from './testing/world-fixtures.ts'
 
 const MINUTE_MICROS = 60_000_000
 const NOWHERE = `00${'0'.repeat(64)}`
 const PATH = '/v0/wallet/token-standard/transfers'
 
-let world: TestValidator
-beforeAll(async () => {
-  world = await startTestValidator()
-})
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
-
-let count = 0
-function offerOf(receiver: string, amount: string, more: object = {}) {
-  return {
-    receiver_party_id: receiver,
-    amount,
-    description: 'für 🍰',
-    expires_at: world.network.clock.nowMicros() + 10 * MINUTE_MICROS,
-    tracking_id: `tracking ${count++}`,
-    ...more,
-  }
-}
-
-async function offer(from: TestUser, to: TestUser, amount: string): Promise<string> {
-  const answer = await from.client.post(PATH, offerOf(to.party, amount))
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  const { output } = answer.body as { output: { transfer_instruction_cid: string } }
-  return output.transfer_instruction_cid
-}
+const it = itInWorld
+  .extend('offerOf', ({ world }) => (receiver: string, amount: string, more: object = {}) => {
+    return {
+      receiver_party_id: receiver,
+      amount,
+      description: 'für 🍰',
+      expires_at: world.network.clock.nowMicros() + 10 * MINUTE_MICROS,
+      tracking_id: `tracking ${randomUUID()}`,
+      ...more,
+    }
+  })
+  .extend(
+    'offer',
+    ({ offerOf }) =>
+      async (from: TestUser, to: TestUser, amount: string): Promise<string> => {
+        const answer = await from.client.post(PATH, offerOf(to.party, amount))
+        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+        const { output } = answer.body as { output: { transfer_instruction_cid: string } }
+        return output.transfer_instruction_cid
+      },
+  )
 
 const end = (client: HttpClient, id: string, action: string) =>
   client.post(`${PATH}/${id}/${action}`)
@@ -48,7 +39,7 @@ async function transfersOf({ client }: TestUser): Promise<{ contract_id: string 
 }
 
 describe('an offer', () => {
-  it('is seen by both, taken by the receiver, once', async () => {
+  it('is seen by both, taken by the receiver, once', async ({ world, offer }) => {
     const [alice, bob] = [await world.registered('alice', '1'), await world.registered('bob', null)]
     const id = await offer(alice, bob, '30.5')
     expect(await balanceOf(alice.client)).toEqual({
@@ -88,7 +79,7 @@ describe('an offer', () => {
     expect(await transfersOf(bob)).toEqual([])
   })
 
-  it.each(['reject', 'withdraw'])('comes back by %s', async (action) => {
+  it.for(['reject', 'withdraw'])('comes back by %s', async (action, { world, offer }) => {
     const [sender, receiver] = [
       await world.registered(`s-${action}`, '1'),
       await world.registered(`r-${action}`, null),
@@ -111,7 +102,7 @@ describe('an offer', () => {
     expect(failure(await end(right.client, id, action))).toAnswer(409, 'DUPLICATE_COMMAND')
   })
 
-  it('cannot be taken once it has ended, and comes back by itself', async () => {
+  it('cannot be taken once it has ended, and comes back by itself', async ({ world, offer }) => {
     const [sender, receiver] = [
       await world.registered('late-sender', '1'),
       await world.registered('late-receiver', null),
@@ -128,7 +119,10 @@ describe('an offer', () => {
     })
   })
 
-  it('of many at once shares the coins out, and is made once for each tracking id', async () => {
+  it('of many at once shares the coins out, and is made once for each tracking id', async ({
+    world,
+    offerOf,
+  }) => {
     const [sender, receiver] = [
       await world.registered('busy-sender', '1'),
       await world.registered('busy-receiver', null),
@@ -151,7 +145,7 @@ describe('an offer', () => {
     })
   })
 
-  it('to oneself moves coin at once, which makes one of many', async () => {
+  it('to oneself moves coin at once, which makes one of many', async ({ world, offerOf }) => {
     const self = await world.registered('self', '1')
     for (let i = 0; i < 2; i++) await self.client.post('/v0/wallet/tap', { amount: '1' })
     const answer = await self.client.post(PATH, offerOf(self.party, '600'))
@@ -165,7 +159,7 @@ describe('an offer', () => {
 })
 
 describe('bad input moves no coin', () => {
-  it('of an offer', async () => {
+  it('of an offer', async ({ world, offerOf }) => {
     const [sender, receiver] = [
       await world.registered('bad-sender', '1'),
       await world.registered('bad-receiver', null),
@@ -208,7 +202,7 @@ describe('bad input moves no coin', () => {
     expect(await transfersOf(sender)).toEqual([])
   })
 
-  it('of an answer to an offer', async () => {
+  it('of an answer to an offer', async ({ world, offer }) => {
     const [sender, receiver] = [
       await world.registered('answer-sender', '1'),
       await world.registered('answer-receiver', null),
@@ -242,7 +236,10 @@ describe('the history', () => {
     return answer.body['items'] as Item[]
   }
 
-  it('lists what happened to the coin, newest first, for its stakeholders', async () => {
+  it('lists what happened to the coin, newest first, for its stakeholders', async ({
+    world,
+    offer,
+  }) => {
     const [hanna, hugo] = [
       await world.registered('hanna', '1'),
       await world.registered('hugo', null),
@@ -306,14 +303,14 @@ describe('the history', () => {
     expect(ids(pages)).toEqual(ids(items))
   })
 
-  it.each([
+  it.for([
     [{}],
     [{ page_size: 0 }],
     [{ page_size: 1001 }],
     [{ page_size: '10' }],
     [{ page_size: 1, begin_after_id: '7' }],
     [{ page_size: 1, begin_after_id: 7 }],
-  ])('is not shown to %j', async (body) => {
+  ] as const)('is not shown to %j', async ([body], { world }) => {
     const { client } = await world.registered('curious', null)
     const answer = await client.post('/v0/wallet/transactions', body)
     expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })

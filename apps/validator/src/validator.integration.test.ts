@@ -1,56 +1,67 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'
-import type { RunningApp } from '@quorumscan/server'
 import {
   createHttpClient,
   type HttpAnswer,
   type HttpClient,
   startRedis,
+  startRestartable,
   until,
   untilTrue,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { startValidator } from './server.ts'
-import { startNetwork, type TestNetwork } from './testing/network.ts'
+import { startNetwork } from './testing/network.ts'
 import { balanceOf, failure } from './testing/test-validator.ts'
 
 const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
-let network: TestNetwork
-let validator: RunningApp
-let anyone: HttpClient
-let admin: HttpClient
-
-beforeAll(async () => {
-  network = await startNetwork(4)
-  validator = await startValidator(network.config, { logger })
-  anyone = createHttpClient(validator.url, null)
-  admin = createHttpClient(validator.url, await network.token('participant_admin'))
-  await ready(anyone)
-})
-
-afterAll(async () => {
-  await validator?.[Symbol.asyncDispose]()
-  await network?.[Symbol.asyncDispose]()
-})
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork(4)),
+  )
+  .extend('validator', { scope: 'file' }, async ({ network, fileResources }) =>
+    fileResources.opened(await startRestartable(() => startValidator(network.config, { logger }))),
+  )
+  .extend('anyone', { scope: 'file' }, async ({ validator }) => {
+    const anyone = createHttpClient(() => validator.url, null)
+    await ready(anyone)
+    return anyone
+  })
+  .extend('admin', { scope: 'file' }, async ({ network, validator, anyone: _ }) =>
+    createHttpClient(() => validator.url, await network.token('participant_admin')),
+  )
+  .extend('clientOf', ({ validator, network }) => async (user: string): Promise<HttpClient> => {
+    return createHttpClient(validator.url, await network.token(user))
+  })
+  /** A registered user with coin. */
+  .extend('registered', ({ clientOf }) => async (user: string, usd: string | null = '10.0') => {
+    const client = await clientOf(user)
+    const { party_id: party } = (await client.post('/v0/register')).body
+    if (usd !== null) expect(await client.post('/v0/wallet/tap', { amount: usd })).toAnswer(200)
+    return { client, party: String(party) }
+  })
+  .extend(
+    'lookup',
+    ({ anyone }) =>
+      (name: string, headers: Record<string, string> = {}): Promise<HttpAnswer> => {
+        return anyone.get(`/v0/scan-proxy/ans-entries/by-name/${name}`, headers)
+      },
+  )
+  .extend('found', ({ lookup }) => async (name: string): Promise<HttpAnswer> => {
+    return until(`${name} to be registered`, async () => {
+      const answer = await lookup(name)
+      // On a busy machine nodes may lag for longer than the proxy waits (503).
+      return answer.status === 200 ? answer : undefined
+    })
+  })
 
 async function ready(client: HttpClient): Promise<void> {
   await untilTrue(
     'the validator to be ready',
     async () => (await client.get('/api/validator/readyz')).status === 200,
   )
-}
-
-async function clientOf(user: string): Promise<HttpClient> {
-  return createHttpClient(validator.url, await network.token(user))
-}
-
-/** A registered user with coin. */
-async function registered(user: string, usd: string | null = '10.0') {
-  const client = await clientOf(user)
-  const { party_id: party } = (await client.post('/v0/register')).body
-  if (usd !== null) expect(await client.post('/v0/wallet/tap', { amount: usd })).toAnswer(200)
-  return { client, party: String(party) }
 }
 
 async function requestName(client: HttpClient, name: string): Promise<string> {
@@ -62,18 +73,6 @@ async function requestName(client: HttpClient, name: string): Promise<string> {
 const accept = (client: HttpClient, request: string) =>
   client.post(`/v0/wallet/subscription-requests/${request}/accept`)
 
-function lookup(name: string, headers: Record<string, string> = {}): Promise<HttpAnswer> {
-  return anyone.get(`/v0/scan-proxy/ans-entries/by-name/${name}`, headers)
-}
-
-async function found(name: string): Promise<HttpAnswer> {
-  return until(`${name} to be registered`, async () => {
-    const answer = await lookup(name)
-    // On a busy machine nodes may lag for longer than the proxy waits (503).
-    return answer.status === 200 ? answer : undefined
-  })
-}
-
 /** The entries of the user, once the validator's replica knows of one. */
 async function ownEntries(client: HttpClient): Promise<unknown> {
   return until('the entry in the list of its owner', async () => {
@@ -83,7 +82,7 @@ async function ownEntries(client: HttpClient): Promise<unknown> {
 }
 
 describe('a registration', () => {
-  it('goes from user to verified lookup', async () => {
+  it('goes from user to verified lookup', async ({ clientOf, lookup, network, found }) => {
     const client = await clientOf('alice')
     expect((await client.get('/v0/wallet/user-status')).body).toEqual({
       party_id: '',
@@ -179,7 +178,7 @@ describe('a registration', () => {
     })
   })
 
-  it('is refused at once for a name that is taken, for any caller', async () => {
+  it('is refused at once for a name that is taken, for any caller', async ({ registered }) => {
     const owner = await registered('taken-owner')
     await accept(owner.client, await requestName(owner.client, 'taken.unverified.ns'))
     await ownEntries(owner.client)
@@ -194,7 +193,7 @@ describe('a registration', () => {
 
 describe('bad input', () => {
   const lone = '"\\ud800"'
-  it.each([
+  it.for([
     ['alice.ns', '', '""', 'NAME_SUFFIX_MISSING'],
     ['Alice.unverified.ns', '', '""', 'INVALID_NAME'],
     ['.unverified.ns', '', '""', 'INVALID_NAME'],
@@ -204,29 +203,35 @@ describe('bad input', () => {
     ['bad.unverified.ns', '', lone, 'INVALID_DESCRIPTION'],
     ['bad.unverified.ns', '', `"${'d'.repeat(141)}"`, 'INVALID_DESCRIPTION'],
     ['bad.unverified.ns', '', '"a\\u202eb"', 'INVALID_DESCRIPTION'],
-  ])('of a name is 400 with the rule: %s %s %s', async (name, url, description, code) => {
-    const { client } = await registered('bad-names', null)
-    const body = `{"name":${JSON.stringify(name)},"url":"${url}","description":${description}}`
-    const answer = await client.post('/v0/entry/create', body)
-    expect(failure(answer)).toEqual({ status: 400, code })
-    expect(answer.body['details']).toEqual({ rule: expect.any(String) })
-  })
+  ] as const)(
+    'of a name is 400 with the rule: %s %s %s',
+    async ([name, url, description, code], { registered }) => {
+      const { client } = await registered('bad-names', null)
+      const body = `{"name":${JSON.stringify(name)},"url":"${url}","description":${description}}`
+      const answer = await client.post('/v0/entry/create', body)
+      expect(failure(answer)).toEqual({ status: 400, code })
+      expect(answer.body['details']).toEqual({ rule: expect.any(String) })
+    },
+  )
 
-  it.each(['0', '-1', '1.00000000001', '1e3', 'x', '0.0000000000', '9'.repeat(28)])(
+  it.for(['0', '-1', '1.00000000001', '1e3', 'x', '0.0000000000', '9'.repeat(28)])(
     'of a tap is 400: %s',
-    async (amount) => {
+    async (amount, { registered }) => {
       const { client } = await registered('bad-taps', null)
       const answer = await client.post('/v0/wallet/tap', { amount })
       expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
     },
   )
 
-  it.each(['0', '1001', 'abc', '-1', '1.5', ''])('of a page size is 400: %j', async (size) => {
-    const answer = await anyone.get(`/v0/scan-proxy/ans-entries?page_size=${size}`)
-    expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
-  })
+  it.for(['0', '1001', 'abc', '-1', '1.5', ''])(
+    'of a page size is 400: %j',
+    async (size, { anyone }) => {
+      const answer = await anyone.get(`/v0/scan-proxy/ans-entries?page_size=${size}`)
+      expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
+    },
+  )
 
-  it('of a page token is 400, for any answer of the nodes', async () => {
+  it('of a page token is 400, for any answer of the nodes', async ({ network, anyone }) => {
     const party = encodeURIComponent(network.genesis.dso)
     for (const list of ['', `/by-party/${party}/all`]) {
       const path = `/v0/scan-proxy/ans-entries${list}?page_size=1&page_token=AAAA`
@@ -234,7 +239,7 @@ describe('bad input', () => {
     }
   })
 
-  it('of a page is 400 without a size, and of a malformed party', async () => {
+  it('of a page is 400 without a size, and of a malformed party', async ({ anyone }) => {
     expect(failure(await anyone.get('/v0/scan-proxy/ans-entries'))).toAnswer(
       400,
       'INVALID_ARGUMENT',
@@ -243,7 +248,10 @@ describe('bad input', () => {
     expect(failure(party)).toEqual({ status: 400, code: 'INVALID_PARTY' })
   })
 
-  it('of a token is 401, and the wallet of an unknown user is 404', async () => {
+  it('of a token is 401, and the wallet of an unknown user is 404', async ({
+    anyone,
+    clientOf,
+  }) => {
     const path = '/v0/wallet/balance'
     for (const authorization of ['', 'Bearer x', 'Bearer a.b.c', `Basic ${btoa('a:b')}`])
       expect(
@@ -264,7 +272,7 @@ describe('bad input', () => {
 })
 
 describe('paying', () => {
-  it('is 400 without enough coin, and names the missing amount', async () => {
+  it('is 400 without enough coin, and names the missing amount', async ({ registered }) => {
     const { client } = await registered('poor', '0.5')
     const answer = await accept(client, await requestName(client, 'poor.unverified.ns'))
     expect(failure(answer)).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
@@ -274,7 +282,7 @@ describe('paying', () => {
     })
   })
 
-  it('takes requests of the user only, and each once', async () => {
+  it('takes requests of the user only, and each once', async ({ registered, found }) => {
     const owner = await registered('request-owner')
     const thief = await registered('request-thief')
     const request = await requestName(owner.client, 'mine.unverified.ns')
@@ -307,7 +315,7 @@ describe('paying', () => {
     expect(await balanceOf(thief.client)).toEqual(untouched)
   })
 
-  it('can be rejected, once', async () => {
+  it('can be rejected, once', async ({ registered }) => {
     const { client } = await registered('rejecting', null)
     const request = await requestName(client, 'rejected.unverified.ns')
     const reject = () => client.post(`/v0/wallet/subscription-requests/${request}/reject`)
@@ -319,7 +327,7 @@ describe('paying', () => {
     })
   })
 
-  it('of several requests at once shares the coins out', async () => {
+  it('of several requests at once shares the coins out', async ({ registered }) => {
     const { client } = await registered('many', null)
     for (const amount of ['1', '1', '1'])
       expect(await client.post('/v0/wallet/tap', { amount })).toAnswer(200)
@@ -333,7 +341,7 @@ describe('paying', () => {
     })
   })
 
-  it('counts a tap once for each command id', async () => {
+  it('counts a tap once for each command id', async ({ registered }) => {
     const { client } = await registered('tapping', null)
     const tap = () => client.post('/v0/wallet/tap', { amount: '1', command_id: 'once' })
     expect(await tap()).toAnswer(200)
@@ -345,7 +353,7 @@ describe('paying', () => {
 })
 
 describe('users', () => {
-  it('are made by administrators', async () => {
+  it('are made by administrators', async ({ admin, clientOf }) => {
     const { party_id: party } = (await admin.post('/v0/admin/users', { name: 'made' })).body
     expect(party).toMatch(/^made::1220/)
     expect((await admin.post('/v0/admin/users', { name: 'made' })).body).toEqual({
@@ -359,7 +367,10 @@ describe('users', () => {
     })
   })
 
-  it('can share a party, which must be hosted here and is made on demand', async () => {
+  it('can share a party, which must be hosted here and is made on demand', async ({
+    registered,
+    admin,
+  }) => {
     const { party } = await registered('shared', null)
     const create = (body: object) => admin.post('/v0/admin/users', body)
     expect((await create({ name: 'sharer', party_id: party })).body).toEqual({ party_id: party })
@@ -378,7 +389,11 @@ describe('users', () => {
     expect(failure(await create(foreign))).toAnswer(400, 'INVALID_ARGUMENT')
   })
 
-  it('never get a party that was made for another user', async () => {
+  it('never get a party that was made for another user', async ({
+    registered,
+    admin,
+    clientOf,
+  }) => {
     const { party } = await registered('decoy', null)
     const given = party.replace('decoy::', 'victim::')
     const input = { name: 'thief', party_id: given, createPartyIfMissing: true }
@@ -389,7 +404,7 @@ describe('users', () => {
     expect((await victim.post('/v0/register')).body['party_id']).toBe(own)
   })
 
-  it('register once, though they try many times at once', async () => {
+  it('register once, though they try many times at once', async ({ clientOf }) => {
     const client = await clientOf('eager_user')
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/v0/register')))
     const parties = answers.map((answer) => answer.body['party_id'])
@@ -397,7 +412,7 @@ describe('users', () => {
     expect(parties[0]).toMatch(/^eager__user::1220/)
   })
 
-  it('begin with the operator', async () => {
+  it('begin with the operator', async ({ anyone }) => {
     expect((await anyone.get('/v0/validator-user')).body).toEqual({
       party_id: expect.stringMatching(/^participant__admin::1220[0-9a-f]{64}$/),
       user_name: 'participant_admin',
@@ -407,7 +422,7 @@ describe('users', () => {
 })
 
 describe('the scan proxy', () => {
-  it('answers absence as such, and ignores tokens', async () => {
+  it('answers absence as such, and ignores tokens', async ({ lookup, anyone }) => {
     const answer = await lookup('unknown.unverified.ns', { authorization: 'Bearer nonsense' })
     expect(failure(answer)).toEqual({ status: 404, code: 'ENTRY_NOT_FOUND' })
     expect(answer.body['error']).toBe('No ans entry found for name: unknown.unverified.ns')
@@ -419,7 +434,7 @@ describe('the scan proxy', () => {
     expect(byParty.body['error']).toBe(`No ans entry found for party: ${party}`)
   })
 
-  it('answers a batch at one offset, in order, also an empty one', async () => {
+  it('answers a batch at one offset, in order, also an empty one', async ({ network, anyone }) => {
     const { dso } = network.genesis
     const lookups = [{ name: 'unknown.ns' }, { party: dso }, { name: 'sv-2.sv.ns' }]
     const post = (body: object) =>
@@ -436,13 +451,15 @@ describe('the scan proxy', () => {
     )
   })
 
-  it('reads other operations by quorum too', async () => {
+  it('reads other operations by quorum too', async ({ anyone, network }) => {
     const answer = await anyone.get('/v0/scan-proxy/dso-party-id?quorum=all')
     expect(answer.body).toEqual({ dso_party_id: network.genesis.dso })
     expect(answer.headers.get('x-quorum-threshold')).toBe('4')
   })
 
-  it('refuses thresholds that mean nothing, and waits for offsets that are not there', async () => {
+  it('refuses thresholds that mean nothing, and waits for offsets that are not there', async ({
+    lookup,
+  }) => {
     for (const quorum of ['1', '5', 'most'])
       expect(failure(await lookup('dso.ns', { 'x-quorum': quorum })), quorum).toEqual({
         status: 400,
@@ -456,12 +473,16 @@ describe('the scan proxy', () => {
 })
 
 describe('a validator', () => {
-  it('finds users, coin and names again after a restart', async () => {
+  it('finds users, coin and names again after a restart', async ({
+    registered,
+    validator,
+    anyone,
+    clientOf,
+  }) => {
     const { client, party } = await registered('returning')
     const balance = await client.get('/v0/wallet/balance')
-    await validator[Symbol.asyncDispose]()
-    validator = await startValidator(network.config, { logger })
-    anyone = createHttpClient(validator.url, null)
+    await validator.stop()
+    await validator.start()
     await ready(anyone)
     const again = await clientOf('returning')
     expect((await again.post('/v0/register')).body).toEqual({ party_id: party })
@@ -470,7 +491,9 @@ describe('a validator', () => {
     expect(operator.body).toMatchObject({ user_name: 'participant_admin' })
   })
 
-  it('that does not see the log answers lookups, and reports that its wallets wait', async () => {
+  it('that does not see the log answers lookups, and reports that its wallets wait', async ({
+    network,
+  }) => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
     const config = { ...network.config, redis: { place: { path: redis.socketPath } }, log }
@@ -501,7 +524,10 @@ describe('a validator', () => {
 
 // Last: it takes nodes away.
 describe('with nodes down', () => {
-  it('answers while the threshold is met, and reports when it is not', async () => {
+  it('answers while the threshold is met, and reports when it is not', async ({
+    network,
+    lookup,
+  }) => {
     const [first, second, third] = network.scans
     await first?.stop()
     await second?.stop()

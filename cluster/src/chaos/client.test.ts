@@ -1,8 +1,6 @@
 /** The requests of a user in a chaos run, to a validator that accepts all of them. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, serve } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createChaosClient } from './client.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -28,14 +26,13 @@ it('often pays twice for one name, so that coin is refunded', async () => {
     if (name !== undefined && [...open.values()].includes(name)) contested.add(name)
     return { party_id: 'client::12', initial_payment_contract_id: 'payment' }
   }
-  const server = createServer(async (request, response) => {
+  await using server = await serve(async (request, response) => {
     const body = request.method === 'POST' ? await json(request) : {}
     response.end(JSON.stringify(answers(request.url ?? '', body as Record<string, string>)))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const client = await createChaosClient({
     shared: {
-      validatorUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      validatorUrl: server.url,
       clock: { ...createManualClock(), delay: async () => {} },
       nowMs: () => 0,
       record: () => {},
@@ -46,7 +43,5 @@ it('often pays twice for one name, so that coin is refunded', async () => {
     random: seededRandom('test', 'client 1'),
   })
   await client.run(over.signal)
-  server.closeAllConnections()
-  server.close()
   expect(contested.size).toBeGreaterThan(12)
 })

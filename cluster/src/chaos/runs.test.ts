@@ -1,9 +1,8 @@
 /** The state of runs, with a cluster that refuses every request. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import { createTestNetwork, until } from '@quorumscan/testkit'
+import { createDirectory, createTestNetwork, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { type ChaosRuns, createChaosRuns, scenarioOf } from './runs.ts'
 import type { ChaosTarget } from './target.ts'
@@ -39,7 +38,8 @@ const untilDone = (runs: ChaosRuns, id: string) =>
   until('the end of the run', () => (runs.get(id).state === 'running' ? undefined : runs.get(id)))
 
 it('a run without a verdict is inconclusive, has a report, and is listed after a restart', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-runs-'))
+  using temporary = createDirectory()
+  const { path: directory } = temporary
   const create = () => createChaosRuns({ target: absent, genesis, directory, clock })
   const runs = create()
   const { id } = runs.start(scenario)
@@ -61,7 +61,6 @@ it('a run without a verdict is inconclusive, has a report, and is listed after a
   expect([again.seed, again.durationMs, again.budget]).toEqual(['7', 1000, 'f'])
   expect(next.list().map((one) => one.id)).toEqual([again.id, id])
   expect(() => next.get('other')).toThrow('chaos run other does not exist')
-  await rm(directory, { recursive: true })
 })
 
 it('a scenario for another number of nodes is refused', () => {

@@ -1,12 +1,12 @@
 /** The command line as a shell sees it: its output and its exit status. */
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setHintOption } from '@quorumscan/cli'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf } from '@quorumscan/supervisor'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { it as base, captureOutput } from '@quorumscan/testkit/fixtures'
+import { expect, vi } from 'vitest'
 import type { ControlContext } from '../control/calls.ts'
 import { startControlServer } from '../control/server.ts'
 import { drawBasePort } from '../rig/ports.ts'
@@ -14,38 +14,37 @@ import { main } from './cli-main.ts'
 
 const SECRET = 'ab'.repeat(32)
 
-let directory: DataDirectory
-beforeEach(() => {
-  directory = dataDirectory(mkdtempSync(join(realpathSync(tmpdir()), 'qs-cli-')))
-})
-afterEach(() => {
-  rmSync(directory.path, { recursive: true })
-  setHintOption('--data-dir', null)
-})
+const it = base
+  .extend('data', ({ directory, resources }) => {
+    resources.onClose(() => setHintOption('--data-dir', null))
+    return dataDirectory(directory)
+  })
+  .extend(
+    'typeHere',
+    ({ data }) =>
+      (...args: readonly string[]) =>
+        type(...args, '--data-dir', data.path),
+  )
+  /** Records a process as the control plane of the data directory. */
+  .extend(
+    'writeControl',
+    ({ data }) =>
+      (url: string, process: { pid: number; startedAt: string }): void => {
+        write(data.secretFile('control'), SECRET)
+        writeOwnJson(data.controlFile, { url, process })
+      },
+  )
 
 async function type(...args: readonly string[]) {
   const listeners = process.stdout.listeners('error')
-  const printed = { stdout: '', stderr: '' }
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((chunk) => {
-      printed[stream] += String(chunk)
-      return true
-    }),
-  )
+  using output = captureOutput()
   try {
-    return { code: await main(args), ...printed }
+    const code = await main(args)
+    return { code, stdout: output.stdout, stderr: output.stderr }
   } finally {
-    for (const spy of spies) spy.mockRestore()
     for (const listener of process.stdout.listeners('error'))
       if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
   }
-}
-const typeHere = (...args: readonly string[]) => type(...args, '--data-dir', directory.path)
-
-/** Records a process as the control plane of the directory. */
-function writeControl(url: string, process: { pid: number; startedAt: string }): void {
-  write(directory.secretFile('control'), SECRET)
-  writeOwnJson(directory.controlFile, { url, process })
 }
 
 function write(file: string, text: string): void {
@@ -83,20 +82,29 @@ it('requested help is no error', async () => {
   expect(await type('--help')).toMatchObject({ code: 0, stderr: '' })
 })
 
-it('reports what is missing, and repeats the data directory in its hints', async () => {
+it('reports what is missing, and repeats the data directory in its hints', async ({
+  typeHere,
+  data,
+}) => {
   const { code, stderr } = await typeHere('status')
   expect(code).toBe(1)
-  expect(stderr).toContain(`\`quorumscan up --detach --data-dir ${directory.path}\``)
+  expect(stderr).toContain(`\`quorumscan up --detach --data-dir ${data.path}\``)
 })
 
-it('reports that the control plane has crashed, and how to end its processes: 4', async () => {
+it('reports that the control plane has crashed, and how to end its processes: 4', async ({
+  writeControl,
+  typeHere,
+}) => {
   writeControl(NOWHERE, dead)
   const { code, stderr } = await typeHere('status')
   expect(code).toBe(4)
   expect(stderr).toContain(`the control plane (process ${dead.pid}) has crashed`)
 })
 
-it('reports that a running control plane does not answer: 4', async () => {
+it('reports that a running control plane does not answer: 4', async ({
+  writeControl,
+  typeHere,
+}) => {
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   writeControl(`http://127.0.0.1:${port}`, self())
   const { code, stderr } = await typeHere('faults')
@@ -104,19 +112,22 @@ it('reports that a running control plane does not answer: 4', async () => {
   expect(stderr).toContain('the control plane does not answer (refused)')
 })
 
-it.each<[string, (of: DataDirectory) => string, readonly string[], number]>([
+it.for<[string, (of: DataDirectory) => string, readonly string[], number]>([
   ['secret', (of) => of.secretFile('jwt'), ['token', 'alice'], 1],
   ['token', (of) => of.secretFile('control'), ['faults'], 1],
   ['genesis', (of) => of.genesisFile, ['verify', '-'], 2],
-])('a half-written %s is named in a sentence', async (_, fileOf, args, code) => {
-  writeControl(NOWHERE, self())
-  const file = fileOf(directory)
-  write(file, '{"half":')
-  const ended = await typeHere(...args)
-  expect(ended.code).toBe(code)
-  expect(ended.stderr).toContain(file)
-  expect(ended.stderr).not.toMatch(/\n {4}at /)
-})
+])(
+  'a half-written %s is named in a sentence',
+  async ([_, fileOf, args, code], { writeControl, data, typeHere }) => {
+    writeControl(NOWHERE, self())
+    const file = fileOf(data)
+    write(file, '{"half":')
+    const ended = await typeHere(...args)
+    expect(ended.code).toBe(code)
+    expect(ended.stderr).toContain(file)
+    expect(ended.stderr).not.toMatch(/\n {4}at /)
+  },
+)
 
 it('exits as a shell expects when its reader has closed the pipe, and as a failure when it cannot write', async () => {
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
@@ -129,7 +140,7 @@ it('exits as a shell expects when its reader has closed the pipe, and as a failu
   exit.mockRestore()
 })
 
-it('kills each of several nodes, with a line for each', async () => {
+it('kills each of several nodes, with a line for each', async ({ writeControl, typeHere }) => {
   const killed: unknown[] = []
   const context = {
     cluster: {

@@ -3,26 +3,20 @@
 import { createProgram, runCommandLine } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
 import { UsageError } from '@quorumscan/runtime'
+import { captureOutput } from '@quorumscan/testkit/fixtures'
 import { CommanderError } from 'commander'
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { RIG } from './cluster-commands.ts'
-
-afterEach(() => vi.restoreAllMocks())
 
 const environment = testEnvironment()
 
 /** The output of a command with `--help`. */
 async function helpOf(...command: readonly string[]): Promise<string> {
-  let text = ''
-  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk)
-    return true
-  })
+  using output = captureOutput()
   const words = command[0] === 'help' ? command : [...command, '--help']
   const ended = await runCommandLine(words, environment, RIG).catch((error) => error)
-  vi.restoreAllMocks()
   expect(ended).toBeInstanceOf(CommanderError)
-  return text
+  return output.stdout
 }
 
 const tooWide = (text: string) => text.split('\n').filter((line) => line.length > 80)

@@ -1,24 +1,17 @@
 /** A broken process that sends arbitrary replies on its control socket. */
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
+import { createDirectory, serve } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createAgentClient, startAgent } from './agent.ts'
 
 function createWorld() {
-  const directory = mkdtempSync(join(tmpdir(), 'qs-agent-'))
-  const service = { name: 'sv-1', owner: 'sv-1', faultSocket: join(directory, 'faults') }
+  const directory = createDirectory()
+  const service = { name: 'sv-1', owner: 'sv-1', faultSocket: join(directory.path, 'faults') }
   const noted: string[] = []
   const askAgent = createAgentClient((_, sentence) => noted.push(sentence))
-  return {
-    service,
-    askAgent,
-    noted,
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
-  }
+  return { service, askAgent, noted, [Symbol.dispose]: () => directory[Symbol.dispose]() }
 }
 
 const pruned = { horizon: 7 }
@@ -42,9 +35,9 @@ it('accepts every reply of a healthy agent', async () => {
 it('refuses a malformed reply as an error of that process, and reports the first', async () => {
   using world = createWorld()
   let respond: (response: ServerResponse) => unknown = () => {}
-  const server = createServer((_, response) => respond(response))
-  server.listen(world.service.faultSocket)
-  await once(server, 'listening')
+  await using _server = await serve((_, response) => respond(response), {
+    at: world.service.faultSocket,
+  })
   const ask = (answer: typeof respond) => {
     respond = answer
     return world.askAgent(world.service, '/prune')
@@ -70,5 +63,4 @@ it('refuses a malformed reply as an error of that process, and reports the first
   await ask((response) => response.end(JSON.stringify(pruned)))
   await expect(ask((response) => response.end('1'))).rejects.toThrow('expected object')
   expect(world.noted).toHaveLength(2)
-  server.close()
 })

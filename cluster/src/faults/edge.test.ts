@@ -1,10 +1,8 @@
 /** The byte-level proxy on real sockets. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
-import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { createDirectory, createManualClock, listen, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge, link } from './edge.ts'
 import type { LinkFault } from './fault-spec.ts'
@@ -13,18 +11,18 @@ const clock = createSystemClock()
 
 /** An echo server behind an edge. */
 async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-edge-'))
-  const [real, linked] = [join(directory, 'real'), join(directory, 'linked')]
+  const directory = createDirectory()
+  const [real, linked] = [join(directory.path, 'real'), join(directory.path, 'linked')]
   let echoedBytes = 0
-  const echo = createServer((socket) => {
-    socket.on('data', (chunk: Buffer) => {
-      echoedBytes += chunk.byteLength
-    })
-    socket.on('error', () => {}).pipe(socket)
-  })
-  await new Promise<void>((resolve) => {
-    echo.listen(real, resolve)
-  })
+  const echo = await listen(
+    (socket) => {
+      socket.on('data', (chunk: Buffer) => {
+        echoedBytes += chunk.byteLength
+      })
+      socket.pipe(socket)
+    },
+    { at: real },
+  )
   const edge = createEdge({ clock, random: systemRandom, ...deps })
   const toReal = await link(edge, { at: linked, to: real })
   return {
@@ -37,27 +35,9 @@ async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) 
     async [Symbol.asyncDispose]() {
       edge.close()
       toReal.close()
-      echo.close()
-      await rm(directory, { recursive: true })
+      await echo[Symbol.asyncDispose]()
+      directory[Symbol.dispose]()
     },
-  }
-}
-
-/** An echo server on a port. */
-async function listenOnTcp() {
-  const server = createServer((socket) => {
-    socket.on('error', () => {}).pipe(socket)
-  })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  return {
-    address: `127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-      }),
   }
 }
 
@@ -135,9 +115,9 @@ it('is silent while it drops, and closes connections that lost bytes once it dro
 })
 
 it('resets a TCP connection when bytes are sent', async () => {
-  await using echo = await listenOnTcp()
+  await using echo = await listen((socket) => socket.pipe(socket))
   const edge = createEdge({ clock, random: systemRandom })
-  const toEcho = await link(edge, { at: '127.0.0.1:0', to: echo.address })
+  const toEcho = await link(edge, { at: '127.0.0.1:0', to: `127.0.0.1:${echo.port}` })
   edge.set([{ kind: 'reset' }])
   const socket = createConnection(Number(toEcho.address.split(':')[1]), '127.0.0.1')
   socket.write('hello')

@@ -1,36 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
 import type { ServiceRunner } from '@quorumscan/supervisor'
 import { createManualClock } from '@quorumscan/testkit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { type Effect, processFaultsOf } from './effects.ts'
 import { FaultRunner } from './fault-runner.ts'
 import { type FaultSpec, faultSpec } from './fault-spec.ts'
 
-let directory: string
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qs-faults-'))
-})
-afterEach(() => rmSync(directory, { recursive: true }))
-
-const lie = (node: string, kind = 'value') => faultSpec.parse({ kind: 'lie', node, lie: kind })
-const kill = (node: string) => faultSpec.parse({ kind: 'kill', node })
-
-/** Services of nodes without a process: faults are listed, begin and end there. */
-const services = {
-  exclusively: (_: string, work: () => Promise<unknown>) => work(),
-  service: () => {},
-  servicesOf: () => [],
-} as unknown as ServiceRunner
-
-type Steps = {
-  begin(spec: FaultSpec): Promise<void>
-  isInForce(spec: FaultSpec): boolean
-}
-
-function createWorld(steps: Partial<Steps> = {}) {
+const it = base.extend('createWorld', ({ directory }) => (steps: Partial<Steps> = {}) => {
   const clock = createManualClock()
   const done: string[] = []
   const effect: Effect<FaultSpec> = {
@@ -52,12 +30,27 @@ function createWorld(steps: Partial<Steps> = {}) {
       effectOf: () => effect as never,
     })
   return { clock, done, create, control: create() }
+})
+
+const lie = (node: string, kind = 'value') => faultSpec.parse({ kind: 'lie', node, lie: kind })
+const kill = (node: string) => faultSpec.parse({ kind: 'kill', node })
+
+/** Services of nodes without a process: faults are listed, begin and end there. */
+const services = {
+  exclusively: (_: string, work: () => Promise<unknown>) => work(),
+  service: () => {},
+  servicesOf: () => [],
+} as unknown as ServiceRunner
+
+type Steps = {
+  begin(spec: FaultSpec): Promise<void>
+  isInForce(spec: FaultSpec): boolean
 }
 
 const kindsOf = (control: FaultRunner) =>
   control.active().map(({ spec }) => `${spec.kind} ${spec.node}`)
 
-it('lists what is in force and heals one, those of a node, or all', async () => {
+it('lists what is in force and heals one, those of a node, or all', async ({ createWorld }) => {
   const { control, done } = createWorld()
   const first = await control.apply(lie('sv-1'), null)
   await control.apply(kill('sv-1'), null)
@@ -73,7 +66,7 @@ it('lists what is in force and heals one, those of a node, or all', async () => 
   await expect(control.heal({ id: first.id })).rejects.toThrow(CommandError)
 })
 
-it('replaces a fault in the same slot', async () => {
+it('replaces a fault in the same slot', async ({ createWorld }) => {
   const { control } = createWorld()
   await control.apply(lie('sv-1', 'deny'), null)
   await control.apply(lie('sv-1', 'garbage'), null)
@@ -82,7 +75,9 @@ it('replaces a fault in the same slot', async () => {
   expect(control.active()).toHaveLength(2)
 })
 
-it('sends each side of a split the peers that it cannot reach, and no other node', async () => {
+it('sends each side of a split the peers that it cannot reach, and no other node', async ({
+  createWorld,
+}) => {
   const { control } = createWorld()
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3', 'sv-4'] })
   await control.apply(split, null)
@@ -92,7 +87,7 @@ it('sends each side of a split the peers that it cannot reach, and no other node
   expect(cut).toEqual([['sv-3', 'sv-4'], [], ['sv-1'], ['sv-1']])
 })
 
-it('sends only the writer of the log that its disk is full', async () => {
+it('sends only the writer of the log that its disk is full', async ({ createWorld }) => {
   const { control } = createWorld()
   await control.apply(faultSpec.parse({ kind: 'disk', node: 'synchronizer' }), null)
   const full = ['synchronizer', 'sv-1'].map(
@@ -101,7 +96,7 @@ it('sends only the writer of the log that its disk is full', async () => {
   expect(full).toEqual([true, false])
 })
 
-it('ends by itself after its time, unless it was healed before', async () => {
+it('ends by itself after its time, unless it was healed before', async ({ createWorld }) => {
   const { clock, control, done } = createWorld()
   await control.apply(lie('sv-1'), 1000)
   const replaced = await control.apply(kill('sv-2'), 1000)
@@ -114,7 +109,7 @@ it('ends by itself after its time, unless it was healed before', async () => {
   expect(done.at(-1)).toBe('-lie sv-1')
 })
 
-it('keeps the time of a fault whose replacement could not begin', async () => {
+it('keeps the time of a fault whose replacement could not begin', async ({ createWorld }) => {
   const world = createWorld({
     begin: async () => {
       if (isRedisKilled) throw new CommandError('sv-2.redis does not run')
@@ -134,7 +129,9 @@ it('keeps the time of a fault whose replacement could not begin', async () => {
   expect(world.done.at(-1)).toBe('-memory sv-2')
 })
 
-it('ends a fault whose time is over while its replacement fails to begin', async () => {
+it('ends a fault whose time is over while its replacement fails to begin', async ({
+  createWorld,
+}) => {
   let fail = () => {}
   const hung = new Promise<void>((_, reject) => {
     fail = () => reject(new CommandError('no'))
@@ -151,7 +148,9 @@ it('ends a fault whose time is over while its replacement fails to begin', async
   expect(control.active()).toEqual([])
 })
 
-it('does not restore a fault that was healed while its replacement failed to begin', async () => {
+it('does not restore a fault that was healed while its replacement failed to begin', async ({
+  createWorld,
+}) => {
   let fail = () => {}
   let begin = async () => {}
   const { control } = createWorld({ begin: () => begin() })
@@ -167,7 +166,7 @@ it('does not restore a fault that was healed while its replacement failed to beg
   expect(control.active()).toEqual([])
 })
 
-it('heals a split when either side is healed', async () => {
+it('heals a split when either side is healed', async ({ createWorld }) => {
   const { control, done } = createWorld()
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3'] })
   await control.apply(split, null)
@@ -176,13 +175,15 @@ it('heals a split when either side is healed', async () => {
   expect(done.at(-1)).toBe('-split sv-1')
 })
 
-it('does not list a fault that could not begin', async () => {
+it('does not list a fault that could not begin', async ({ createWorld }) => {
   const { control } = createWorld({ begin: () => Promise.reject(new CommandError('no')) })
   await expect(control.apply(lie('sv-1'), 10)).rejects.toThrow('no')
   expect(control.active()).toEqual([])
 })
 
-it('is taken over by the next control plane, with the rest of its duration', async () => {
+it('is taken over by the next control plane, with the rest of its duration', async ({
+  createWorld,
+}) => {
   const { clock, control, create, done } = createWorld({
     isInForce: (spec) => spec.kind !== 'kill',
   })

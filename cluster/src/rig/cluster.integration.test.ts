@@ -4,11 +4,8 @@
  * @module-tag cluster
  */
 
-import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
@@ -18,7 +15,7 @@ import type { OrderingDriver } from '@quorumscan/operator'
 import { dataDirectory } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { CommandError, readOwnJson } from '@quorumscan/runtime'
-import { required, until, untilTrue } from '@quorumscan/testkit'
+import { createDirectory, required, serve, until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { Cluster, cleanUp } from './cluster.ts'
@@ -65,7 +62,7 @@ async function startWorld({
   nodeCount?: number
   ordering?: OrderingDriver
 } = {}) {
-  const path = await mkdtemp(join(tmpdir(), 'qs-cluster-'))
+  const { path, ...temporary } = createDirectory()
   const [main, events, hold] = ['main.cjs', 'events', 'hold'].map((name) => join(path, name))
   if (main === undefined || events === undefined || hold === undefined) throw new Error('no paths')
   await writeFile(main, STAND_IN)
@@ -139,7 +136,7 @@ async function startWorld({
     [Symbol.asyncDispose]: async () => {
       if (!hasCrashed) await cluster.stop()
       await cleanUp(prepared.directory, clock)
-      await rm(path, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }
@@ -336,34 +333,30 @@ it('treats a process with malformed replies on its control socket as one that do
   const { cluster } = world
   const received: string[] = []
   let reply = 'rubbish'
-  const agent = createServer((request, response) => {
-    void text(request).then((body) => {
-      received.push(body)
-      response.end(reply)
-    })
-  })
-  agent.listen(cluster.servicesOf('sv-1')[0].faultSocket)
-  await once(agent, 'listening')
-  try {
-    await cluster.faults.apply({ kind: 'lie', node: 'sv-1', lie: 'deny' }, null)
-    await untilTrue('it to be asked again and again', () => received.length > 3)
-    reply = '{"horizon":"many"}'
-    await expect(cluster.prune({ node: 'sv-1', to: 1 })).rejects.toThrow(
-      'its control socket sent a malformed reply to /prune: horizon: Invalid input: expected number, received string',
-    )
-    expect(world.incidents).toEqual([
-      'sv-1: its control socket sent a malformed reply to /faults: it is not JSON',
-    ])
-    expect(world.node('sv-1')?.state).toBe('up')
+  await using _agent = await serve(
+    (request, response) => {
+      void text(request).then((body) => {
+        received.push(body)
+        response.end(reply)
+      })
+    },
+    { at: cluster.servicesOf('sv-1')[0].faultSocket },
+  )
+  await cluster.faults.apply({ kind: 'lie', node: 'sv-1', lie: 'deny' }, null)
+  await untilTrue('it to be asked again and again', () => received.length > 3)
+  reply = '{"horizon":"many"}'
+  await expect(cluster.prune({ node: 'sv-1', to: 1 })).rejects.toThrow(
+    'its control socket sent a malformed reply to /prune: horizon: Invalid input: expected number, received string',
+  )
+  expect(world.incidents).toEqual([
+    'sv-1: its control socket sent a malformed reply to /faults: it is not JSON',
+  ])
+  expect(world.node('sv-1')?.state).toBe('up')
 
-    reply = 'null'
-    const count = received.length
-    await untilTrue('it to receive the fault', () => received.length > count)
-    expect(JSON.parse(received.at(-1) ?? '')).toMatchObject({ lie: 'deny' })
-  } finally {
-    agent.closeAllConnections()
-    agent.close()
-  }
+  reply = 'null'
+  const count = received.length
+  await untilTrue('it to receive the fault', () => received.length > count)
+  expect(JSON.parse(received.at(-1) ?? '')).toMatchObject({ lie: 'deny' })
 })
 
 it('refuses invalid commands with a sentence', async () => {

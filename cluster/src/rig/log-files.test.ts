@@ -1,23 +1,25 @@
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { follow, lastLines } from './log-files.ts'
 
-let directory: string
-let file: string
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qs-logs-'))
-  file = join(directory, 'sv-1.log')
-  writeFileSync(file, 'one\ntwo\nthree\n')
-})
-afterEach(() => rmSync(directory, { recursive: true }))
+const it = base
+  .extend('file', ({ directory }) => {
+    const file = join(directory, 'sv-1.log')
+    writeFileSync(file, 'one\ntwo\nthree\n')
+    return file
+  })
+  .extend(
+    'linesOf',
+    ({ file }) =>
+      (lines: number, bytes = 1000) =>
+        lastLines(file, { lines, bytes }),
+  )
 
-const linesOf = (lines: number, bytes = 1000) => lastLines(file, { lines, bytes })
-
-it('returns the last lines, and none of an empty log', () => {
+it('returns the last lines, and none of an empty log', ({ linesOf, file }) => {
   expect(linesOf(2)).toEqual({ lines: ['two', 'three'], end: 14 })
   expect(linesOf(0).lines).toEqual([])
   // Only whole lines.
@@ -26,7 +28,7 @@ it('returns the last lines, and none of an empty log', () => {
   expect(linesOf(9)).toEqual({ lines: [], end: 0 })
 })
 
-it('follows new text, even in a truncated file, until it is disposed of', async () => {
+it('follows new text, even in a truncated file, until it is disposed of', async ({ file }) => {
   const pieces: string[] = []
   const onPiece = (piece: string) => pieces.push(piece)
   const following = follow(file, { from: 14, clock: createSystemClock(), onPiece })

@@ -5,8 +5,9 @@
  */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
 import { verifyProof } from '@quorumscan/cli'
-import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/ledger'
-import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
+import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
+import { createEntrySigner } from '@quorumscan/ledger/testing'
+import { send, untilTrue } from '@quorumscan/testkit'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { enginePath } from '../testing/engine.ts'
@@ -22,35 +23,15 @@ const ROUND_MS = 3000
 const SUBMITTERS = 24
 /** Three of four blocks are the others'; the rest is what two processors make of four members. */
 const KEPT_MIN = 0.75 * 0.75
-let count = 0
 /** What the end-to-end tests of `up --ordering cometbft` show in little, or nothing but figures. */
 const inFull = it.runIf(IS_LONG)
 
-function sign(
-  genesisHash: string,
-  change: Partial<Parameters<typeof encodeEntry>[0]> = {},
-): Uint8Array {
-  const keyPair = testKeyPair('alice')
-  return encodeEntry(
-    {
-      genesis: genesisHash,
-      participant: keyPair.publicKey,
-      id: String(++count).padStart(32, '0'),
-      notAfter: clock.nowMicros() + 300_000_000,
-      userId: 'alice',
-      actAs: [],
-      readAs: [],
-      commandId: 'allocate',
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
-      commands: [allocatePartyCommand({ hint: 'alice' })],
-      disclosed: [],
-      ...change,
-    },
-    keyPair,
-  )
-}
+const sign = createEntrySigner(() => ({
+  notAfter: clock.nowMicros() + 300_000_000,
+  userId: 'alice',
+  commandId: 'allocate',
+  commands: [allocatePartyCommand({ hint: 'alice' })],
+}))
 
 /** Names the maximum number of contracts of an entry. */
 function signDear(genesisHash: string): Uint8Array {
@@ -60,7 +41,7 @@ function signDear(genesisHash: string): Uint8Array {
   const commands = [1, 101].map((from) =>
     transferCommand({ coinRules: idOf(0), sender, inputs: inputs(from), outputs: [] }),
   )
-  return sign(genesisHash, { actAs: [sender], commands })
+  return sign({ genesis: genesisHash, actAs: [sender], commands })
 }
 
 const statusOf = async (member: Member) =>
@@ -131,7 +112,7 @@ async function startFour(options: MembersOptions = {}) {
     four,
     submitted,
     async order(member: Member) {
-      const bytes = sign(network.genesisHash)
+      const bytes = sign({ genesis: network.genesisHash })
       submitted.push(bytes)
       await submit(member, bytes)
     },
@@ -270,7 +251,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       const [one, two, three, four, twin] = network.members as [
         ...[Member, Member, Member, Member, Member], // Just asked for.
       ]
-      const order = (member: Member) => submit(member, sign(network.genesisHash))
+      const order = (member: Member) => submit(member, sign({ genesis: network.genesisHash }))
       await Promise.all([one, two, three, four].map((member) => member.start()))
       await untilLive([one, two, three, four])
       await twin.loseDisk()

@@ -1,10 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert, createSystemClock, systemRandom, verifySignature } from '@quorumscan/base'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
+import { createDirectory, listen } from '@quorumscan/testkit'
 import { parseGenesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { NODE_COUNT_MAX } from './cluster-shape.ts'
@@ -15,12 +14,9 @@ const clock = createSystemClock()
 const FOUR = { nodeCount: 4, ordering: 'redis' } as const
 const LARGEST = { nodeCount: NODE_COUNT_MAX, ordering: 'cometbft' } as const
 
-async function temporaryDirectory() {
-  const path = await mkdtemp(join(tmpdir(), 'qs-prepare-'))
-  return {
-    directory: dataDirectory(join(path, 'data')),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
-  }
+function temporaryDirectory() {
+  const { path, ...temporary } = createDirectory()
+  return { ...temporary, directory: dataDirectory(join(path, 'data')) }
 }
 
 function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
@@ -36,7 +32,7 @@ function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
 }
 
 it('stores genesis, keys, secrets and ports between starts', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const first = await prepare(temporary.directory)
   const second = await prepare(temporary.directory, { basePort: null })
   expect(second).toEqual(first)
@@ -45,8 +41,8 @@ it('stores genesis, keys, secrets and ports between starts', async () => {
 })
 
 it('lets no two clusters share a genesis hash', async () => {
-  await using one = await temporaryDirectory()
-  await using other = await temporaryDirectory()
+  using one = temporaryDirectory()
+  using other = temporaryDirectory()
   const hashes = [await prepare(one.directory), await prepare(other.directory)].map(
     (prepared) => prepared.genesisHash,
   )
@@ -54,7 +50,7 @@ it('lets no two clusters share a genesis hash', async () => {
 })
 
 it('lets only the owner read files, except the public files of members', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   await prepare(temporary.directory)
   const root = temporary.directory.path
   for (const entry of ['.', ...(await readdir(root, { recursive: true }))]) {
@@ -64,14 +60,14 @@ it('lets only the owner read files, except the public files of members', async (
 })
 
 it('leaves no temporary file behind', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   await Promise.all([prepare(temporary.directory), prepare(temporary.directory)])
   const files = await readdir(temporary.directory.path, { recursive: true })
   expect(files.filter((file) => file.endsWith('.tmp'))).toEqual([])
 })
 
 it('has one result when two starts prepare at the same time', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const [one, other] = await Promise.all([
     prepare(temporary.directory),
     prepare(temporary.directory),
@@ -80,13 +76,13 @@ it('has one result when two starts prepare at the same time', async () => {
 })
 
 it('refuses another size than the one that the genesis fixes', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   await prepare(temporary.directory, { nodeCount: 2 })
   await expect(prepare(temporary.directory, { nodeCount: 4 })).rejects.toThrow('cluster of 2 nodes')
 })
 
 it('refuses a directory of an older layout with what to do, and does not change it', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   await prepare(temporary.directory)
   const { clusterFile } = temporary.directory
   const older = JSON.stringify({ version: 1, nodeCount: 4, basePort: 4600 })
@@ -98,7 +94,7 @@ it('refuses a directory of an older layout with what to do, and does not change 
 })
 
 it('gives each member a voting key and a public key, and records once that it has signed nothing', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { directory } = temporary
   const first = await prepare(directory, { ordering: 'cometbft' })
   const { ordering } = first.genesis
@@ -119,7 +115,7 @@ it.each([
   ['redis', 'cometbft'],
   ['cometbft', 'redis'],
 ] as const)('refuses to order by another than %s once that was chosen', async (first, other) => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   await prepare(temporary.directory, { ordering: first })
   await expect(prepare(temporary.directory, { ordering: other })).rejects.toThrow(
     `a cluster with --ordering ${first}, which its genesis fixes`,
@@ -127,7 +123,7 @@ it.each([
 })
 
 it('treats a directory without an ordering as one with one synchronizer', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { clusterFile } = temporary.directory
   const first = await prepare(temporary.directory)
   const { ordering, ...older } = JSON.parse(await readFile(clusterFile, 'utf8'))
@@ -137,7 +133,7 @@ it('treats a directory without an ordering as one with one synchronizer', async 
 })
 
 it('accepts other rules only for a new cluster', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const overrides = { names: { entryLifetimeMicros: 5_000_000 }, devnet: false }
   const { genesis } = await prepare(temporary.directory, { overrides })
   expect(genesis.names.entryLifetimeMicros).toBe(5_000_000)
@@ -151,13 +147,13 @@ it.each([
   [{ coin: { price: '1.0000000000' } }, '"coin.price"'],
   [{ dso: 'x' }, '"dso"'],
 ])('names what is wrong with the rules %j', async (overrides, want) => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const attempt = prepare(temporary.directory, { overrides: overrides as object })
   await expect(attempt).rejects.toThrow(want)
 })
 
 it('makes no key for the operator party: the party names no existing key', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { genesis } = await prepare(temporary.directory)
   const digits = genesis.dso.slice('DSO::1220'.length)
   expect(digits).toMatch(/^[0-9a-f]{64}$/)
@@ -170,13 +166,8 @@ it('makes no key for the operator party: the party names no existing key', async
 it('takes the next free hundred by default, so that two clusters can run on one machine', async () => {
   const first = await drawBasePort(null, FOUR)
   expect([first >= 4600, first % 100]).toEqual([true, 0])
-  const server = createServer().listen(portsFrom(first, 4).validator, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  try {
-    expect(await drawBasePort(null, FOUR)).toBeGreaterThan(first)
-  } finally {
-    server.close()
-  }
+  await using _server = await listen(() => {}, { at: portsFrom(first, 4).validator })
+  expect(await drawBasePort(null, FOUR)).toBeGreaterThan(first)
 })
 
 it('draws blocks that are equal or share no port', async () => {
@@ -193,12 +184,9 @@ it('draws blocks that are equal or share no port', async () => {
 
 it('names a port that is in use when ports were chosen', async () => {
   const basePort = await drawBasePort(0, FOUR)
-  const server = createServer().listen(portsFrom(basePort, 4).nodes[2], '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  try {
+  {
+    await using _server = await listen(() => {}, { at: basePort + 13 })
     await expect(drawBasePort(basePort, FOUR)).rejects.toThrow(`port ${basePort + 13} is in use`)
-  } finally {
-    server.close()
   }
   expect(await drawBasePort(basePort, FOUR)).toBe(basePort)
   await expect(drawBasePort(65_530, FOUR)).rejects.toThrow('choose a port from 1 to')

@@ -1,11 +1,10 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { LOG_RULES } from '@quorumscan/log'
 import { redisConfig } from '@quorumscan/operator'
 import { isRedisReady, Supervisor } from '@quorumscan/supervisor'
-import { required, startRedis, untilTrue } from '@quorumscan/testkit'
+import { createDirectory, required, startRedis, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { deleteReplicaAt } from './disk-work.ts'
@@ -15,7 +14,7 @@ const clock = createSystemClock()
 
 async function startLogRedis() {
   // With spaces and quotes, as real directories may have.
-  const directory = await mkdtemp(join(tmpdir(), 'qs "r" '))
+  const { path: directory, ...temporary } = createDirectory('"r" ')
   const socketPath = join(directory, 's')
   await writeFile(
     join(directory, 'redis.conf'),
@@ -44,7 +43,7 @@ async function startLogRedis() {
     [Symbol.asyncDispose]: async () => {
       await supervisor.kill('redis')
       await chmod(directory, 0o700)
-      await rm(directory, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

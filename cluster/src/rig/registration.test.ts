@@ -1,7 +1,5 @@
 /** A registration against a validator that is not always ready. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, serve } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { registerName } from './registration.ts'
 
@@ -20,19 +18,18 @@ const late = { error: 'not yet', code: 'OFFSET_NOT_REACHED', retryable: true }
 async function register(first: Readonly<Record<string, readonly Answer[]>>, retryForMs = 1000) {
   const left = new Map(Object.entries(first).map(([path, answers]) => [path, [...answers]]))
   const asked: string[] = []
-  const server = createServer((request, response) => {
+  await using server = await serve((request, response) => {
     const [path, well] = ANSWERS.find(([one]) => one.test(request.url ?? '')) ?? [/^$/, {}]
     const name = path.source.replace('$', '')
     asked.push(name)
     const [status, body] = left.get(name)?.shift() ?? [200, well]
     request.resume().on('end', () => response.writeHead(status).end(JSON.stringify(body)))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const clock = createManualClock()
   const delay = async (ms: number) => void clock.advance(ms)
   try {
     await registerName({
-      validatorUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      validatorUrl: server.url,
       ...{ token: 'token', name: 'alice.unverified.ns', description: '', retryForMs },
       clock: { ...clock, delay },
       onStep: () => {},
@@ -40,9 +37,6 @@ async function register(first: Readonly<Record<string, readonly Answer[]>>, retr
     return asked
   } catch (error) {
     return [...asked, String(error)]
-  } finally {
-    server.closeAllConnections()
-    server.close()
   }
 }
 

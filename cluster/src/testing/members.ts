@@ -1,10 +1,7 @@
 /** For tests: members with real engines, each with a synchronizer in this process and a Redis of its own. */
 
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
@@ -18,7 +15,7 @@ import { forceVote } from '@quorumscan/operator/engine'
 import { createLogger } from '@quorumscan/runtime'
 import type { RunningApp } from '@quorumscan/server'
 import { startSynchronizer } from '@quorumscan/synchronizer'
-import { startRedis } from '@quorumscan/testkit'
+import { createDirectory, freePort, startRedis } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { enginePath } from './engine.ts'
 import { type Propose, startProposer } from './proposer.ts'
@@ -47,7 +44,7 @@ export type MembersOptions = {
 
 export async function startMembers(count: number, options: MembersOptions = {}) {
   const { withTwin = false, propose = null } = options
-  const directory = await mkdtemp(join(tmpdir(), 'qs-members-'))
+  const { path: directory, ...temporary } = createDirectory()
   const keys = await Promise.all(
     Array.from(
       { length: count },
@@ -97,7 +94,7 @@ export async function startMembers(count: number, options: MembersOptions = {}) 
     directory,
     async [Symbol.asyncDispose]() {
       for (const member of members) await member.end()
-      await rm(directory, { recursive: true })
+      temporary[Symbol.dispose]()
     },
   }
 }
@@ -237,12 +234,4 @@ async function enginePidOf(home: string): Promise<number | null> {
     () => ({ stdout: '' }), // No such process.
   )
   return stdout === '' ? null : Number(stdout.trim())
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

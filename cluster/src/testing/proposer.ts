@@ -1,9 +1,9 @@
 /** For tests: a proxy between a member's engine and synchronizer that replaces the entries of its proposals. */
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { SpawnEngine } from '@quorumscan/cometbft'
+import { listen } from '@quorumscan/testkit'
 import { BinaryReader, BinaryWriter } from 'cosmjs-types/binary'
 import { Response } from 'cosmjs-types/tendermint/abci/types'
 
@@ -17,19 +17,20 @@ export async function startProposer(options: {
 }): Promise<AsyncDisposable & { readonly spawnEngine: SpawnEngine }> {
   const { abci, home, propose } = options
   const socketPath = `${abci}.p`
-  const server = createServer((engine) => {
-    const application = connect(abci)
-    const split = createSplitter()
-    engine.on('error', () => application.destroy())
-    application.on('error', () => engine.destroy())
-    engine.pipe(application)
-    application.on('close', () => engine.destroy())
-    application.on('data', (chunk) => {
-      for (const message of split(chunk)) engine.write(changed(message, propose))
-    })
-  })
-  server.listen(socketPath)
-  await once(server, 'listening')
+  const server = await listen(
+    (engine) => {
+      const application = connect(abci)
+      const split = createSplitter()
+      engine.on('error', () => application.destroy())
+      application.on('error', () => engine.destroy())
+      engine.pipe(application)
+      application.on('close', () => engine.destroy())
+      application.on('data', (chunk) => {
+        for (const message of split(chunk)) engine.write(changed(message, propose))
+      })
+    },
+    { at: socketPath },
+  )
   return {
     async spawnEngine(start) {
       const file = join(home, 'config', 'config.toml')
@@ -37,9 +38,7 @@ export async function startProposer(options: {
       await writeFile(file, config.replace(`unix://${abci}`, `unix://${socketPath}`))
       return start()
     },
-    async [Symbol.asyncDispose]() {
-      server.close()
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

@@ -1,10 +1,8 @@
 /** The details of a node: a small HTTP server, and its log file. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Service } from '@quorumscan/supervisor'
+import { createDirectory, serve } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { viewNode } from './node-view.ts'
@@ -22,12 +20,12 @@ function serviceAt(url: string, logFile: string): Service {
 }
 
 it('returns metrics and logs of a process, and refuses documents that are not certificates', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'qs-view-'))
-  const logFile = join(directory, 'sv-1.log')
+  using directory = createDirectory()
+  const logFile = join(directory.path, 'sv-1.log')
   // Longer than the part that is read, which begins in the middle of a line.
   const lines = Array.from({ length: 200 }, (_, index) => `${index} `.padEnd(500, 'x'))
   writeFileSync(logFile, `${lines.join('\n')}\n`)
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     response.end(
       request.url === '/metrics'
         ? '# HELP quorumscan_redis_memory_bytes Memory.\nquorumscan_redis_memory_bytes 1024\n' +
@@ -35,25 +33,16 @@ it('returns metrics and logs of a process, and refuses documents that are not ce
         : '{"offset":1}',
     )
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  // Listening on TCP, so the address is no text.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  try {
-    const { certificate, store, logs } = await viewNode([serviceAt(url, logFile)], genesis)
-    expect(certificate).toEqual({ problem: expect.stringContaining('malformed') })
-    expect(store).toEqual({ memoryBytes: 1024, fileBytes: null, diskFreeBytes: 2e9 })
-    expect(logs.map(({ process }) => process)).toEqual(['sv-1', 'sv-1.redis'])
-    const shown = logs[0]?.lines ?? []
-    expect(shown.length).toBeGreaterThan(50)
-    expect(shown).toEqual(lines.slice(-shown.length))
-    expect(logs[1]?.lines).toEqual([])
-  } finally {
-    server.close()
-    server.closeAllConnections()
-    rmSync(directory, { recursive: true })
-  }
+  const { url } = server
+  const { certificate, store, logs } = await viewNode([serviceAt(url, logFile)], genesis)
+  expect(certificate).toEqual({ problem: expect.stringContaining('malformed') })
+  expect(store).toEqual({ memoryBytes: 1024, fileBytes: null, diskFreeBytes: 2e9 })
+  expect(logs.map(({ process }) => process)).toEqual(['sv-1', 'sv-1.redis'])
+  const shown = logs[0]?.lines ?? []
+  expect(shown.length).toBeGreaterThan(50)
+  expect(shown).toEqual(lines.slice(-shown.length))
+  expect(logs[1]?.lines).toEqual([])
+  await server[Symbol.asyncDispose]()
   const gone = await viewNode([serviceAt(url, logFile)], genesis)
   // By a kept connection, or by a new one.
   expect(gone.certificate).toEqual({ problem: expect.stringMatching(/^re(set|fused)$/) })

@@ -1,8 +1,6 @@
 /** The measured lookup against a proxy and nodes that are small HTTP servers. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
-import { until } from '@quorumscan/testkit'
+import { serve, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { percentile, startProber } from './prober.ts'
 
@@ -11,8 +9,8 @@ const TRUTH = '{"entry":{"name":"dso.ns"}}'
 
 const DENIAL = '{"code":"ENTRY_NOT_FOUND"}'
 
-async function serve(paths: Readonly<Record<string, string>>, type = 'application/json') {
-  const server = createServer((request, response) => {
+const answer = (paths: Readonly<Record<string, string>>, type = 'application/json') =>
+  serve((request, response) => {
     const body = paths[request.url ?? '']
     if (body === undefined || body.includes('ENTRY_NOT_FOUND')) response.statusCode = 404
     response.setHeader('content-type', type)
@@ -20,24 +18,17 @@ async function serve(paths: Readonly<Record<string, string>>, type = 'applicatio
     response.setHeader('x-quorum-offset', '7')
     response.end(body ?? '{"code":"ROUTE_NOT_FOUND"}')
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  // Listening on TCP, so the address is no text.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() }
-}
 
 const atNodes = { kind: 'verified', latencyMs: 1, needed: 2, signers: ['sv-1'], asked: [] }
 const rest = { lookUp: async () => atNodes, clock, isReady: () => true }
 
 it('reports which nodes agree with the proxy, which do not, and which do not answer', async () => {
   const path = '/v0/ans-entries/by-name/dso.ns'
-  await using validator = await serve({ '/v0/scan-proxy/ans-entries/by-name/dso.ns': TRUTH })
-  await using honest = await serve({ [path]: TRUTH })
-  await using liar = await serve({ [path]: '{"entry":null}' })
-  await using denier = await serve({ [path]: DENIAL })
-  await using broken = await serve({})
+  await using validator = await answer({ '/v0/scan-proxy/ans-entries/by-name/dso.ns': TRUTH })
+  await using honest = await answer({ [path]: TRUTH })
+  await using liar = await answer({ [path]: '{"entry":null}' })
+  await using denier = await answer({ [path]: DENIAL })
+  await using broken = await answer({})
   const nodes = [honest, liar, denier, broken].map(({ url }, index) => ({
     name: `sv-${index + 1}`,
     url,
@@ -62,12 +53,12 @@ it('reports which nodes agree with the proxy, which do not, and which do not ans
 it('also asks for a name that does not exist, and detects nodes that invent it or send another content type', async () => {
   const name = 'absent-name.unverified.ns'
   const path = `/v0/ans-entries/by-name/${name}`
-  await using validator = await serve({ [`/v0/scan-proxy/ans-entries/by-name/${name}`]: DENIAL })
-  await using honest = await serve({
+  await using validator = await answer({ [`/v0/scan-proxy/ans-entries/by-name/${name}`]: DENIAL })
+  await using honest = await answer({
     [path]: '{"error":"in other words","code":"ENTRY_NOT_FOUND"}',
   })
-  await using inventor = await serve({ [path]: TRUTH })
-  await using disguised = await serve({ [path]: DENIAL }, 'text/html')
+  await using inventor = await answer({ [path]: TRUTH })
+  await using disguised = await answer({ [path]: DENIAL }, 'text/html')
   const nodes = [honest, inventor, disguised].map(({ url }, index) => ({
     name: `sv-${index + 1}`,
     url,

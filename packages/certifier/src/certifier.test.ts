@@ -1,11 +1,9 @@
 /** What a process believes of the statements that it pulls. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
 import type { WaitingRequest } from '@quorumscan/server'
-import { createTestNetwork, until } from '@quorumscan/testkit'
+import { createTestNetwork, serve, until } from '@quorumscan/testkit'
 import { createWebCrypto, encodeStateStatement } from '@quorumscan/verifier'
 import {
   type Certificate,
@@ -38,21 +36,16 @@ function signedAt(offset: number): Certificate {
 /** Answers polls with these statements, one list a poll, and then lets polls wait. */
 async function startMember(answers: readonly (readonly Certificate[])[]) {
   let pollCount = 0
-  const server = createServer((_, response) => {
+  const server = await serve((_, response) => {
     const answer = answers[pollCount++]
     if (answer !== undefined)
       response.end(`{"statements":[${answer.map(encodeCertificate).join(',')}]}`)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     /** Resolves once all answers were pulled, and a further poll waits. */
     pulled: () =>
       until('all answers to be pulled', async () => pollCount > answers.length || undefined),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
 }
 

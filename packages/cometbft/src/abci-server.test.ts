@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDirectory } from '@quorumscan/testkit'
 import type { DeepPartial } from 'cosmjs-types/helpers'
 import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
 import { expect, it } from 'vitest'
@@ -11,7 +10,7 @@ import type { Application } from './application.ts'
 import { createMessageReader, encodeMessage } from './messages.ts'
 
 async function setUp(answer: Application['answer']) {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-abci-'))
+  const { path: directory, ...temporary } = createDirectory()
   const socketPath = join(directory, 's')
   const problems: unknown[] = []
   const note = (problem: unknown) => problems.push(problem)
@@ -37,7 +36,7 @@ async function setUp(answer: Application['answer']) {
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
-      await rm(directory, { recursive: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

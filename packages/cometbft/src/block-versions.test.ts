@@ -1,12 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
-import { untilTrue } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serve, untilTrue } from '@quorumscan/testkit'
+import { it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { followBlockVersions } from './block-versions.ts'
 
 const DSO = `dso::1220${'00'.repeat(32)}`
@@ -14,36 +12,23 @@ const DSO = `dso::1220${'00'.repeat(32)}`
 const SINCE = 1_700_000_000_000_000
 const LATER = SINCE + 600_000_000
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qs-versions-'))
-})
-afterAll(() => rm(directory, { recursive: true }))
-
 /** A scan node that says which rules stand at which offset; null: nothing of use. */
 async function startNode() {
   const told: { offset: number; rules: Partial<DsoRulesPayload> | null } = { offset: 0, rules: {} }
   let count = 0
-  const server = createServer((_request, response) => {
+  const server = await serve((_request, response) => {
     count++
     const payload = { dso: DSO, protocolVersion: 3, nextVersion: null, svs: [], ...told.rules }
     const contract = { payload: dsoRules.type.encode(payload) }
     response.setHeader('x-ledger-offset', told.offset)
     response.end(told.rules === null ? '{' : JSON.stringify({ dso_rules: { contract } }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    told,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    count: () => count,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return { ...server, told, count: () => count }
 }
 
-it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async () => {
+it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async ({
+  directory,
+}) => {
   await using node = await startNode()
   const system = createSystemClock()
   /** Rounds follow one another at once; an answer may take as long as ever. */
@@ -83,7 +68,9 @@ it('blocks are checked as the scan node of the operator reports, and as it repor
   expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
 })
 
-it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async () => {
+it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async ({
+  directory,
+}) => {
   const file = join(directory, 'unreadable.json')
   await mkdir(file)
   const options = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { connect, type Socket } from 'node:net'
+import { createManualClock, freePort, listen, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { acceptForEngine } from './engine-acceptor.ts'
 
@@ -16,12 +16,12 @@ async function setUp() {
   const address = `${HOST}:${await freePort()}`
   const acceptor = await acceptForEngine({ address, clock })
   const [, enginePort] = (await acceptor.nextEngineAddress()).split(':')
-  const engine = createServer((socket) => {
-    socket.on('error', () => {}) // The close that follows counts.
-    socket.on('data', (data) => void socket.write(String(data) === 'member' ? ADMISSION : data))
-  })
-  engine.listen(Number(enginePort), HOST)
-  await once(engine, 'listening')
+  const engine = await listen(
+    (socket) => {
+      socket.on('data', (data) => void socket.write(String(data) === 'member' ? ADMISSION : data))
+    },
+    { at: Number(enginePort) },
+  )
   const sockets: Socket[] = []
   return {
     clock,
@@ -35,18 +35,9 @@ async function setUp() {
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       await acceptor[Symbol.asyncDispose]()
-      engine.close()
+      await engine[Symbol.asyncDispose]()
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // It listens on TCP.
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Says what it is and waits until the engine has answered in full. */

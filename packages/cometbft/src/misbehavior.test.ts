@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKeyPair } from '@quorumscan/base'
 import { createTestNetwork } from '@quorumscan/testkit'
+import { it as fixtures } from '@quorumscan/testkit/fixtures'
 import {
   type CometbftOrdering,
   chainIdOf,
@@ -11,7 +11,7 @@ import {
   parseGenesis,
   verifyEvidence,
 } from '@quorumscan/verifier'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { nodeIdOf } from './engine-files.ts'
 import { EngineUnavailableError } from './engine-rpc.ts'
 import { createMisbehavior } from './misbehavior.ts'
@@ -69,13 +69,7 @@ const blockWith = (...pairs: readonly (readonly [SignedVote, SignedVote])[]) => 
   },
 })
 
-let directory: string
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qs-misbehavior-'))
-})
-afterEach(() => rm(directory, { recursive: true }))
-
-function open(answer: () => unknown) {
+const it = fixtures.extend('open', ({ directory }) => (answer: () => unknown) => {
   const asked: unknown[] = []
   const found: Evidence[] = []
   const created = createMisbehavior({
@@ -92,10 +86,10 @@ function open(answer: () => unknown) {
     onFound: (evidence) => found.push(evidence),
   })
   return { created, asked, found }
-}
+})
 
 describe('what members signed twice', () => {
-  it.each([
+  it.for([
     ['votes for two blocks', vote('aa'), vote('bb'), { round: 0, step: 'prevote' }],
     [
       'in a later round, and for none',
@@ -103,7 +97,7 @@ describe('what members signed twice', () => {
       vote('aa', { type: 2, round: 3, block_id: { hash: '', parts: { total: 0, hash: '' } } }),
       { round: 3, step: 'precommit' },
     ],
-  ])('is evidence: %s', async (_, one, other, about) => {
+  ] as const)('is evidence: %s', async ([_, one, other, about], { open }) => {
     const { created, asked, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -121,14 +115,14 @@ describe('what members signed twice', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it.each([
+  it.for([
     ['the same block', vote('aa'), vote('aa', { timestamp: '2026-11-22T10:00:01Z' })],
     ['another round', vote('aa'), vote('bb', { round: 1 })],
     ['another step', vote('aa'), vote('bb', { type: 2 })],
     ['another height', vote('aa'), vote('bb', { height: '8' })],
     ['what is not a vote', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
     ['another key', vote('aa'), vote('bb', {}, createKeyPair())],
-  ])('is not evidence where the second is of %s', async (_, one, other) => {
+  ] as const)('is not evidence where the second is of %s', async ([_, one, other], { open }) => {
     const { created, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -136,7 +130,7 @@ describe('what members signed twice', () => {
     expect([found, misbehavior.list()]).toEqual([[], []])
   })
 
-  it('is not evidence in another network', async () => {
+  it('is not evidence in another network', async ({ open }) => {
     const { created, found } = open(() => blockWith([vote('aa'), vote('bb')]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -146,7 +140,7 @@ describe('what members signed twice', () => {
     await expect(verified).rejects.toThrow('another network')
   })
 
-  it('is asked for again after a restart, and stays', async () => {
+  it('is asked for again after a restart, and stays', async ({ open }) => {
     const before = await open(() => {
       throw new EngineUnavailableError('away')
     }).created
@@ -158,7 +152,9 @@ describe('what members signed twice', () => {
     expect((await open(() => blockWith()).created).list()).toEqual(after.list())
   })
 
-  it('stays noted where it cannot be verified, for the next start, and keeps no other from being found', async () => {
+  it('stays noted where it cannot be verified, for the next start, and keeps no other from being found', async ({
+    open,
+  }) => {
     const forged = blockWith([vote('aa'), vote('bb', {}, createKeyPair())])
     const good = blockWith([vote('aa'), vote('bb')])
     let height = 0
@@ -175,7 +171,10 @@ describe('what members signed twice', () => {
     expect(after.asked).toEqual([['block', { height: '9' }]])
   })
 
-  it('is not begun from nothing where what was found before cannot be read', async () => {
+  it('is not begun from nothing where what was found before cannot be read', async ({
+    directory,
+    open,
+  }) => {
     await mkdir(join(directory, 'kept.json'))
     await expect(open(() => blockWith()).created).rejects.toThrow('kept.json')
   })

@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import type { EntryRefusal } from '@quorumscan/log'
-import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { createDirectory, createManualClock, serve, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { encodeBundle } from './bundles.ts'
 import { createEngineRpc } from './engine-rpc.ts'
@@ -18,16 +15,18 @@ async function setUp(
   answer: () => Answer | Promise<Answer>,
   take: (bytes: Uint8Array) => EntryRefusal | null = () => null,
 ) {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-submission-'))
+  const directory = createDirectory()
+  const socketPath = join(directory.path, 'engine')
   const asked: unknown[] = []
-  const server = createServer(async (request, response) => {
-    asked.push(JSON.parse(await text(request)))
-    const said = await answer()
-    if (said === 'nothing') request.socket.destroy()
-    else response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...said }))
-  })
-  const socketPath = join(directory, 'engine')
-  await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+  const server = await serve(
+    async (request, response) => {
+      asked.push(JSON.parse(await text(request)))
+      const said = await answer()
+      if (said === 'nothing') request.socket.destroy()
+      else response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...said }))
+    },
+    { at: socketPath },
+  )
   const clock = createManualClock(0)
   const ordered = new Set<string>()
   const submission = createSubmission({
@@ -46,9 +45,8 @@ async function setUp(
       submission.ordered(sha256Hex(bytes))
     },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-      await rm(directory, { recursive: true })
+      await server[Symbol.asyncDispose]()
+      directory[Symbol.dispose]()
     },
   }
 }

@@ -4,9 +4,10 @@ import { type Clock, createSystemClock, type Random, systemRandom } from '@quoru
 import { ScanError } from '@quorumscan/errors'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import { createLogger, createMetrics } from '@quorumscan/runtime'
-import { startRedis, type TestRedis, until, untilTrue } from '@quorumscan/testkit'
+import { startRedis, until, untilTrue } from '@quorumscan/testkit'
+import { itWithRedis as it, type SharedRedis } from '@quorumscan/testkit/fixtures'
 import type { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import type { JobDefinition } from './job.ts'
 import { openJobs } from './jobs.ts'
 import { openProcessQueues } from './node-queues.ts'
@@ -58,7 +59,7 @@ const stream = { write: (line: string) => logged.push(JSON.parse(line)) }
 const log = createLogger({ name: 'jobs', level: 'warn', stream })
 
 function startJobs(
-  redis: TestRedis,
+  redis: SharedRedis,
   ledger: Ledger,
   process: JobDefinition<object>['process'],
   {
@@ -79,8 +80,7 @@ function startJobs(
   })
 }
 
-it('does all that is due, each once, and leaves nothing in Redis', async () => {
-  await using redis = await startRedis()
+it('does all that is due, each once, and leaves nothing in Redis', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(700)
   await using jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
@@ -94,8 +94,7 @@ it('does all that is due, each once, and leaves nothing in Redis', async () => {
   expect(await client.redis.keys(`jobs:${JOB}:00*`)).toEqual([])
 })
 
-it('tries again what may succeed later, and does it in the end', async () => {
-  await using redis = await startRedis()
+it('tries again what may succeed later, and does it in the end', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(1)
   let runs = 0
@@ -110,8 +109,7 @@ it('tries again what may succeed later, and does it in the end', async () => {
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('reads again and acts again at once when the ledger moved on meanwhile', async () => {
-  await using redis = await startRedis()
+it('reads again and acts again at once when the ledger moved on meanwhile', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(10)
   const runs = new Map<string, number>()
@@ -135,8 +133,9 @@ it('reads again and acts again at once when the ledger moved on meanwhile', asyn
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('drops what can never succeed, records why, and does not retry it at once', async () => {
-  await using redis = await startRedis()
+it('drops what can never succeed, records why, and does not retry it at once', async ({
+  redis,
+}) => {
   const world = createDueLedger(JOB)
   world.add(2)
   const [refused, broken] = [...world.due.keys()]
@@ -168,8 +167,7 @@ it('drops what can never succeed, records why, and does not retry it at once', a
   expect(runs.filter((id) => id === refused)).toHaveLength(1)
 })
 
-it('leaves alone for a while what asked for it', async () => {
-  await using redis = await startRedis()
+it('leaves alone for a while what asked for it', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(1)
   const [patient] = [...world.due.keys()]
@@ -264,8 +262,9 @@ await openJobs(app, {
 })
 `
 
-it('runs a job of a killed process again, from the queue, within the stated time', async () => {
-  await using redis = await startRedis()
+it('runs a job of a killed process again, from the queue, within the stated time', async ({
+  redis,
+}) => {
   const contractId = `00${'ab'.repeat(32)}`
   const args = ['--input-type=module', '-e', HANGING_PROCESS]
   const killed = spawn(process.execPath, [...args, redis.socketPath, 'jobs', JOB, contractId])
@@ -287,8 +286,9 @@ it('runs a job of a killed process again, from the queue, within the stated time
   expect(runs).toEqual([contractId])
 })
 
-it('keeps what is queued over an orderly restart, until the replica has caught up', async () => {
-  await using redis = await startRedis()
+it('keeps what is queued over an orderly restart, until the replica has caught up', async ({
+  redis,
+}) => {
   const world = createDueLedger(JOB)
   world.add(1)
   const [contractId] = [...world.due.keys()]
@@ -322,8 +322,7 @@ it('keeps what is queued over an orderly restart, until the replica has caught u
   await untilTrue('the job to run again', () => runs.length > 0)
 })
 
-it('lists a dropped job once, and adds it again for its operator', async () => {
-  await using redis = await startRedis()
+it('lists a dropped job once, and adds it again for its operator', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(2)
   const [repaired = '', broken = ''] = [...world.due.keys()]
@@ -370,8 +369,7 @@ it('closes in bounded time with jobs running and Redis dead', async () => {
   await jobs[Symbol.asyncDispose]()
 })
 
-it('does nothing while the replica catches up', async () => {
-  await using redis = await startRedis()
+it('does nothing while the replica catches up', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(1)
   let isLive = false
@@ -394,11 +392,11 @@ it('refuses a Redis that may evict keys', async () => {
   await expect(startJobs(redis, world.ledger, async () => {})).rejects.toThrow(/noeviction/)
 })
 
-function openQueues(redis: TestRedis) {
+function openQueues(redis: SharedRedis) {
   return openProcessQueues({ redis: { path: redis.socketPath }, kind: 'scan', clock })
 }
 
-async function failuresIn(redis: TestRedis) {
+async function failuresIn(redis: SharedRedis) {
   await using queues = await openQueues(redis)
   return (await queues.list()).failures
 }

@@ -20,14 +20,9 @@ import {
 import { MemoryLedger } from '@quorumscan/ledger/testing'
 import { type Command, type Contract, partyIdOf } from '@quorumscan/model'
 import { createMetrics } from '@quorumscan/runtime'
-import {
-  createTestNetwork,
-  startRedis,
-  type TestRedis,
-  testKeyPair,
-  untilTrue,
-} from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { createTestNetwork, testKeyPair, untilTrue } from '@quorumscan/testkit'
+import { itWithRedis as it, type SharedRedis } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import type { OperatorDeps } from './job.ts'
 import { openJobs } from './jobs.ts'
 import { operatorJobs } from './operator-jobs.ts'
@@ -120,7 +115,7 @@ function createWorld() {
 type World = ReturnType<typeof createWorld>
 
 function startOperator(
-  redis: TestRedis,
+  redis: SharedRedis,
   world: World,
   options: { index: number; refuse?: () => boolean },
 ) {
@@ -143,8 +138,9 @@ const confirmationsOf = (world: World) =>
     count: world.memory.byKey(`confirmations:${contractId}`).length,
   }))
 
-it('a paid name becomes an entry when the third super-validator confirms, not before', async () => {
-  await using redis = await startRedis()
+it('a paid name becomes an entry when the third super-validator confirms, not before', async ({
+  redis,
+}) => {
   const world = createWorld()
   await using _first = await startOperator(redis, world, { index: 0 })
   await using _second = await startOperator(redis, world, { index: 1 })
@@ -158,8 +154,7 @@ it('a paid name becomes an entry when the third super-validator confirms, not be
   expect(await failureCount(redis, 2)).toBe(0)
 })
 
-it('submissions whose outcome is unknown are repeated until they are seen', async () => {
-  await using redis = await startRedis()
+it('submissions whose outcome is unknown are repeated until they are seen', async ({ redis }) => {
   const world = createWorld()
   let isOrderingAway = true
   let refusals = 0
@@ -176,8 +171,7 @@ it('submissions whose outcome is unknown are repeated until they are seen', asyn
   await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
 })
 
-it('an entry and its subscription end without a renewal, and rounds advance', async () => {
-  await using redis = await startRedis()
+it('an entry and its subscription end without a renewal, and rounds advance', async ({ redis }) => {
   const world = createWorld()
   world.pay('alice.unverified.ns')
   await using _first = await startOperator(redis, world, { index: 0 })
@@ -197,8 +191,9 @@ it('an entry and its subscription end without a renewal, and rounds advance', as
   })
 })
 
-it('a payment that is not confirmed in time is refunded by one super-validator alone', async () => {
-  await using redis = await startRedis()
+it('a payment that is not confirmed in time is refunded by one super-validator alone', async ({
+  redis,
+}) => {
   const world = createWorld()
   world.pay('alice.unverified.ns')
   const [payment] = world.memory.all(subscriptionInitialPayment)
@@ -210,8 +205,7 @@ it('a payment that is not confirmed in time is refunded by one super-validator a
   expect(world.memory.byKey(`party:LockedCoin:${alice.party}`)).toEqual([])
 })
 
-it('a request that is not paid is ended with its context', async () => {
-  await using redis = await startRedis()
+it('a request that is not paid is ended with its context', async ({ redis }) => {
   const world = createWorld()
   world.memory.submit({
     keyPair: alice.keyPair,
@@ -236,8 +230,9 @@ it('a request that is not paid is ended with its context', async () => {
   expect(world.memory.all(subscriptionRequest)).toEqual([])
 })
 
-it('after a standstill each due round is closed once, oldest first, also by one node alone', async () => {
-  await using redis = await startRedis()
+it('after a standstill each due round is closed once, oldest first, also by one node alone', async ({
+  redis,
+}) => {
   const world = createWorld()
   const numbers = () =>
     world.memory
@@ -254,7 +249,7 @@ it('after a standstill each due round is closed once, oldest first, also by one 
   expect(await failureCount(redis, 0)).toBe(0)
 })
 
-async function failureCount(redis: TestRedis, index: number): Promise<number> {
+async function failureCount(redis: SharedRedis, index: number): Promise<number> {
   const client = redis.connect()
   try {
     return await client.llen(`jobs-${index}:failures`)

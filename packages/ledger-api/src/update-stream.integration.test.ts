@@ -2,10 +2,11 @@
 import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
-import { createSeededIntegers, growRandomLog } from '@quorumscan/replica/testing'
-import { createManualClock, send } from '@quorumscan/testkit'
+import { growRandomLog } from '@quorumscan/replica/testing'
+import { createManualClock, createSeededIntegers, send } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { formatInstant } from './instants.ts'
 import { type MemoryHistory, startHistory } from './testing/memory-history.ts'
@@ -27,25 +28,56 @@ const end = ledger.head().offset
 const clock = createManualClock()
 const everyone: Right[] = [{ kind: 'CanReadAsAnyParty' }]
 const caller = { userId: 'reader', rights: everyone }
-let history: MemoryHistory
-let feed: UpdateFeed
-let deps: UpdatesDeps
-
-beforeAll(async () => {
-  let cuts = 0
-  history = await startHistory(scenario, { nextCut: () => 1 + (cuts++ % 37) })
-  feed = createUpdateFeed(history.replica)
-  deps = {
-    feed,
-    clock,
-    synchronizerId: 'sync::1220ab',
-    replica: history.replica,
-  }
-})
-afterAll(async () => {
-  feed?.close()
-  await history?.[Symbol.asyncDispose]()
-})
+const network = scenario.network
+const it = base
+  .extend('history', { scope: 'file' }, async ({ fileResources }) => {
+    let cuts = 0
+    return fileResources.opened(await startHistory(scenario, { nextCut: () => 1 + (cuts++ % 37) }))
+  })
+  .extend('feed', { scope: 'file' }, ({ history, fileResources }) => {
+    const feed = createUpdateFeed(history.replica)
+    fileResources.onClose(() => feed.close())
+    return feed
+  })
+  .extend(
+    'deps',
+    { scope: 'file' },
+    ({ feed, history }): UpdatesDeps => ({
+      feed,
+      clock,
+      synchronizerId: 'sync::1220ab',
+      replica: history.replica,
+    }),
+  )
+  .extend(
+    'read',
+    ({ deps }) =>
+      async (
+        plain: PlainFormat,
+        range: { begin: number; end: number; descending: boolean },
+      ): Promise<Wire[]> => {
+        const request = {
+          beginExclusive: range.begin,
+          endInclusive: range.end,
+          descendingOrder: range.descending,
+          verbose: false,
+          updateFormat: toWireFormat(plain),
+        }
+        const open = await openUpdates(deps)(request as never, caller)
+        const found: Wire[] = []
+        for await (const elements of open(new AbortController().signal))
+          found.push(...elements.map((element) => JSON.parse(element) as Wire))
+        return found
+      },
+  )
+  .extend(
+    'local',
+    ({ deps }) =>
+      (elements: Wire[]): Wire[] =>
+        JSON.parse(
+          JSON.stringify(elements).replaceAll(network.genesis.synchronizerId, deps.synchronizerId),
+        ),
+  )
 
 const parties = [
   ...new Set(
@@ -115,24 +147,6 @@ const EVERYTHING: PlainFormat = {
 
 type Wire = Record<string, never>
 
-async function read(
-  plain: PlainFormat,
-  range: { begin: number; end: number; descending: boolean },
-): Promise<Wire[]> {
-  const request = {
-    beginExclusive: range.begin,
-    endInclusive: range.end,
-    descendingOrder: range.descending,
-    verbose: false,
-    updateFormat: toWireFormat(plain),
-  }
-  const open = await openUpdates(deps)(request as never, caller)
-  const found: Wire[] = []
-  for await (const elements of open(new AbortController().signal))
-    found.push(...elements.map((element) => JSON.parse(element) as Wire))
-  return found
-}
-
 function expected(plain: PlainFormat): unknown[] {
   return ledger.entries().flatMap(({ offset, recordTime }, index) => {
     const result = ledger.results()[index]
@@ -198,7 +212,7 @@ const comparable = (updates: unknown[]) =>
 describe(`a log of ${end} entries from seed ${seed}`, () => {
   it('a stream equals the plain projection for any filter', {
     tags: ['many-cases'],
-  }, async () => {
+  }, async ({ read }) => {
     await fc.assert(
       fc.asyncProperty(format, async (plain) => {
         const found = await read(plain, { begin: 0, end, descending: false })
@@ -210,7 +224,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
 
   it('any cut of the range, in either direction, gives the same union', {
     tags: ['many-cases'],
-  }, async () => {
+  }, async ({ read }) => {
     await fc.assert(
       fc.asyncProperty(
         format,
@@ -235,7 +249,9 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     )
   })
 
-  it('a created event has all members, and its values are those of the contract', async () => {
+  it('a created event has all members, and its values are those of the contract', async ({
+    read,
+  }) => {
     const plain: PlainFormat = {
       byParty: {},
       anyParty: [
@@ -280,7 +296,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
   })
 })
 
-it('an open stream has every update once, for any number of portions', async () => {
+it('an open stream has every update once, for any number of portions', async ({ feed, deps }) => {
   const stopping = new AbortController()
   const inPortions: UpdateFeed = {
     ...feed,
@@ -313,7 +329,7 @@ it('an open stream has every update once, for any number of portions', async () 
   expect(comparable(found.map(delivered))).toEqual(comparable(expected(EVERYTHING)))
 })
 
-it('a stream overtaken by pruning fails like one that begins too early', async () => {
+it('a stream overtaken by pruning fails like one that begins too early', async ({ deps }) => {
   await using own = await startHistory(scenario)
   // What was pruned when the request was checked is that of the other history: nothing.
   const ownDeps = { ...deps, feed: createUpdateFeed(own.replica) }
@@ -336,7 +352,6 @@ it('a stream overtaken by pruning fails like one that begins too early', async (
 })
 
 describe('over the network', () => {
-  const network = scenario.network
   const asCaller = { ...caller, expiresAt: null }
   const serverOf = (of: MemoryHistory) =>
     startUpdateServer(of, {
@@ -347,10 +362,6 @@ describe('over the network', () => {
   const offsetOf = (element: Wire) =>
     Number(
       (Object.values(element['update'] ?? {})[0] as { value: { offset: number } }).value.offset,
-    )
-  const local = (elements: Wire[]): Wire[] =>
-    JSON.parse(
-      JSON.stringify(elements).replaceAll(network.genesis.synchronizerId, deps.synchronizerId),
     )
 
   /** Frames of a stream, until `count` came or it ended; then the connection is dropped without a word. */
@@ -370,7 +381,7 @@ describe('over the network', () => {
 
   it('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', {
     tags: ['many-cases'],
-  }, async () => {
+  }, async ({ history, read, local }) => {
     await using server = await serverOf(history)
     const size = fc.integer({ min: 1, max: 200 })
     await fc.assert(
@@ -398,7 +409,10 @@ describe('over the network', () => {
     )
   })
 
-  it('resuming after dropped connections, while the log grows, loses and repeats nothing', async () => {
+  it('resuming after dropped connections, while the log grows, loses and repeats nothing', async ({
+    read,
+    local,
+  }) => {
     const plain = EVERYTHING
     const wanted = await read(plain, { begin: 0, end, descending: false })
     const first = Math.floor(end / 3)

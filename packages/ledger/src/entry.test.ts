@@ -1,29 +1,22 @@
 import { concatBytes, fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
-import type { Submission } from '@quorumscan/model'
 import { testKeyPair } from '@quorumscan/testkit'
 import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { decodeEntry, encodeEntry } from './entry.ts'
 import { ENTRY_BYTES_MAX } from './limits.ts'
+import { submissionOf } from './testing/submissions.ts'
 
 const GENESIS = 'ab'.repeat(32)
 const keyPair = testKeyPair('alice')
-const submission: Submission = {
+const submission = submissionOf({
   genesis: GENESIS,
   participant: keyPair.publicKey,
   id: '01'.repeat(16),
   notAfter: 5,
-  userId: 'alice',
   actAs: [`alice::1220${'cd'.repeat(32)}`],
-  readAs: [],
-  commandId: 'c',
-  submissionId: '',
-  workflowId: '',
-  deduplication: { kind: 'duration', micros: 0 },
   commands: [{ kind: 'create', template: 't', argument: { text: 'é😀' } }],
-  disclosed: [],
-}
+})
 
 /** An entry around any body, with a valid signature. */
 function entryAround(body: Uint8Array): Uint8Array {

@@ -1,6 +1,7 @@
 import { createSystemClock, sha256Hex, systemRandom, utf8 } from '@quorumscan/base'
-import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
-import { describe, expect, it } from 'vitest'
+import { startRedis, untilTrue } from '@quorumscan/testkit'
+import { itWithRedis as it, type SharedRedis } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { type BlockStore, createBlockStore } from './block-store.ts'
 import { encodeGroup, LogGroupError } from './group.ts'
 import { LogFencedError } from './log-errors.ts'
@@ -9,7 +10,7 @@ import { trimLog } from './trim.ts'
 const START = 1_700_000_000_000_000
 const appHash = 'cd'.repeat(32)
 
-function setUp(redis: TestRedis, onProblem: (error: unknown) => void = () => {}) {
+function setUp(redis: SharedRedis, onProblem: (error: unknown) => void = () => {}) {
   const closing = new AbortController()
   const store = createBlockStore({
     redis: { path: redis.socketPath },
@@ -39,8 +40,7 @@ async function fill(store: BlockStore, count: number) {
 }
 
 describe('the blocks of a member', () => {
-  it('are read with their height and app hash', async () => {
-    await using redis = await startRedis()
+  it('are read with their height and app hash', async ({ redis }) => {
     using one = setUp(redis)
     expect(await one.store.newest()).toBeNull()
     expect(await one.store.newerThan(0)).toEqual([])
@@ -54,8 +54,7 @@ describe('the blocks of a member', () => {
     })
   })
 
-  it('are read from the newest back to a record time, in several portions', async () => {
-    await using redis = await startRedis()
+  it('are read from the newest back to a record time, in several portions', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 70)
     const heights = async (recordTime: number) =>
@@ -65,16 +64,14 @@ describe('the blocks of a member', () => {
     expect(await heights(0)).toHaveLength(70)
   })
 
-  it('are stored once, however often one is appended', async () => {
-    await using redis = await startRedis()
+  it('are stored once, however often one is appended', async ({ redis }) => {
     using one = setUp(redis)
     await one.store.append(...block(1))
     await one.store.append(...block(1))
     expect(await one.store.newerThan(0)).toHaveLength(1)
   })
 
-  it('are not appended to a log that ends elsewhere', async () => {
-    await using redis = await startRedis()
+  it('are not appended to a log that ends elsewhere', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 2)
     // The other process knows a block less; the lost end of a log looks so, too.
@@ -114,8 +111,7 @@ describe('the blocks of a member', () => {
     await redis.restart()
   })
 
-  it('are distinguished from groups without a seal', async () => {
-    await using redis = await startRedis()
+  it('are distinguished from groups without a seal', async ({ redis }) => {
     using one = setUp(redis)
     const client = redis.connect()
     await client.xadd('log', '1-0', 'g', Buffer.from(block(1)[0].bytes), 's', 'no seal')
@@ -123,8 +119,9 @@ describe('the blocks of a member', () => {
     await expect(one.store.newest()).rejects.toThrow('no seal')
   })
 
-  it('are found by offset, and by the app hash at an offset: the newest block that is not a checkpoint', async () => {
-    await using redis = await startRedis()
+  it('are found by offset, and by the app hash at an offset: the newest block that is not a checkpoint', async ({
+    redis,
+  }) => {
     using one = setUp(redis)
     expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])
     // Of two entries each; the 4th, 8th, … block, and the three after it, agree on the former.
@@ -162,8 +159,7 @@ describe('the blocks of a member', () => {
     expect(await heightsAt(104)).toEqual([52, 52])
   })
 
-  it('are all replaced by the block with which the log begins', async () => {
-    await using redis = await startRedis()
+  it('are all replaced by the block with which the log begins', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 3)
     const [{ bytes }, seal] = block(40)

@@ -1,5 +1,6 @@
-import { encodeEntry, NEWEST_RULES, transferCommand } from '@quorumscan/ledger'
-import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
+import { NEWEST_RULES, transferCommand } from '@quorumscan/ledger'
+import { createEntrySigner } from '@quorumscan/ledger/testing'
+import { createTestNetwork } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEntryChecker } from './check-entry.ts'
 
@@ -12,9 +13,10 @@ const PARTY = `alice::1220${'00'.repeat(32)}`
 /** Inputs of one transfer (`limits.ts` of the ledger). */
 const INPUTS_MAX = 100
 
+const sign = createEntrySigner(() => ({ genesis: genesisHash, notAfter: 60_000_000 }))
+
 /** An entry that names so many contracts, of which the rules of coin are one. */
 function entryOf(contractCount: number): Uint8Array {
-  const keyPair = testKeyPair('alice')
   const ids = Array.from({ length: contractCount - 1 }, (_, index) => idOf(index + 1))
   const transfers = Array.from({ length: Math.ceil(ids.length / INPUTS_MAX) }, (_, index) =>
     transferCommand({
@@ -24,24 +26,7 @@ function entryOf(contractCount: number): Uint8Array {
       outputs: [],
     }),
   )
-  return encodeEntry(
-    {
-      genesis: genesisHash,
-      participant: keyPair.publicKey,
-      id: String(contractCount).padStart(32, '0'),
-      notAfter: 60_000_000,
-      userId: 'alice',
-      actAs: [PARTY],
-      readAs: [],
-      commandId: 'transfer',
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
-      commands: transfers,
-      disclosed: [],
-    },
-    keyPair,
-  )
+  return sign({ actAs: [PARTY], commands: transfers })
 }
 
 it('refuses an entry only if no known version allows it, and counts its contracts by each version', () => {

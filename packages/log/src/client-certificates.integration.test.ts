@@ -13,102 +13,103 @@ import {
   type TestAuthority,
   untilTrue,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { createLogClient } from './log-client.ts'
 
 const LOOK_MS = 10_000
 const signal = new AbortController().signal
 
-let servers: TestAuthority
-let followers: TestAuthority
-let others: TestAuthority
-beforeAll(async () => {
-  ;[servers, followers, others] = await Promise.all([
-    createAuthority('servers'),
-    createAuthority('followers'),
-    createAuthority('others'),
-  ])
-})
-afterAll(async () => {
-  for (const authority of [servers, followers, others]) await authority?.[Symbol.asyncDispose]()
-})
-
-async function startSynchronizer() {
-  const clock = createManualClock()
-  const clientCaFile = join(servers.directory, 'clients')
-  await copyFile(followers.caFile, clientCaFile)
-  const app = {
-    clock,
-    logger: createLogger({ name: 't', level: 'silent' }),
-    metrics: createMetrics(),
-  }
-  const shown = { ...(await servers.issue('synchronizer')), clientCaFile }
-  const unused = async () => expect.fail('not called')
-  /** Who submitted. */
-  const submitters: { readonly key: string; readonly isPeer: boolean }[] = []
-  const handlers: Handlers<typeof synchronizerRoutes> = {
-    livez: async () => ({ body: null }),
-    readyz: unused,
-    getStatus: unused,
-    getVersion: unused,
-    readEngine: unused,
-    listOrderingEvidence: unused,
-    followLog: async () => ({ body: new TextEncoder().encode('the log') }),
-    submitEntry: async ({ client: { key, isPeer } }) => {
-      submitters.push({ key, isPeer })
-      return { body: { accepted: true } }
-    },
-  }
-  const server = buildServer({
-    routes: synchronizerRoutes,
-    handlers,
-    prefix: null,
-    rateLimit: { unitsPerSecond: 100 },
-    clock,
-    certificate: await openTlsCertificate(shown, app),
+const it = base
+  .extend('servers', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await createAuthority('servers')),
+  )
+  .extend('followers', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await createAuthority('followers')),
+  )
+  .extend('others', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await createAuthority('others')),
+  )
+  .extend('startSynchronizer', ({ servers, followers }) => async () => {
+    const clock = createManualClock()
+    const clientCaFile = join(servers.directory, 'clients')
+    await copyFile(followers.caFile, clientCaFile)
+    const app = {
+      clock,
+      logger: createLogger({ name: 't', level: 'silent' }),
+      metrics: createMetrics(),
+    }
+    const shown = { ...(await servers.issue('synchronizer')), clientCaFile }
+    const unused = async () => expect.fail('not called')
+    /** Who submitted. */
+    const submitters: { readonly key: string; readonly isPeer: boolean }[] = []
+    const handlers: Handlers<typeof synchronizerRoutes> = {
+      livez: async () => ({ body: null }),
+      readyz: unused,
+      getStatus: unused,
+      getVersion: unused,
+      readEngine: unused,
+      listOrderingEvidence: unused,
+      followLog: async () => ({ body: new TextEncoder().encode('the log') }),
+      submitEntry: async ({ client: { key, isPeer } }) => {
+        submitters.push({ key, isPeer })
+        return { body: { accepted: true } }
+      },
+    }
+    const server = buildServer({
+      routes: synchronizerRoutes,
+      handlers,
+      prefix: null,
+      rateLimit: { unitsPerSecond: 100 },
+      clock,
+      certificate: await openTlsCertificate(shown, app),
+    })
+    await server.listen({ host: '127.0.0.1', port: 0 })
+    const serials: string[] = []
+    server.server.on('secureConnection', (socket: TLSSocket) => {
+      serials.push(socket.getPeerCertificate().serialNumber)
+    })
+    const { port } = server.server.address() as { port: number }
+    return {
+      url: `https://127.0.0.1:${port}`,
+      clock,
+      clientCaFile,
+      submitters,
+      /** Of the certificates of those who connected. */
+      serials,
+      cutAll: () => server.server.closeAllConnections(),
+      [Symbol.asyncDispose]: () => server.close(),
+    }
   })
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const serials: string[] = []
-  server.server.on('secureConnection', (socket: TLSSocket) => {
-    serials.push(socket.getPeerCertificate().serialNumber)
+  .extend('follow', ({ servers }) => (url: string, own: OwnFiles | null) => {
+    const named = (variable: string, file: string) => ({ variable, file })
+    const trust = openClientTls({
+      ca: named('QS_PEER_CA', servers.caFile),
+      own: own && {
+        cert: named('QS_LOG_CERT', own.certFile),
+        key: named('QS_LOG_KEY', own.keyFile),
+      },
+    })
+    const client = createLogClient({ url, trust })
+    return {
+      async read() {
+        const pieces: Uint8Array[] = []
+        for await (const piece of await client.open({ from: 1, signal })) pieces.push(piece)
+        return Buffer.concat(pieces).toString()
+      },
+      submit: () => client.submit(new Uint8Array(1), signal),
+      [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+    }
   })
-  const { port } = server.server.address() as { port: number }
-  return {
-    url: `https://127.0.0.1:${port}`,
-    clock,
-    clientCaFile,
-    submitters,
-    /** Of the certificates of those who connected. */
-    serials,
-    cutAll: () => server.server.closeAllConnections(),
-    [Symbol.asyncDispose]: () => server.close(),
-  }
-}
 
 type OwnFiles = Awaited<ReturnType<TestAuthority['issue']>>
 
-function follow(url: string, own: OwnFiles | null) {
-  const named = (variable: string, file: string) => ({ variable, file })
-  const trust = openClientTls({
-    ca: named('QS_PEER_CA', servers.caFile),
-    own: own && {
-      cert: named('QS_LOG_CERT', own.certFile),
-      key: named('QS_LOG_KEY', own.keyFile),
-    },
-  })
-  const client = createLogClient({ url, trust })
-  return {
-    async read() {
-      const pieces: Uint8Array[] = []
-      for await (const piece of await client.open({ from: 1, signal })) pieces.push(piece)
-      return Buffer.concat(pieces).toString()
-    },
-    submit: () => client.submit(new Uint8Array(1), signal),
-    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
-  }
-}
-
-it('a client with a certificate of the authority follows and submits as a peer, and no other client', async () => {
+it('a client with a certificate of the authority follows and submits as a peer, and no other client', async ({
+  startSynchronizer,
+  follow,
+  followers,
+  others,
+}) => {
   await using synchronizer = await startSynchronizer()
   const { url, submitters } = synchronizer
   await using peer = follow(url, await followers.issue('validator'))
@@ -123,7 +124,11 @@ it('a client with a certificate of the authority follows and submits as a peer, 
   expect(submitters.map(({ isPeer }) => isPeer)).toEqual([true, false, false])
 })
 
-it('a follower shows the certificate that its files hold by then, and is the same peer', async () => {
+it('a follower shows the certificate that its files hold by then, and is the same peer', async ({
+  startSynchronizer,
+  followers,
+  follow,
+}) => {
   await using synchronizer = await startSynchronizer()
   const { url, serials, submitters } = synchronizer
   const own = await followers.issue('sv-1')
@@ -152,7 +157,10 @@ it('a follower shows the certificate that its files hold by then, and is the sam
   expect(submitters[0]?.isPeer).toBe(true)
 })
 
-it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no other', async () => {
+it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no other', async ({
+  startSynchronizer,
+  servers,
+}) => {
   await using synchronizer = await startSynchronizer()
   const ca = { variable: 'QS_PEER_CA', file: servers.caFile }
   const { status } = await createFetch(openClientTls({ ca, own: null }))(
@@ -162,7 +170,12 @@ it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no 
   await expect(createFetch(null)(`${synchronizer.url}/livez`)).rejects.toThrow()
 })
 
-it('the authority is looked at again, too', async () => {
+it('the authority is looked at again, too', async ({
+  startSynchronizer,
+  followers,
+  others,
+  follow,
+}) => {
   await using synchronizer = await startSynchronizer()
   const { url, clock, clientCaFile } = synchronizer
   const [own, another] = [await followers.issue('sv-2'), await others.issue('sv-2')]

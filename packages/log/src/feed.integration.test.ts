@@ -1,34 +1,47 @@
 import { createSystemClock, sha256, toHex, utf8 } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LogConnection } from './connection.ts'
-import { createLogFeed, FOLLOWERS_MAX, FOLLOWERS_PER_PEER_MAX, type LogFeed } from './feed.ts'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
+import { createLogFeed, FOLLOWERS_MAX, FOLLOWERS_PER_PEER_MAX } from './feed.ts'
 import { createFrameDecoder, type Frame } from './frame.ts'
 import type { SignedGroup } from './group.ts'
-import { appendAll, type LogRedis, startLogRedis } from './testing/log-redis.ts'
+import { appendAll, startLogRedis } from './testing/log-redis.ts'
 import { chainOf, readUntil, START_MICROS } from './testing/signed-groups.ts'
 
-let log: LogRedis
-let writer: LogConnection
-let feed: LogFeed
+const it = base
+  .extend('server', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startLogRedis()),
+  )
+  .extend('log', async ({ server }) => {
+    await server.empty()
+    return server
+  })
+  .extend('writer', async ({ log, resources }) => {
+    const writer = await log.connection()
+    resources.onClose(() => writer.close())
+    return writer
+  })
+  .extend('feed', ({ log, resources }) =>
+    resources.opened(createLogFeed({ redis: log.address, clock })),
+  )
+  /** Frames of a stream until `count` of them have a group. */
+  .extend(
+    'framesOf',
+    ({ feed }) =>
+      async (from: number, count: number, peer = 'peer'): Promise<Frame[]> => {
+        const stop = new AbortController()
+        const decoder = createFrameDecoder()
+        const frames: Frame[] = []
+        for await (const piece of await feed.open({ from, peer, signal: stop.signal })) {
+          frames.push(...decoder.add(piece))
+          if (frames.filter(({ group }) => group !== null).length >= count) break
+        }
+        stop.abort()
+        return frames
+      },
+  )
 const clock = createSystemClock()
 const unending = () => new AbortController().signal
-
-beforeAll(async () => {
-  log = await startLogRedis()
-})
-afterAll(() => log?.[Symbol.asyncDispose]())
-beforeEach(async () => {
-  const admin = log.redis.connect()
-  await admin.flushall()
-  admin?.disconnect()
-  writer = await log.connection()
-  feed = createLogFeed({ redis: log.address, clock })
-  return async () => {
-    writer.close()
-    await feed[Symbol.asyncDispose]()
-  }
-})
 
 const entriesOf = (count: number, bytes = 5) =>
   Array.from({ length: count }, (_, index) => ({
@@ -39,23 +52,15 @@ const groupsOf = (count: number, size: number, bytes = 5) =>
   chainOf(entriesOf(count * size, bytes), Array(count).fill(size))
 const last = (groups: readonly SignedGroup[]) => groups.at(-1) as SignedGroup
 
-/** Frames of a stream until `count` of them have a group. */
-async function framesOf(from: number, count: number, peer = 'peer'): Promise<Frame[]> {
-  const stop = new AbortController()
-  const decoder = createFrameDecoder()
-  const frames: Frame[] = []
-  for await (const piece of await feed.open({ from, peer, signal: stop.signal })) {
-    frames.push(...decoder.add(piece))
-    if (frames.filter(({ group }) => group !== null).length >= count) break
-  }
-  stop.abort()
-  return frames
-}
 const offsets = (frames: readonly Frame[]) =>
   frames.map(({ offset, group }) => (group === null ? `-${offset}` : offset))
 
 describe('the stream of the log', () => {
-  it('begins with the head of the log, then sends the group that holds the offset, and all after it', async () => {
+  it('begins with the head of the log, then sends the group that holds the offset, and all after it', async ({
+    writer,
+    feed,
+    framesOf,
+  }) => {
     const groups = groupsOf(30, 2)
     await appendAll(writer, groups)
     feed.publish(last(groups))
@@ -64,7 +69,12 @@ describe('the stream of the log', () => {
     expect(frames[1]?.group).toEqual({ bytes: groups[2]?.bytes, signature: groups[2]?.signature })
   })
 
-  it('sends published groups from memory, to followers that are up to date and those that lag', async () => {
+  it('sends published groups from memory, to followers that are up to date and those that lag', async ({
+    writer,
+    feed,
+    framesOf,
+    log,
+  }) => {
     const groups = groupsOf(2000, 1, 100)
     await appendAll(writer, groups)
     for (const group of groups) feed.publish(group)
@@ -77,7 +87,7 @@ describe('the stream of the log', () => {
     expect(await framesOf(1, 3)).toHaveLength(9)
   })
 
-  it('sends no group that the writer does not know to be on disk', async () => {
+  it('sends no group that the writer does not know to be on disk', async ({ writer, feed }) => {
     const groups = groupsOf(12, 1)
     await appendAll(writer, groups)
     feed.publish(groups[9] as SignedGroup)
@@ -94,7 +104,7 @@ describe('the stream of the log', () => {
     expect(offsets(seen)).toEqual(['-10', 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, '-10'])
   })
 
-  it('waits for an offset that the log has not reached', async () => {
+  it('waits for an offset that the log has not reached', async ({ writer, feed, framesOf }) => {
     const groups = groupsOf(3, 1)
     await appendAll(writer, groups)
     feed.publish(groups[0] as SignedGroup)
@@ -104,7 +114,12 @@ describe('the stream of the log', () => {
     expect(offsets(await frames)).toEqual(['-3', 3])
   })
 
-  it('refuses an offset below the start of the log with OFFSET_PRUNED', async () => {
+  it('refuses an offset below the start of the log with OFFSET_PRUNED', async ({
+    writer,
+    log,
+    feed,
+    framesOf,
+  }) => {
     const groups = groupsOf(5, 2)
     await appendAll(writer, groups)
     const admin = log.redis.connect()
@@ -122,7 +137,7 @@ describe('the stream of the log', () => {
     expect(offsets(await framesOf(5, 3))).toEqual(['-10', 6, 8, 10])
   })
 
-  it('reads one portion at most for a follower that reads nothing', async () => {
+  it('reads one portion at most for a follower that reads nothing', async ({ writer, feed }) => {
     const groups = groupsOf(64, 1, 1000)
     await appendAll(writer, groups)
     feed.publish(last(groups))
@@ -137,7 +152,7 @@ describe('the stream of the log', () => {
 })
 
 describe('the followers', () => {
-  it('are limited in number, and one that leaves makes room', async () => {
+  it('are limited in number, and one that leaves makes room', async ({ feed }) => {
     const first = new AbortController()
     await feed.open({ from: 1, peer: 'peer 0', signal: first.signal })
     for (let index = 1; index < FOLLOWERS_MAX; index++)
@@ -148,7 +163,7 @@ describe('the followers', () => {
     await one()
   })
 
-  it('of one peer are limited: its oldest stream ends when it opens another', async () => {
+  it('of one peer are limited: its oldest stream ends when it opens another', async ({ feed }) => {
     const open = () => feed.open({ from: 1, peer: 'one', signal: unending() })
     const oldest = await open()
     for (let count = 1; count < FOLLOWERS_MAX + 10; count++) await open()
@@ -159,7 +174,7 @@ describe('the followers', () => {
       await feed.open({ from: 1, peer: `peer ${index}`, signal: unending() })
   })
 
-  it('end when the feed is closed, and none can join afterwards', async () => {
+  it('end when the feed is closed, and none can join afterwards', async ({ feed, framesOf }) => {
     const stream = await feed.open({ from: 1, peer: 'peer', signal: unending() })
     const ended = (async () => {
       for await (const _ of stream);

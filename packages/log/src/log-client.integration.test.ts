@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls, utf8 } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { Handlers } from '@quorumscan/server'
 import { buildServer } from '@quorumscan/server'
-import { createAuthority, untilTrue } from '@quorumscan/testkit'
+import { createAuthority, serve, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { createLogClient } from './log-client.ts'
 
@@ -191,11 +189,11 @@ describe('the stream of the log', () => {
     await using authority = await createAuthority()
     const { certFile, keyFile } = await authority.issue('synchronizer')
     const [key, cert] = await Promise.all([keyFile, certFile].map((file) => readFile(file)))
-    const server = createServer({ key, cert }, (_, response) => {
-      response.end('the log')
+    if (key === undefined || cert === undefined) throw new Error('both were read')
+    await using server = await serve((_, response) => void response.end('the log'), {
+      tls: { key, cert },
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { url } = server
     const trusting = createLogClient({
       url,
       token: TOKEN,
@@ -217,8 +215,6 @@ describe('the stream of the log', () => {
       await expect(unsent).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
     } finally {
       await Promise.all([trusting, other].map((client) => client[Symbol.asyncDispose]()))
-      server.close()
-      server.closeAllConnections()
     }
   })
 })

@@ -1,6 +1,6 @@
 import { utf8 } from '@quorumscan/base'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { itWithRedis } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import type { SignedGroup } from './group.ts'
 import {
   createGroupStore,
@@ -10,16 +10,19 @@ import {
 } from './recent-groups.ts'
 import { chainOf, START_MICROS } from './testing/signed-groups.ts'
 
-let redis: TestRedis
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(() => redis?.[Symbol.asyncDispose]())
-beforeEach(async () => {
-  const admin = redis.connect()
-  await admin.flushall()
-  admin?.disconnect()
-})
+const it = itWithRedis
+  .extend(
+    'keeperOf',
+    ({ redis }) =>
+      (problems: Error[] = []) =>
+        createGroupStore({
+          redis: { path: redis.socketPath },
+          onProblem: (error) => problems.push(error),
+        }),
+  )
+  .extend('read', ({ redis }) => async (applied: number) => [
+    ...(await readRecentGroups({ redis: { path: redis.socketPath }, applied })).values(),
+  ])
 
 const groupsOf = (label: string, count = 5): SignedGroup[] =>
   chainOf(
@@ -29,19 +32,11 @@ const groupsOf = (label: string, count = 5): SignedGroup[] =>
     })),
     Array.from({ length: count }, () => 2),
   )
-const keeperOf = (problems: Error[] = []) =>
-  createGroupStore({
-    redis: { path: redis.socketPath },
-    onProblem: (error) => problems.push(error),
-  })
-const read = async (applied: number) => [
-  ...(await readRecentGroups({ redis: { path: redis.socketPath }, applied })).values(),
-]
 const bytesOf = (groups: readonly { readonly bytes: Uint8Array }[]) =>
   groups.map(({ bytes }) => Buffer.from(bytes).toString('hex'))
 
 describe('the newest groups that a follower keeps', () => {
-  it('are returned as signed, up to the head of its replica', async () => {
+  it('are returned as signed, up to the head of its replica', async ({ keeperOf, read }) => {
     await using keeper = keeperOf()
     const groups = groupsOf('entry')
     await keeper.store(groups.slice(0, 2))
@@ -54,7 +49,10 @@ describe('the newest groups that a follower keeps', () => {
     expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
   })
 
-  it('have the end of the log that it followed; null if none are stored', async () => {
+  it('have the end of the log that it followed; null if none are stored', async ({
+    redis,
+    keeperOf,
+  }) => {
     const address = { path: redis.socketPath }
     expect(await readStoredEnd(address)).toBeNull()
     await using keeper = keeperOf()
@@ -62,7 +60,10 @@ describe('the newest groups that a follower keeps', () => {
     expect(await readStoredEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
-  it('continue after those of the previous process, and a repeated group counts once', async () => {
+  it('continue after those of the previous process, and a repeated group counts once', async ({
+    keeperOf,
+    read,
+  }) => {
     const groups = groupsOf('entry')
     for (const portion of [groups.slice(0, 3), groups.slice(2)]) {
       await using keeper = keeperOf()
@@ -71,7 +72,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('are stored again after another process stored some as well', async () => {
+  it('are stored again after another process stored some as well', async ({ keeperOf, read }) => {
     const problems: Error[] = []
     await using keeper = keeperOf(problems)
     await using other = keeperOf()
@@ -84,7 +85,10 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('hold the later groups where a part that was not applied was cut off', async () => {
+  it('hold the later groups where a part that was not applied was cut off', async ({
+    keeperOf,
+    read,
+  }) => {
     await using keeper = keeperOf()
     const [first, ...others] = groupsOf('other') as [SignedGroup, ...SignedGroup[]]
     await keeper.store(groupsOf('entry', 1))
@@ -92,7 +96,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf([first, ...others]))
   })
 
-  it('are skipped if they are damaged', async () => {
+  it('are skipped if they are damaged', async ({ keeperOf, read }) => {
     await using keeper = keeperOf()
     const groups = groupsOf('entry')
     await keeper.store([
@@ -103,7 +107,10 @@ describe('the newest groups that a follower keeps', () => {
     expect((await read(10)).map(({ firstOffset }) => firstOffset)).toEqual([1, 3, 7, 9])
   })
 
-  it('take no more memory than their bound: the oldest are deleted', async () => {
+  it('take no more memory than their bound: the oldest are deleted', async ({
+    keeperOf,
+    redis,
+  }) => {
     await using keeper = keeperOf()
     const [group] = groupsOf('entry') as [SignedGroup]
     const bytes = new Uint8Array(2 ** 20)
@@ -114,7 +121,11 @@ describe('the newest groups that a follower keeps', () => {
     client.disconnect()
   })
 
-  it('stop no follower: groups that its Redis refuses are reported and skipped', async () => {
+  it('stop no follower: groups that its Redis refuses are reported and skipped', async ({
+    keeperOf,
+    redis,
+    read,
+  }) => {
     const problems: Error[] = []
     await using keeper = keeperOf(problems)
     const groups = groupsOf('entry')

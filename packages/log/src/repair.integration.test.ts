@@ -1,6 +1,7 @@
 import { utf8 } from '@quorumscan/base'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { TestRedis } from '@quorumscan/testkit'
+import { itWithRedis } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import type { LogConnection, RawGroup } from './connection.ts'
 import { idOf } from './connection.ts'
 import type { SignedGroup } from './group.ts'
@@ -14,24 +15,42 @@ import { verifyLog } from './verify.ts'
 const LATEST = START_MICROS + 1_000_000
 const END = 200
 
-let log: LogRedis
-let target: LogRedis
-let kept: TestRedis
-let keptBadly: TestRedis
-beforeAll(async () => {
-  ;[log, target] = [await startLogRedis(), await startLogRedis()]
-  ;[kept, keptBadly] = [await startRedis(), await startRedis()]
-})
-afterAll(async () => {
-  for (const one of [log, target, kept, keptBadly]) await one?.[Symbol.asyncDispose]()
-})
-beforeEach(async () => {
-  for (const redis of [log.redis, target.redis, kept, keptBadly]) {
-    const admin = redis.connect()
-    await admin.flushall()
-    admin.disconnect()
-  }
-})
+const it = itWithRedis
+  .extend('servers', { scope: 'file' }, async ({ fileResources }) => ({
+    log: fileResources.opened(await startLogRedis()),
+    target: fileResources.opened(await startLogRedis()),
+  }))
+  .extend('log', async ({ servers: { log } }) => {
+    await log.empty()
+    return log
+  })
+  .extend('target', async ({ servers: { target } }) => {
+    await target.empty()
+    return target
+  })
+  .extend('kept', ({ redis }) => redis)
+  .extend('keptBadly', ({ durableRedis }) => durableRedis)
+  .extend(
+    'prepare',
+    ({ log, keptBadly, kept }) =>
+      (options: Partial<RepairOptions> & { readonly head?: number } = {}) => {
+        const { head = END, ...rest } = options
+        return prepareRepair({
+          redis: log.address,
+          genesis,
+          latest: LATEST,
+          nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
+            name: `sv-${index + 1}`,
+            head,
+            readStored: () => readStored(path, head),
+          })),
+          others: [{ name: 'validator', head }],
+          f: 1,
+          signal: never,
+          ...rest,
+        })
+      },
+  )
 
 /** Groups of two entries each, the last `aheadCount` of them far ahead. */
 const historyOf = (label: string, aheadCount = 0): SignedGroup[] =>
@@ -56,7 +75,10 @@ async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
   connection.close()
 }
 
-async function keep(redis: TestRedis, groups: readonly SignedGroup[]): Promise<void> {
+async function keep(
+  redis: Pick<TestRedis, 'socketPath'>,
+  groups: readonly SignedGroup[],
+): Promise<void> {
   await using keeper = createGroupStore({ redis: { path: redis.socketPath }, onProblem: () => {} })
   await keeper.store(groups)
 }
@@ -71,26 +93,14 @@ async function all(redis: LogRedis): Promise<RawGroup[]> {
 const readStored = async (path: string, applied: number) =>
   (await readRecentGroups({ redis: { path }, applied })).values()
 
-function prepare(options: Partial<RepairOptions> & { readonly head?: number } = {}) {
-  const { head = END, ...rest } = options
-  return prepareRepair({
-    redis: log.address,
-    genesis,
-    latest: LATEST,
-    nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
-      name: `sv-${index + 1}`,
-      head,
-      readStored: () => readStored(path, head),
-    })),
-    others: [{ name: 'validator', head }],
-    f: 1,
-    signal: never,
-    ...rest,
-  })
-}
-
 describe('repairing a log', () => {
-  it('gives back every byte of what was damaged, lacking and lost, and only reads what it repairs', async () => {
+  it('gives back every byte of what was damaged, lacking and lost, and only reads what it repairs', async ({
+    log,
+    kept,
+    keptBadly,
+    prepare,
+    target,
+  }) => {
     const groups = historyOf('entry')
     const raws = groups.map(rawOf)
     const found = raws.flatMap((raw, index) =>
@@ -119,7 +129,13 @@ describe('repairing a log', () => {
     expect(await all(log)).toEqual(found)
   })
 
-  it('gives back a log that was trimmed as far as it goes', async () => {
+  it('gives back a log that was trimmed as far as it goes', async ({
+    log,
+    kept,
+    keptBadly,
+    prepare,
+    target,
+  }) => {
     const groups = historyOf('trimmed')
     const raws = groups.map(rawOf)
     await fill(log, raws)
@@ -152,7 +168,7 @@ describe('repairing a log', () => {
     })
   })
 
-  it('rebuilds a log of which nothing can be read', async () => {
+  it('rebuilds a log of which nothing can be read', async ({ kept, prepare, target }) => {
     const groups = historyOf('entry')
     await keep(kept, groups)
     const { write } = await prepare({ redis: null })
@@ -160,7 +176,12 @@ describe('repairing a log', () => {
     expect(await all(target)).toEqual(groups.map(rawOf))
   })
 
-  it('cuts off entries ahead of the clock and damage after them, if no node has applied them', async () => {
+  it('cuts off entries ahead of the clock and damage after them, if no node has applied them', async ({
+    log,
+    kept,
+    prepare,
+    target,
+  }) => {
     const groups = historyOf('entry', 10)
     await fill(log, groups.map(rawOf).with(-1, damaged(rawOf(groups.at(-1) as SignedGroup))))
     await keep(kept, groups)
@@ -170,7 +191,11 @@ describe('repairing a log', () => {
     expect(await all(target)).toEqual(groups.slice(0, 90).map(rawOf))
   })
 
-  it('refuses a signed log that is not the one that the nodes followed', async () => {
+  it('refuses a signed log that is not the one that the nodes followed', async ({
+    log,
+    kept,
+    prepare,
+  }) => {
     await fill(log, historyOf('another').slice(0, 50).map(rawOf))
     await keep(kept, historyOf('entry'))
     expect((await prepare()).plan).toEqual({
@@ -179,7 +204,7 @@ describe('repairing a log', () => {
     })
   })
 
-  it('counts a node whose Redis is away as silent', async () => {
+  it('counts a node whose Redis is away as silent', async ({ prepare }) => {
     const nodes = [1, 2].map((number) => ({
       name: `sv-${number}`,
       head: END,

@@ -1,7 +1,8 @@
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import { createManualClock } from '@quorumscan/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { appendAll, type LogRedis, startLogRedis } from './testing/log-redis.ts'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
+import { appendAll, startLogRedis } from './testing/log-redis.ts'
 import { chainOf, genesis, never, readUntil, START_MICROS } from './testing/signed-groups.ts'
 import { trimLog } from './trim.ts'
 import { verifyLog } from './verify.ts'
@@ -19,26 +20,32 @@ const groups = chainOf(
 const timeOf = (offset: number) => START_MICROS + 10 * offset
 const EVER = Number.MAX_SAFE_INTEGER
 
-let log: LogRedis
-beforeAll(async () => {
-  log = await startLogRedis()
-})
-afterAll(() => log?.[Symbol.asyncDispose]())
-beforeEach(async () => {
-  const admin = log.redis.connect()
-  await admin.flushall()
-  admin.disconnect()
-  const connection = await log.connection()
-  await appendAll(connection, groups)
-  connection.close()
-})
-
-const trim = (before: { readonly offset: number; readonly recordTime: number }) =>
-  trimLog({ redis: log.address, before, signal: never })
-const verify = () => verifyLog({ redis: log.address, genesis, signal: never })
+const it = base
+  .extend('server', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startLogRedis()),
+  )
+  .extend('log', async ({ server }) => {
+    await server.empty()
+    const connection = await server.connection()
+    await appendAll(connection, groups)
+    connection.close()
+    return server
+  })
+  .extend(
+    'trim',
+    ({ log }) =>
+      (before: { readonly offset: number; readonly recordTime: number }) =>
+        trimLog({ redis: log.address, before, signal: never }),
+  )
+  .extend(
+    'verify',
+    ({ log }) =>
+      () =>
+        verifyLog({ redis: log.address, genesis, signal: never }),
+  )
 
 describe('trimming the log', () => {
-  it.each([
+  it.for([
     { what: 'the offset', before: { offset: 31, recordTime: EVER }, end: 30 },
     { what: 'an offset within a group', before: { offset: 33, recordTime: EVER }, end: 30 },
     { what: 'the record time', before: { offset: 60, recordTime: timeOf(31) }, end: 30 },
@@ -48,25 +55,25 @@ describe('trimming the log', () => {
       end: 30,
     },
     { what: 'the newest group', before: { offset: EVER, recordTime: EVER }, end: 57 },
-  ])('keeps groups at or after $what', async ({ before, end }) => {
+  ])('keeps groups at or after $what', async ({ before, end }, { trim, verify }) => {
     expect(await trim(before)).toEqual({ offset: end, hash: groups[end / 3 - 1]?.hash })
     expect(await verify()).toMatchObject({ start: end + 1, end: END, damages: [] })
   })
 
-  it('leaves all of it where nothing is that old', async () => {
+  it('leaves all of it where nothing is that old', async ({ trim, verify }) => {
     expect(await trim({ offset: 60, recordTime: timeOf(1) })).toBeNull()
     expect(await trim({ offset: 1, recordTime: EVER })).toBeNull()
     expect(await verify()).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('continues where it stopped, and never goes back', async () => {
+  it('continues where it stopped, and never goes back', async ({ trim, verify }) => {
     await trim({ offset: 31, recordTime: EVER })
     expect(await trim({ offset: 10, recordTime: EVER })).toMatchObject({ offset: 30 })
     expect(await trim({ offset: 43, recordTime: EVER })).toMatchObject({ offset: 42 })
     expect(await verify()).toMatchObject({ start: 43, end: END, damages: [] })
   })
 
-  it('is distinguished from damage: a lost beginning is missing', async () => {
+  it('is distinguished from damage: a lost beginning is missing', async ({ trim, log, verify }) => {
     await trim({ offset: 31, recordTime: EVER })
     const admin = log.redis.connect()
     await admin.xtrim('log', 'MINID', '40-0')
@@ -74,14 +81,20 @@ describe('trimming the log', () => {
     expect((await verify()).damages).toMatchObject([{ from: 31, to: 39, fault: 'missing' }])
   })
 
-  it('may break off: what was to be taken out is not a part of the log', async () => {
+  it('may break off: what was to be taken out is not a part of the log', async ({
+    log,
+    verify,
+  }) => {
     const admin = log.redis.connect()
     await admin.set('log-start', `30 ${groups[9]?.hash}`)
     admin.disconnect()
     expect(await verify()).toMatchObject({ start: 31, end: END, damages: [] })
   })
 
-  it('is nothing that a check which reads the log meanwhile takes for damage', async () => {
+  it('is nothing that a check which reads the log meanwhile takes for damage', async ({
+    log,
+    trim,
+  }) => {
     const clock = createManualClock()
     const checking = verifyLog({
       redis: log.address,
@@ -95,7 +108,7 @@ describe('trimming the log', () => {
     expect(await checking).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('lets followers continue from where it begins, and refuses others', async () => {
+  it('lets followers continue from where it begins, and refuses others', async ({ trim, log }) => {
     await trim({ offset: 31, recordTime: EVER })
     log.feed.publish(groups.at(-1) as (typeof groups)[number])
     const early = readUntil(log.reader(), { from: 0, until: () => true })

@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   assertWritable,
@@ -17,18 +8,25 @@ import {
   readSecret,
   writeOwnJson,
 } from '@quorumscan/runtime'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 
-let root: string
-beforeEach(() => {
-  root = mkdtempSync(join(realpathSync(tmpdir()), 'qs-data-'))
-  mkdirSync(join(root, 'a'))
-})
-afterEach(() => rmSync(root, { recursive: true }))
+const it = base
+  .extend('root', ({ directory }) => {
+    mkdirSync(join(directory, 'a'))
+    return directory
+  })
+  .extend(
+    'fileIn',
+    ({ root }) =>
+      (directory: string) =>
+        join(root, directory, 'control.json'),
+  )
 
-const fileIn = (directory: string) => join(root, directory, 'control.json')
-
-it('what belongs to a directory is not believed in a copy of it, and goes with it when it moves', () => {
+it('what belongs to a directory is not believed in a copy of it, and goes with it when it moves', ({
+  fileIn,
+  root,
+}) => {
   writeOwnJson(fileIn('a'), { pid: 7 })
   expect(readOwnJson(fileIn('a'))).toEqual({ pid: 7 })
   cpSync(join(root, 'a'), join(root, 'b'), { recursive: true })
@@ -37,15 +35,17 @@ it('what belongs to a directory is not believed in a copy of it, and goes with i
   expect(readOwnJson(fileIn('c'))).toEqual({ pid: 7 })
 })
 
-it.each(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
+it.for(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
   'a file that holds %j says nothing',
-  (text) => {
+  (text, { fileIn }) => {
     writeFileSync(fileIn('a'), text)
     expect(readOwnJson(fileIn('a'))).toBe(null)
   },
 )
 
-it('a file that every command needs is named when it is half written, and is null before it is there', () => {
+it('a file that every command needs is named when it is half written, and is null before it is there', ({
+  fileIn,
+}) => {
   expect(readJson(fileIn('a'))).toBe(null)
   writeFileSync(fileIn('a'), '{"nodes":4,')
   expect(() => readJson(fileIn('a'))).toThrow(CommandError)
@@ -54,14 +54,14 @@ it('a file that every command needs is named when it is half written, and is nul
   )
 })
 
-it('is not brought back when the directory is gone', () => {
+it('is not brought back when the directory is gone', ({ root, fileIn }) => {
   rmSync(join(root, 'a'), { recursive: true })
   writeOwnJson(fileIn('a'), {})
   expect(readOwnJson(fileIn('a'))).toBe(null)
   expect(() => renameSync(join(root, 'a'), join(root, 'b'))).toThrow('ENOENT')
 })
 
-it('says in a sentence that nothing can be written', () => {
+it('says in a sentence that nothing can be written', ({ root }) => {
   assertWritable(join(root, 'a', 'new'))
   writeFileSync(join(root, 'file'), '')
   expect(() => assertWritable(join(root, 'file'))).toThrow(CommandError)
@@ -71,7 +71,7 @@ it('says in a sentence that nothing can be written', () => {
   )
 })
 
-it('a secret may end with a line feed, and is nothing else', () => {
+it('a secret may end with a line feed, and is nothing else', ({ fileIn }) => {
   const secret = 'ab'.repeat(32)
   for (const end of ['', '\n', '\r\n']) {
     writeFileSync(fileIn('a'), `${secret}${end}`)

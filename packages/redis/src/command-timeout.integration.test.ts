@@ -1,30 +1,32 @@
 import { startRedis, until } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { createConnection } from './connection.ts'
 
 const TIMEOUT_MS = 200
 
-let server: Awaited<ReturnType<typeof startRedis>>
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterAll(() => server?.[Symbol.asyncDispose]())
-
-async function connected() {
-  const redis = createConnection(
-    { path: server.socketPath },
-    { reconnect: null, commandTimeoutMs: TIMEOUT_MS },
+const it = base
+  .extend('server', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startRedis()),
   )
-  await until('a reply', () => redis.ping().catch(() => undefined))
-  return redis
-}
+  .extend('connected', ({ server }) => async () => {
+    const redis = createConnection(
+      { path: server.socketPath },
+      { reconnect: null, commandTimeoutMs: TIMEOUT_MS },
+    )
+    await until('a reply', () => redis.ping().catch(() => undefined))
+    return redis
+  })
 
 /** Blocks this process, as a long turn of the event loop or a stalled machine does. */
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-it('fails commands that a hung Redis does not answer, and later ones', async () => {
+it('fails commands that a hung Redis does not answer, and later ones', async ({
+  connected,
+  server,
+}) => {
   const redis = await connected()
   process.kill(server.pid, 'SIGSTOP')
   try {
@@ -40,7 +42,7 @@ it('fails commands that a hung Redis does not answer, and later ones', async () 
   }
 })
 
-it('accepts a reply that arrived while this process was stalled', async () => {
+it('accepts a reply that arrived while this process was stalled', async ({ connected }) => {
   const redis = await connected()
   const reply = redis.set('a', '1')
   // Written by the next turn; then nothing is read for many times the timeout.

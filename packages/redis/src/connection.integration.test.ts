@@ -1,13 +1,14 @@
 import { startRedis, untilTrue } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect, vi } from 'vitest'
 import { createConnection } from './connection.ts'
 import { assertSettings } from './settings.ts'
 
-let server: Awaited<ReturnType<typeof startRedis>>
-beforeAll(async () => {
-  server = await startRedis(['--user', 'reader', 'on', 'nopass', '~*', '+get', '+info', '+hello'])
-})
-afterAll(() => server?.[Symbol.asyncDispose]())
+const it = base.extend('server', { scope: 'file' }, async ({ fileResources }) =>
+  fileResources.opened(
+    await startRedis(['--user', 'reader', 'on', 'nopass', '~*', '+get', '+info', '+hello']),
+  ),
+)
 
 const STEP_MS = 1
 /** No connection of this test lasts so long, unless the clock is moved on. */
@@ -30,7 +31,7 @@ it('reconnects with growing pauses to a Redis that accepts and then refuses it',
   expect(pauses).toEqual(pauses.map((_, index) => (index + 1) * STEP_MS))
 })
 
-it('reconnects with the shortest pause after it has worked for a while', async () => {
+it('reconnects with the shortest pause after it has worked for a while', async ({ server }) => {
   const redis = createConnection(
     { path: server.socketPath },
     { reconnect: { stepMs: STEP_MS, msMax: VERY_LONG_MS } },
@@ -53,7 +54,7 @@ it('reconnects with the shortest pause after it has worked for a while', async (
   expect(pauses).toEqual([STEP_MS, STEP_MS])
 })
 
-it('a copy has its own count of attempts, and the same address', async () => {
+it('a copy has its own count of attempts, and the same address', async ({ server }) => {
   const redis = createConnection({ path: server.socketPath }, { reconnect: null })
   const copy = redis.duplicate({ maxRetriesPerRequest: null })
   expect(await copy.ping()).toBe('PONG')
@@ -62,7 +63,9 @@ it('a copy has its own count of attempts, and the same address', async () => {
   redis.disconnect()
 })
 
-it('reports settings that the user may not read, and refuses wrong ones that INFO reports', async () => {
+it('reports settings that the user may not read, and refuses wrong ones that INFO reports', async ({
+  server,
+}) => {
   const open = async (required: Record<string, string>) => {
     const sentences: string[] = []
     const redis = createConnection(

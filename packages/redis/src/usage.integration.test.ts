@@ -1,5 +1,6 @@
 import { startRedis, until } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { watchRedis } from './usage.ts'
 
 it('reports the usage of a Redis, also after a restart, and fails while it is down', async () => {
@@ -20,8 +21,7 @@ it('reports the usage of a Redis, also after a restart, and fails while it is do
   expect((await usage()).fileBytes).toBeGreaterThan(1_000_000)
 })
 
-it('reports 0 without a limit and without a file', async () => {
-  await using server = await startRedis()
+it('reports 0 without a limit and without a file', async ({ redis: server }) => {
   await using watch = watchRedis({ path: server.socketPath })
   expect(await until('an answer', () => watch.usage().catch(() => undefined))).toMatchObject({
     memoryBytesMax: 0,

@@ -2,16 +2,10 @@ import { fromUtf8 } from '@quorumscan/base'
 import { type ActivityRow, formatEventId, type NoticeRow } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { partyParticipant } from '@quorumscan/model'
-import {
-  createManualClock,
-  HOUR_MICROS,
-  startRedis,
-  type TestRedis,
-  until,
-} from '@quorumscan/testkit'
+import { createManualClock, HOUR_MICROS, until } from '@quorumscan/testkit'
+import { itWithRedis } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
-import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './clean-up/activity-clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { loadHeadState, writeSteps } from './ingest/store.ts'
@@ -38,57 +32,83 @@ import { replay } from './testing/replay.ts'
 const DAY_MICROS = 24 * HOUR_MICROS
 const { signal } = new AbortController()
 
-let redis: TestRedis
-let connection: Redis
-beforeAll(async () => {
-  redis = await startRedis()
-  connection = redis.connect()
-})
-afterAll(async () => {
-  connection?.disconnect()
-  await redis?.[Symbol.asyncDispose]()
-})
-beforeEach(async () => {
-  await connection.flushall()
-})
+const { genesis, genesisHash } = new Scenario({ activityRetentionMicros: 1_000 }).network
+const it = itWithRedis
+  /** A replica of the scenario whose log arrives when `reach` is called. */
+  .extend('follow', ({ redis }) => async (scenario: Scenario, participant?: string) => {
+    const { genesis, genesisHash } = scenario.network
+    const clock = createManualClock(scenario.ledger.head().recordTime)
+    const path = redis.socketPath
+    const replica = await openReplica({
+      redis: { path },
+      genesis,
+      genesisHash,
+      clock,
+      ...(participant === undefined ? {} : { participant }),
+    })
+    const log = scenario.ledger.entries()
+    const ordering = createMemoryOrdering([], () => 7)
+    const running = replica.run(ordering, signal)
+    let pushed = 0
+    return {
+      replica,
+      async reach(offset: number): Promise<void> {
+        ordering.push(log.slice(pushed, offset))
+        pushed = Math.max(pushed, offset)
+        await new Promise<void>((resolve, reject) => {
+          running.then(() => reject(new Error('the replica stopped')), reject)
+          const check = () => {
+            if (replica.head().offset < offset) return
+            stop()
+            resolve()
+          }
+          const stop = replica.onApplied(check)
+          check()
+        })
+      },
+      [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+    }
+  })
+  /**
+   * Redis holds these rows, who they belong to, and the offsets that they are of, but for those of the first that have
+   * gone; nothing else.
+   */
+  .extend(
+    'expectStored',
+    ({ connection }) =>
+      async (rows: readonly string[], goneCount: number): Promise<void> => {
+        const members = (await connection.zrangeBuffer(KEYS.activities, 0, '-1')).map(
+          decodeActivity,
+        )
+        expect(members.map(({ body }) => fromUtf8(body))).toEqual(rows)
+        const own = await connection.zrangeBuffer(KEYS.activityParties, 0, '-1')
+        expect(own.map(eventIdOfPartyMember).sort()).toEqual(
+          members.flatMap(({ eventId, tags }) => tags.map(() => eventId)).sort(),
+        )
+        const visible = members.slice(goneCount)
+        const offsets = new Set(visible.map(({ eventId }) => eventId.slice(0, 16)))
+        expect(await connection.zrange(KEYS.activityTimes, 0, '-1')).toEqual([...offsets])
+      },
+  )
+  .extend('begin', ({ connection }) => async () => {
+    const layout = createLayout({ genesis, genesisHash })
+    const headState = await loadOrStart(connection, { genesis, genesisHash, layout }, signal)
+    return {
+      headState,
+      /** The next offset, with these rows. */
+      async apply(recordTime: number, activities: readonly ActivityRow[]): Promise<void> {
+        const step = {
+          ...stepAfter(headState.head, { recordTime }),
+          activities: activities.map((row) => treeRow(row, recordTime)),
+        }
+        expect(await writeSteps(connection, headState, { steps: [step], layout, signal })).toBe(
+          'written',
+        )
+      },
+    }
+  })
 
 const texts = (rows: readonly ActivityBody[]) => rows.map((row) => fromUtf8(row.body))
-
-/** A replica of the scenario whose log arrives when `reach` is called. */
-async function follow(scenario: Scenario, participant?: string) {
-  const { genesis, genesisHash } = scenario.network
-  const clock = createManualClock(scenario.ledger.head().recordTime)
-  const path = redis.socketPath
-  const replica = await openReplica({
-    redis: { path },
-    genesis,
-    genesisHash,
-    clock,
-    ...(participant === undefined ? {} : { participant }),
-  })
-  const log = scenario.ledger.entries()
-  const ordering = createMemoryOrdering([], () => 7)
-  const running = replica.run(ordering, signal)
-  let pushed = 0
-  return {
-    replica,
-    async reach(offset: number): Promise<void> {
-      ordering.push(log.slice(pushed, offset))
-      pushed = Math.max(pushed, offset)
-      await new Promise<void>((resolve, reject) => {
-        running.then(() => reject(new Error('the replica stopped')), reject)
-        const check = () => {
-          if (replica.head().offset < offset) return
-          stop()
-          resolve()
-        }
-        const stop = replica.onApplied(check)
-        check()
-      })
-    },
-    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
-  }
-}
 
 const order = fc.constantFrom('asc' as const, 'desc' as const)
 
@@ -129,7 +149,10 @@ describe('the activity history', () => {
     expect(hidden.length).toBeGreaterThan(offset / 4)
   })
 
-  it('is walked through in both directions, in any pages, while it grows: nothing twice, nothing left out', async () => {
+  it('is walked through in both directions, in any pages, while it grows: nothing twice, nothing left out', async ({
+    connection,
+    follow,
+  }) => {
     const end = long.scenario.ledger.head().offset
     const party = fc.constantFrom(undefined, ...long.parties)
     await fc.assert(
@@ -169,7 +192,9 @@ describe('the activity history', () => {
     )
   })
 
-  it('is read whole in one page of the largest size, of all and of each party', async () => {
+  it('is read whole in one page of the largest size, of all and of each party', async ({
+    follow,
+  }) => {
     const { offset } = long.scenario.ledger.head()
     await using run = await follow(long.scenario)
     await run.reach(offset)
@@ -180,7 +205,10 @@ describe('the activity history', () => {
       }
   })
 
-  it('shows at every offset what the retention leaves, whatever was cleaned up', async () => {
+  it('shows at every offset what the retention leaves, whatever was cleaned up', async ({
+    follow,
+    connection,
+  }) => {
     await using run = await follow(short.scenario)
     const end = short.scenario.ledger.head().offset
     const rowIds = shortOracle.all().map((json) => JSON.parse(json).event_id as string)
@@ -219,7 +247,11 @@ describe('the activity history', () => {
     }
   })
 
-  it('holds after clean-up exactly what offsets from the horizon on can show', async () => {
+  it('holds after clean-up exactly what offsets from the horizon on can show', async ({
+    follow,
+    connection,
+    expectStored,
+  }) => {
     await using run = await follow(short.scenario)
     const end = short.scenario.ledger.head().offset
     const { genesis } = short.scenario.network
@@ -241,7 +273,9 @@ describe('the activity history', () => {
     }
   })
 
-  it('ends on the microsecond: record time + retention is the first instant without the row', async () => {
+  it('ends on the microsecond: record time + retention is the first instant without the row', async ({
+    follow,
+  }) => {
     const scenario = new Scenario({ activityRetentionMicros: HOUR_MICROS })
     scenario.tap(scenario.actor('alice'), '1')
     const tapped = scenario.ledger.head()
@@ -279,7 +313,9 @@ describe('notices', () => {
   const { offset } = scenario.ledger.head()
   const participant = partyParticipant(alice.party) ?? ''
 
-  it('are part of the history of their party, in both directions, and of nothing else', async () => {
+  it('are part of the history of their party, in both directions, and of nothing else', async ({
+    follow,
+  }) => {
     await using run = await follow(scenario, participant)
     await run.reach(offset)
     const steps = async (page: Partial<ActivityPage>) => {
@@ -311,7 +347,7 @@ describe('notices', () => {
     )
   })
 
-  it('are kept for a participant only', async () => {
+  it('are kept for a participant only', async ({ follow, connection }) => {
     await using run = await follow(scenario)
     await run.reach(offset)
     expect(await connection.zcard(KEYS.notices)).toBe(0)
@@ -331,27 +367,12 @@ describe('large histories', () => {
       step: 'CoinRules_Transfer',
     }
   }
-  const { genesis, genesisHash } = new Scenario({ activityRetentionMicros: 1_000 }).network
 
-  async function begin() {
-    const layout = createLayout({ genesis, genesisHash })
-    const headState = await loadOrStart(connection, { genesis, genesisHash, layout }, signal)
-    return {
-      headState,
-      /** The next offset, with these rows. */
-      async apply(recordTime: number, activities: readonly ActivityRow[]): Promise<void> {
-        const step = {
-          ...stepAfter(headState.head, { recordTime }),
-          activities: activities.map((row) => treeRow(row, recordTime)),
-        }
-        expect(await writeSteps(connection, headState, { steps: [step], layout, signal })).toBe(
-          'written',
-        )
-      },
-    }
-  }
-
-  it('are cleaned up in bounded passes, which no read can see', async () => {
+  it('are cleaned up in bounded passes, which no read can see', async ({
+    begin,
+    connection,
+    expectStored,
+  }) => {
     const { headState, apply } = await begin()
     // The date in each row is that of offset 1.
     const counts = [150, ACTIVITY_CLEAN_UP_PORTION - 150, 2 * ACTIVITY_CLEAN_UP_PORTION + 1]
@@ -389,7 +410,10 @@ describe('large histories', () => {
     expect(await cleanUpActivities(connection, headState, { genesis, signal })).toBe('done')
   })
 
-  it('are cleaned up together with notices, of which no time goes before them', async () => {
+  it('are cleaned up together with notices, of which no time goes before them', async ({
+    begin,
+    connection,
+  }) => {
     const { headState } = await begin()
     const apply = async (recordTime: number, notices: readonly NoticeRow[]) => {
       const activities = notices.length > 0 ? [row(headState.head.offset + 1, 0)] : []
@@ -430,7 +454,10 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activityParties)).toBe(6)
   })
 
-  it('are read only while Redis holds the whole of what is visible', async () => {
+  it('are read only while Redis holds the whole of what is visible', async ({
+    begin,
+    connection,
+  }) => {
     const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0)])
     await apply(genesis.recordTime + 700_000_000, [])
@@ -445,7 +472,7 @@ describe('large histories', () => {
     await expect(at(late)).rejects.toMatchObject({ code: 'OFFSET_NOT_REACHED' })
   })
 
-  it('are left alone by a writer that is no longer the one', async () => {
+  it('are left alone by a writer that is no longer the one', async ({ begin, connection }) => {
     const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0), row(1, 1)])
     await apply(genesis.recordTime + 700_000_000, [])
@@ -459,7 +486,7 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activities)).toBe(1)
   })
 
-  it('give pages of bounded bytes, of which a walk misses none', async () => {
+  it('give pages of bounded bytes, of which a walk misses none', async ({ begin, connection }) => {
     const { apply } = await begin()
     const rows = Array.from({ length: 250 }, (_, index) => row(1, index, 45_000))
     const huge = row(1, 250, ACTIVITY_PAGE_BYTES_MAX)
@@ -489,19 +516,3 @@ describe('large histories', () => {
     }
   })
 })
-
-/**
- * Redis holds these rows, who they belong to, and the offsets that they are of, but for those of the first that have
- * gone; nothing else.
- */
-async function expectStored(rows: readonly string[], goneCount: number): Promise<void> {
-  const members = (await connection.zrangeBuffer(KEYS.activities, 0, '-1')).map(decodeActivity)
-  expect(members.map(({ body }) => fromUtf8(body))).toEqual(rows)
-  const own = await connection.zrangeBuffer(KEYS.activityParties, 0, '-1')
-  expect(own.map(eventIdOfPartyMember).sort()).toEqual(
-    members.flatMap(({ eventId, tags }) => tags.map(() => eventId)).sort(),
-  )
-  const visible = members.slice(goneCount)
-  const offsets = new Set(visible.map(({ eventId }) => eventId.slice(0, 16)))
-  expect(await connection.zrange(KEYS.activityTimes, 0, '-1')).toEqual([...offsets])
-}

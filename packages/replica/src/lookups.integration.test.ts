@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { fromUtf8 } from '@quorumscan/base'
 import type { Contract, PartyId } from '@quorumscan/model'
-import { createTestNetwork, startRedis, type TestRedis } from '@quorumscan/testkit'
+import { createTestNetwork } from '@quorumscan/testkit'
+import { itWithRedis } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { cleanUp, cleanUpBacklog } from './clean-up/clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { touchedVersions } from './ingest/plan-versions.ts'
@@ -32,22 +33,14 @@ const NAMES = ['a', 'a-', 'a-b', 'a0', 'ab', 'b'].map((label) => `${label}.unver
 const PARTIES = ['ann', 'bob', 'cid'].map(testParty)
 const PREFIXES = ['', 'a', 'a-', 'ab.unverified.ns', 'b', 'c', 's', 'sv-', '\u{10ffff}']
 
-let server: TestRedis
-let redis: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  redis = server.connect()
-})
-afterAll(async () => {
-  redis?.disconnect()
-  await server?.[Symbol.asyncDispose]()
-})
-
-async function freshHeadState(): Promise<HeadState> {
-  await redis.flushall()
-  return await loadOrStart(redis, { ...network, layout }, signal)
-}
-
+const it = itWithRedis.extend(
+  'freshHeadState',
+  ({ connection }) =>
+    async (): Promise<HeadState> => {
+      await connection.flushall()
+      return await loadOrStart(connection, { ...network, layout }, signal)
+    },
+)
 /** What the oracle remembers: every version that ever was, and nothing clever. */
 type OracleEntry = {
   readonly name: string
@@ -114,14 +107,17 @@ const ownerIn = (body: Uint8Array | null): string | null =>
   body === null ? null : JSON.parse(fromUtf8(body)).user
 
 describe('lookups at an offset', () => {
-  it('answer as a list of all versions would, at every offset of the horizon', async () => {
+  it('answer as a list of all versions would, at every offset of the horizon', async ({
+    freshHeadState,
+    connection,
+  }) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
         fc.constantFrom(1, 1_000, 1_000_000),
         async (batches, cacheBytesMax) => {
           const headState = await freshHeadState()
-          const remembering = createNameReader(redis, { cacheBytesMax })
+          const remembering = createNameReader(connection, { cacheBytesMax })
           remembering.moveTo(headState.head.offset, null)
           const history = { steps: [] as Step[], active: [], oracle: [] as OracleEntry[] }
           const synthetic = [
@@ -130,7 +126,9 @@ describe('lookups at an offset', () => {
           ]
           for (const changes of batches) {
             const steps = grow(history, headState, changes)
-            expect(await writeSteps(redis, headState, { steps, layout, signal })).toBe('written')
+            expect(await writeSteps(connection, headState, { steps, layout, signal })).toBe(
+              'written',
+            )
             const positionAt = (offset: number) => {
               const position = headState.timeline.at(offset)
               if (position === undefined) throw new Error(`no timeline entry at ${offset}`)
@@ -156,19 +154,23 @@ describe('lookups at an offset', () => {
                 ])
               }
             }
-            if (cleanUpBacklog(headState) > 0) await cleanUp(redis, headState, signal)
+            if (cleanUpBacklog(headState) > 0) await cleanUp(connection, headState, signal)
             for (let offset = headState.head.horizon; offset <= headState.head.offset; offset++) {
               const { position, visible } = positionAt(offset)
               const owned = PARTIES.map((user) =>
                 visible.flatMap((entry) => (entry.user === user ? [entry.name] : [])).sort(),
               )
-              const byParty = await readParties(redis, PARTIES, position)
+              const byParty = await readParties(connection, PARTIES, position)
               expect(byParty.map(nameIn)).toEqual(owned.map((names) => names[0] ?? null))
               for (const [index, party] of PARTIES.entries()) {
                 const page = { party, after: null, limit: 2 }
-                const first = await readNamesOfParty(redis, page, position)
+                const first = await readNamesOfParty(connection, page, position)
                 const after = first.at(-1)?.name ?? null
-                const rest = await readNamesOfParty(redis, { ...page, after, limit: 9 }, position)
+                const rest = await readNamesOfParty(
+                  connection,
+                  { ...page, after, limit: 9 },
+                  position,
+                )
                 expect([...first, ...(after === null ? [] : rest)].map(({ name }) => name)).toEqual(
                   owned[index],
                 )
@@ -179,9 +181,9 @@ describe('lookups at an offset', () => {
                   .filter((name) => name.startsWith(prefix))
                   .sort()
                 const page = { prefix, after: null, limit: 3 }
-                const first = await readPrefix(redis, page, position)
+                const first = await readPrefix(connection, page, position)
                 const after = first.at(-1)?.name ?? null
-                const rest = await readPrefix(redis, { ...page, after, limit: 20 }, position)
+                const rest = await readPrefix(connection, { ...page, after, limit: 20 }, position)
                 expect([...first, ...(after === null ? [] : rest)].map(({ name }) => name)).toEqual(
                   expected,
                 )
@@ -194,9 +196,12 @@ describe('lookups at an offset', () => {
     )
   })
 
-  it('leave nothing of ended names once the horizon has passed them', async () => {
+  it('leave nothing of ended names once the horizon has passed them', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
-    const before = await dumpReplica(redis)
+    const before = await dumpReplica(connection)
     const registered = stepAfter(headState.head, {
       recordTime: headState.head.recordTime + 1,
       created: NAMES.map((name) => ({
@@ -211,17 +216,20 @@ describe('lookups at an offset', () => {
     })
     const later = stepAfter(archived, { recordTime: archived.recordTime + 601 * SECOND })
     for (const step of [registered, archived, later])
-      await writeSteps(redis, headState, { steps: [step], layout, signal })
+      await writeSteps(connection, headState, { steps: [step], layout, signal })
     expect(cleanUpBacklog(headState)).toBe(NAMES.length)
-    expect(await cleanUp(redis, headState, signal)).toBe('written')
-    const after = await dumpReplica(redis)
+    expect(await cleanUp(connection, headState, signal)).toBe('written')
+    const after = await dumpReplica(connection)
     // The head is a field of names and differs; so does the timeline.
     expect(after[KEYS.names]?.length).toBe(before[KEYS.names]?.length)
     for (const dump of [before, after]) for (const key of [KEYS.names, KEYS.at]) delete dump[key]
     expect(after).toEqual(before)
   })
 
-  it('at the same time share commands, and each returns its own names', async () => {
+  it('at the same time share commands, and each returns its own names', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
     const recordTime = headState.head.recordTime + 1
     const names = Array.from({ length: 600 }, (_, index) => `n-${index}.unverified.ns`)
@@ -231,11 +239,11 @@ describe('lookups at an offset', () => {
       expiresAt: recordTime + 9,
     }))
     const step = stepAfter(headState.head, { recordTime, created })
-    await writeSteps(redis, headState, { steps: [step], layout, signal })
+    await writeSteps(connection, headState, { steps: [step], layout, signal })
     const commandCount = async () =>
-      Number(/cmdstat_hmget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+      Number(/cmdstat_hmget:calls=(\d+)/.exec(await connection.info('commandstats'))?.[1] ?? 0)
     const countBefore = await commandCount()
-    const read = createNameReader(redis)
+    const read = createNameReader(connection)
     const position = { offset: headState.head.offset, recordTime }
     const asked = [...names, 'unknown.unverified.ns', ...names].map((name) => [name, name])
     const found = await Promise.all(asked.map((pair) => readNames(read, pair, position)))
@@ -246,7 +254,7 @@ describe('lookups at an offset', () => {
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], position)).map(nameIn)).toEqual([names[1]])
     // Nothing is cached before ingest has reported its head. Then values are cached, and the oldest is evicted.
-    const small = createNameReader(redis, { cacheBytesMax: 100_000 })
+    const small = createNameReader(connection, { cacheBytesMax: 100_000 })
     const countOf = async (asked: readonly string[]) => {
       const countOfBefore = await commandCount()
       await readNames(small, asked, position)
@@ -268,7 +276,10 @@ describe('lookups at an offset', () => {
     expect(await countOf(names.slice(0, 9))).toBe(0)
   })
 
-  it('do not keep what ingest has overtaken while the reply travelled', async () => {
+  it('do not keep what ingest has overtaken while the reply travelled', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
     let arrive = () => {}
     const arrival = new Promise<void>((resolve) => {
@@ -276,7 +287,7 @@ describe('lookups at an offset', () => {
     })
     const held = {
       async hmgetBuffer(...fields: Parameters<Redis['hmgetBuffer']>) {
-        const values = await redis.hmgetBuffer(...fields)
+        const values = await connection.hmgetBuffer(...fields)
         await arrival
         return values
       },
@@ -289,11 +300,11 @@ describe('lookups at an offset', () => {
     const early = readNames(reader, [name], before)
     // Of the same connection, so that the early read was answered when this is.
     await setImmediate()
-    await redis.ping()
+    await connection.ping()
     const recordTime = headState.head.recordTime + 1
     const created = [{ name, user: testParty('ann'), expiresAt: recordTime + 9 }]
     const steps = [stepAfter(headState.head, { recordTime, created })]
-    await writeSteps(redis, headState, { steps, layout, signal })
+    await writeSteps(connection, headState, { steps, layout, signal })
     reader.moveTo(headState.head.offset, [name])
     arrive()
     expect(await early).toEqual([null])
@@ -301,7 +312,10 @@ describe('lookups at an offset', () => {
     expect((await readNames(reader, [name], after)).map(nameIn)).toEqual([name])
   })
 
-  it('still show at the horizon what a clean-up takes the older versions of', async () => {
+  it('still show at the horizon what a clean-up takes the older versions of', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
     const ann = testParty('ann')
     const start = headState.head.recordTime
@@ -320,20 +334,25 @@ describe('lookups at an offset', () => {
       archived: second.delta.created,
     })
     const last = stepAfter(fourth, { recordTime: third.recordTime + 600 * SECOND })
-    await writeSteps(redis, headState, {
+    await writeSteps(connection, headState, {
       steps: [first, second, third, fourth, last],
       layout,
       signal,
     })
     expect(headState.head.horizon).toBe(third.offset)
     expect(cleanUpBacklog(headState)).toBe(1)
-    expect(await cleanUp(redis, headState, signal)).toBe('written')
-    expect((await readNames(createNameReader(redis), [name], third)).map(nameIn)).toEqual([name])
-    expect((await readParties(redis, [ann], third)).map(nameIn)).toEqual([name])
-    expect(await readNames(createNameReader(redis), [name], fourth)).toEqual([null])
+    expect(await cleanUp(connection, headState, signal)).toBe('written')
+    expect((await readNames(createNameReader(connection), [name], third)).map(nameIn)).toEqual([
+      name,
+    ])
+    expect((await readParties(connection, [ann], third)).map(nameIn)).toEqual([name])
+    expect(await readNames(createNameReader(connection), [name], fourth)).toEqual([null])
   })
 
-  it('are one command each, however often a name was renewed and however many expired around it', async () => {
+  it('are one command each, however often a name was renewed and however many expired around it', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
     const [ann, bob] = [testParty('ann'), testParty('bob')]
     const name = 'n-old.unverified.ns'
@@ -358,21 +377,22 @@ describe('lookups at an offset', () => {
     const [, ...expired] = go({ created: [{ ...renewed(bob), name: zoo }, ...brief] })
     go({ archived: expired }, 5)
     go({}, 601 * SECOND)
-    for (const step of steps) await writeSteps(redis, headState, { steps: [step], layout, signal })
-    while (cleanUpBacklog(headState) > 0) await cleanUp(redis, headState, signal)
+    for (const step of steps)
+      await writeSteps(connection, headState, { steps: [step], layout, signal })
+    while (cleanUpBacklog(headState) > 0) await cleanUp(connection, headState, signal)
     const position = headState.timeline.at(headState.head.offset)
     if (position === undefined) throw new Error('not in the timeline')
 
     const lookups = {
       name: async () =>
-        (await readNames(createNameReader(redis), [name, 'n-7.unverified.ns'], position)).map(
+        (await readNames(createNameReader(connection), [name, 'n-7.unverified.ns'], position)).map(
           nameIn,
         ),
       prefix: async () =>
-        (await readPrefix(redis, { prefix: 'n-', after: null, limit: 100 }, position)).map(
+        (await readPrefix(connection, { prefix: 'n-', after: null, limit: 100 }, position)).map(
           (found) => found.name,
         ),
-      parties: async () => (await readParties(redis, [bob], position)).map(nameIn),
+      parties: async () => (await readParties(connection, [bob], position)).map(nameIn),
     }
     const expected = {
       name: [name, null],
@@ -382,14 +402,17 @@ describe('lookups at an offset', () => {
     for (const kind of ['name', 'prefix', 'parties'] as const) {
       // A script's first use may take a second command that brings it.
       expect(await lookups[kind]()).toEqual(expected[kind])
-      const sent = vi.spyOn(redis, 'sendCommand')
+      const sent = vi.spyOn(connection, 'sendCommand')
       await lookups[kind]()
       expect(sent, kind).toHaveBeenCalledTimes(1)
       sent.mockRestore()
     }
   })
 
-  it('refuse to walk over more dead names than Redis can bear', async () => {
+  it('refuse to walk over more dead names than Redis can bear', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
     const user = testParty('ann')
     const step = (count: number, lifetime: number, label: string) => {
@@ -402,85 +425,96 @@ describe('lookups at an offset', () => {
       return stepAfter(headState.head, { recordTime, created })
     }
     const write = async (next: Step) => {
-      await writeSteps(redis, headState, { steps: [next], layout, signal })
+      await writeSteps(connection, headState, { steps: [next], layout, signal })
       return headState.timeline.at(headState.head.offset)
     }
     await write(step(INVISIBLE_MEMBERS_MAX, 1, 'd'))
     const bearable = await write(step(1, 60 * SECOND, 'e'))
     if (bearable === undefined) throw new Error('not in the timeline')
-    expect((await readParties(redis, [user], bearable)).map(nameIn)).toEqual([
+    expect((await readParties(connection, [user], bearable)).map(nameIn)).toEqual([
       'e00000.unverified.ns',
     ])
     const page = { prefix: 'd0', after: null, limit: 10 }
-    expect(await readPrefix(redis, page, bearable)).toEqual([])
+    expect(await readPrefix(connection, page, bearable)).toEqual([])
     const beyond = await write(step(2, 0, 'd1'))
     if (beyond === undefined) throw new Error('not in the timeline')
-    await expect(readPrefix(redis, { ...page, prefix: '' }, beyond)).rejects.toMatchObject({
+    await expect(readPrefix(connection, { ...page, prefix: '' }, beyond)).rejects.toMatchObject({
       code: 'OVERLOADED',
     })
-    await expect(readParties(redis, [user], beyond)).rejects.toMatchObject({ code: 'OVERLOADED' })
+    await expect(readParties(connection, [user], beyond)).rejects.toMatchObject({
+      code: 'OVERLOADED',
+    })
   })
 
-  it('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
+  it('refuse an offset that the stored state has not reached, or whose data may be gone', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
     const at = headState.timeline.at(0)
     if (at === undefined) throw new Error('not in the timeline')
     await expect(
-      readNames(createNameReader(redis), NAMES, { ...at, offset: 1 }),
+      readNames(createNameReader(connection), NAMES, { ...at, offset: 1 }),
     ).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
     const recordTime = headState.head.recordTime + 601 * SECOND
-    await writeSteps(redis, headState, {
+    await writeSteps(connection, headState, {
       steps: [stepAfter(headState.head, { recordTime })],
       layout,
       signal,
     })
     for (const read of [
-      () => readNames(createNameReader(redis), NAMES, at),
-      () => readParties(redis, PARTIES, at),
-      () => readPrefix(redis, { prefix: '', after: null, limit: 1 }, at),
+      () => readNames(createNameReader(connection), NAMES, at),
+      () => readParties(connection, PARTIES, at),
+      () => readPrefix(connection, { prefix: '', after: null, limit: 1 }, at),
     ])
       await expect(read()).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
   })
 })
 
 describe('writing', () => {
-  it('of two writers that start from one head changes Redis once', async () => {
+  it('of two writers that start from one head changes Redis once', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const first = await freshHeadState()
-    const second = await loadHeadState(redis)
+    const second = await loadHeadState(connection)
     if (second === null) throw new Error('no replica')
     const recordTime = first.head.recordTime + 1
     const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
     const step = stepAfter(first.head, { recordTime, created })
     const other = stepAfter(first.head, { recordTime: recordTime + 1 })
     const outcomes = [
-      await writeSteps(redis, first, { steps: [step], layout, signal }),
-      await writeSteps(redis, second, {
+      await writeSteps(connection, first, { steps: [step], layout, signal }),
+      await writeSteps(connection, second, {
         steps: [{ ...other, historyHash: 'ff'.repeat(32) }],
         layout,
         signal,
       }),
     ]
     expect(outcomes).toEqual(['written', 'fenced'])
-    expect((await loadHeadState(redis))?.head).toEqual(first.head)
+    expect((await loadHeadState(connection))?.head).toEqual(first.head)
     expect(second.head.offset).toBe(0)
   })
 
-  it('the same batch again, from before it was written, changes nothing', async () => {
+  it('the same batch again, from before it was written, changes nothing', async ({
+    freshHeadState,
+    connection,
+  }) => {
     const headState = await freshHeadState()
-    const again = await loadHeadState(redis)
+    const again = await loadHeadState(connection)
     if (again === null) throw new Error('no replica')
     const recordTime = headState.head.recordTime + 1
     const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
     const steps = [stepAfter(headState.head, { recordTime, created })]
-    await writeSteps(redis, headState, { steps, layout, signal })
-    const dump = await dumpReplica(redis)
-    expect(await writeSteps(redis, again, { steps, layout, signal })).toBe('fenced')
-    expect(await dumpReplica(redis)).toEqual(dump)
+    await writeSteps(connection, headState, { steps, layout, signal })
+    const dump = await dumpReplica(connection)
+    expect(await writeSteps(connection, again, { steps, layout, signal })).toBe('fenced')
+    expect(await dumpReplica(connection)).toEqual(dump)
   })
 
-  it('two clean-ups from one head take out once', async () => {
+  it('two clean-ups from one head take out once', async ({ freshHeadState, connection }) => {
     const headState = await freshHeadState()
     const recordTime = headState.head.recordTime + 1
     const created = NAMES.map((name) => ({
@@ -494,18 +528,22 @@ describe('writing', () => {
       archived: registered.delta.created,
     })
     const later = stepAfter(archived, { recordTime: recordTime + 700 * SECOND })
-    await writeSteps(redis, headState, { steps: [registered, archived, later], layout, signal })
-    const other = await loadHeadState(redis)
+    await writeSteps(connection, headState, {
+      steps: [registered, archived, later],
+      layout,
+      signal,
+    })
+    const other = await loadHeadState(connection)
     if (other === null) throw new Error('no replica')
     const next = stepAfter(later, {
       recordTime: later.recordTime + 1,
       created: created.map((fields) => ({ ...fields, expiresAt: later.recordTime + 9 })),
     })
-    expect(await cleanUp(redis, headState, signal)).toBe('written')
-    const dump = await dumpReplica(redis)
-    await cleanUp(redis, other, signal)
-    expect(await dumpReplica(redis)).toEqual(dump)
-    await writeSteps(redis, headState, { steps: [next], layout, signal })
+    expect(await cleanUp(connection, headState, signal)).toBe('written')
+    const dump = await dumpReplica(connection)
+    await cleanUp(connection, other, signal)
+    expect(await dumpReplica(connection)).toEqual(dump)
+    await writeSteps(connection, headState, { steps: [next], layout, signal })
     expect(cleanUpBacklog(headState)).toBe(0)
   })
 })

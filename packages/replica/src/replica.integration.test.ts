@@ -13,8 +13,7 @@ import {
   openMiningRound,
   requestEntryCommand,
 } from '@quorumscan/ledger'
-import { outcomeOf, Scenario } from '@quorumscan/ledger/testing'
-import type { Submission } from '@quorumscan/model'
+import { outcomeOf, Scenario, submissionOf } from '@quorumscan/ledger/testing'
 import {
   createManualClock,
   type ManualClock,
@@ -22,7 +21,8 @@ import {
   type TestRedis,
   untilTrue,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { readStoredOffset } from './connection.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
@@ -32,26 +32,70 @@ import { createMemoryOrdering, type MemoryOrdering } from './testing/memory-orde
 import { growRandomLog } from './testing/random-log.ts'
 import { settledDump } from './testing/replay.ts'
 
-let redis: TestRedis
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(async () => {
-  await redis?.[Symbol.asyncDispose]()
-})
-beforeEach(async () => {
-  await inRedis((connection) => connection.flushall())
-})
-
-async function inRedis<T>(work: (connection: ReturnType<TestRedis['connect']>) => Promise<T>) {
-  const connection = redis.connect()
-  try {
-    return await work(connection)
-  } finally {
+const it = base
+  .extend('server', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startRedis()),
+  )
+  .extend('redis', async ({ server }) => {
+    const connection = server.connect()
+    await connection.flushall()
     connection.disconnect()
-  }
-}
-
+    return server
+  })
+  .extend(
+    'inRedis',
+    ({ redis }) =>
+      async <T>(work: (connection: ReturnType<TestRedis['connect']>) => Promise<T>) => {
+        const connection = redis.connect()
+        try {
+          return await work(connection)
+        } finally {
+          connection.disconnect()
+        }
+      },
+  )
+  .extend(
+    'start',
+    ({ redis }) =>
+      async (options: {
+        readonly of?: Scenario
+        readonly entries?: readonly LogEntry[]
+        readonly nowMicros?: number
+        readonly cut?: number
+      }): Promise<Running> => {
+        const of = options.of ?? scenario
+        const clock = createManualClock(options.nowMicros ?? of.ledger.head().recordTime)
+        const { genesis, genesisHash } = of.network
+        const path = redis.socketPath
+        const replica = await openReplica({ redis: { path }, genesis, genesisHash, clock })
+        const ordering = createMemoryOrdering(
+          options.entries ?? of.ledger.entries(),
+          () => options.cut ?? 40,
+        )
+        const running = replica.run(ordering, signal)
+        return {
+          replica,
+          ordering,
+          clock,
+          running,
+          reach: (offset) => {
+            const isReached = () => replica.head().offset >= offset
+            // At that very entry, before the next one is applied; the poll has the deadline.
+            const reached = new Promise<void>((resolve) => {
+              const check = () => {
+                if (!isReached()) return
+                stop()
+                resolve()
+              }
+              const stop = replica.onApplied(check)
+              check()
+            })
+            return Promise.race([reached, untilTrue(`offset ${offset} to be applied`, isReached)])
+          },
+          [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+        }
+      },
+  )
 const scenario = growRandomLog('replica', 120)
 const log = scenario.ledger.entries()
 const end = scenario.ledger.head()
@@ -68,47 +112,8 @@ type Running = AsyncDisposable & {
   reach(offset: number): Promise<void>
 }
 
-async function start(options: {
-  readonly of?: Scenario
-  readonly entries?: readonly LogEntry[]
-  readonly nowMicros?: number
-  readonly cut?: number
-}): Promise<Running> {
-  const of = options.of ?? scenario
-  const clock = createManualClock(options.nowMicros ?? of.ledger.head().recordTime)
-  const { genesis, genesisHash } = of.network
-  const path = redis.socketPath
-  const replica = await openReplica({ redis: { path }, genesis, genesisHash, clock })
-  const ordering = createMemoryOrdering(
-    options.entries ?? of.ledger.entries(),
-    () => options.cut ?? 40,
-  )
-  const running = replica.run(ordering, signal)
-  return {
-    replica,
-    ordering,
-    clock,
-    running,
-    reach: (offset) => {
-      const isReached = () => replica.head().offset >= offset
-      // At that very entry, before the next one is applied; the poll has the deadline.
-      const reached = new Promise<void>((resolve) => {
-        const check = () => {
-          if (!isReached()) return
-          stop()
-          resolve()
-        }
-        const stop = replica.onApplied(check)
-        check()
-      })
-      return Promise.race([reached, untilTrue(`offset ${offset} to be applied`, isReached)])
-    },
-    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
-  }
-}
-
 describe('a replica', () => {
-  it('continues after its Redis has hung', async () => {
+  it('continues after its Redis has hung', async ({ start, redis }) => {
     await using run = await start({ entries: log.slice(0, 30), nowMicros: end.recordTime })
     await run.reach(30)
     process.kill(redis.pid, 'SIGSTOP')
@@ -126,7 +131,10 @@ describe('a replica', () => {
     expect(run.replica.state()).toBe('live')
   })
 
-  it('resumes where it stopped, and reports each entry once, in order', async () => {
+  it('resumes where it stopped, and reports each entry once, in order', async ({
+    redis,
+    start,
+  }) => {
     const offsets: number[] = []
     expect(await readStoredOffset({ path: redis.socketPath })).toBe(0)
     for (const part of [log.slice(0, 30), log.slice(0, 31), log]) {
@@ -138,7 +146,7 @@ describe('a replica', () => {
     expect(offsets).toEqual(log.map((entry) => entry.offset))
   })
 
-  it('is the same after a wipe, at once and while it runs', async () => {
+  it('is the same after a wipe, at once and while it runs', async ({ start, redis, inRedis }) => {
     await using run = await start({})
     await run.reach(log.length)
     await run.replica[Symbol.asyncDispose]()
@@ -159,7 +167,7 @@ describe('a replica', () => {
     expect(await settledDump(redis, scenario.network.genesis)).toEqual(dump)
   })
 
-  it('continues correctly after Redis has lost its last seconds', async () => {
+  it('continues correctly after Redis has lost its last seconds', async ({ start, inRedis }) => {
     await using run = await start({ entries: log.slice(0, 60) })
     await run.reach(60)
     const restore = await inRedis(async (connection) => {
@@ -188,7 +196,7 @@ describe('a replica', () => {
     expect(await run.replica.pin(100, signal)).toEqual(pinned)
   })
 
-  it('stays exact with two writers on one Redis', async () => {
+  it('stays exact with two writers on one Redis', async ({ start, inRedis, redis }) => {
     await using one = await start({ cut: 3 })
     await using two = await start({ cut: 7 })
     await Promise.race([one.reach(log.length), two.reach(log.length)])
@@ -205,7 +213,9 @@ describe('a replica', () => {
     expect(Object.entries(head).filter(isOfState)).toEqual(Object.entries(dump).filter(isOfState))
   })
 
-  it('stops ingest, reports the reason and keeps answering when the log is another one', async () => {
+  it('stops ingest, reports the reason and keeps answering when the log is another one', async ({
+    start,
+  }) => {
     await using run = await start({ entries: log.slice(0, 30) })
     await run.reach(30)
     await run.replica[Symbol.asyncDispose]()
@@ -225,7 +235,9 @@ describe('a replica', () => {
     }
   })
 
-  it('stops before the first entry of an unknown version, names it, and keeps answering', async () => {
+  it('stops before the first entry of an unknown version, names it, and keeps answering', async ({
+    start,
+  }) => {
     const of = new Scenario()
     const next = NEWEST_RULES.version + 1
     for (const sv of of.svs.slice(0, 3))
@@ -260,7 +272,9 @@ describe('a replica', () => {
     }
   })
 
-  it('waits with an entry whose record time is more than 10 s ahead of its clock', async () => {
+  it('waits with an entry whose record time is more than 10 s ahead of its clock', async ({
+    start,
+  }) => {
     const first = end.recordTime - 5_000_000
     const entries = [
       checkpointAt(1, first),
@@ -277,7 +291,11 @@ describe('a replica', () => {
     await run.reach(3)
   })
 
-  it('refuses a Redis of another genesis, of another layout, or that evicts', async () => {
+  it('refuses a Redis of another genesis, of another layout, or that evicts', async ({
+    start,
+    redis,
+    inRedis,
+  }) => {
     await using run = await start({ entries: log.slice(0, 5) })
     await run.reach(5)
     const { genesis, genesisHash } = new Scenario({ nodeCount: 5 }).network
@@ -315,7 +333,10 @@ describe('a replica', () => {
 })
 
 describe('what is due', () => {
-  it('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async () => {
+  it('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async ({
+    redis,
+    inRedis,
+  }) => {
     const { genesis, genesisHash } = scenario.network
     const clock = createManualClock(end.recordTime)
     const create = (dueJobs: readonly string[]) =>
@@ -349,7 +370,9 @@ describe('what is due', () => {
 })
 
 describe('pinned reads', () => {
-  it('answer the same after the head has moved on, until the horizon passes them', async () => {
+  it('answer the same after the head has moved on, until the horizon passes them', async ({
+    start,
+  }) => {
     const story = new Scenario()
     const alice = story.actor('alice')
     story.register(alice, 'a.unverified.ns')
@@ -401,7 +424,9 @@ describe('pinned reads', () => {
     })
   })
 
-  it('end at a horizon that an operator moved, while entries come and after a restart', async () => {
+  it('end at a horizon that an operator moved, while entries come and after a restart', async ({
+    start,
+  }) => {
     const story = new Scenario()
     for (const label of ['a', 'b', 'c', 'd'])
       story.register(story.actor(label), `${label}.unverified.ns`)
@@ -429,7 +454,9 @@ describe('pinned reads', () => {
     await check(run)
   })
 
-  it('wait 250 ms for an offset that is close, and not at all for one that is far', async () => {
+  it('wait 250 ms for an offset that is close, and not at all for one that is far', async ({
+    start,
+  }) => {
     await using run = await start({ entries: log.slice(0, 10) })
     await run.reach(10)
     const soon = run.replica.pin(12, signal)
@@ -451,7 +478,7 @@ describe('pinned reads', () => {
 })
 
 describe('reads of the newest state', () => {
-  it('agree with the ledger: contracts, keys, parties, what is due', async () => {
+  it('agree with the ledger: contracts, keys, parties, what is due', async ({ start }) => {
     await using run = await start({})
     await run.reach(log.length)
     const { replica } = run
@@ -492,36 +519,36 @@ describe('reads of the newest state', () => {
     )
   })
 
-  it('a dry run says what the submission would do, and does nothing', async () => {
+  it('a dry run says what the submission would do, and does nothing', async ({
+    start,
+    inRedis,
+  }) => {
     const story = new Scenario()
     const alice = story.actor('alice')
     story.register(alice, 'taken.unverified.ns')
     await using run = await start({ of: story })
     await run.reach(story.ledger.head().offset)
     const dump = await inRedis(dumpReplica)
-    const submission = (name: string): Submission => ({
-      genesis: story.network.genesisHash,
-      participant: alice.keyPair.publicKey,
-      id: toHex(sha256(Buffer.from(name))).slice(0, 32),
-      notAfter: story.ledger.head().recordTime + 60_000_000,
-      userId: 'alice',
-      actAs: [alice.party],
-      readAs: [],
-      commandId: name,
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
-      disclosed: story.ledger.byKey('singleton:AnsRules').map(disclose),
-      commands: [
-        requestEntryCommand({
-          ansRules: story.the(ansRules),
-          user: alice.party,
-          name,
-          url: '',
-          description: '',
-        }),
-      ],
-    })
+    const submission = (name: string) =>
+      submissionOf({
+        genesis: story.network.genesisHash,
+        participant: alice.keyPair.publicKey,
+        id: toHex(sha256(Buffer.from(name))).slice(0, 32),
+        notAfter: story.ledger.head().recordTime + 60_000_000,
+        userId: 'alice',
+        actAs: [alice.party],
+        commandId: name,
+        disclosed: story.ledger.byKey('singleton:AnsRules').map(disclose),
+        commands: [
+          requestEntryCommand({
+            ansRules: story.the(ansRules),
+            user: alice.party,
+            name,
+            url: '',
+            description: '',
+          }),
+        ],
+      })
     expect(outcomeOf(await run.replica.dryRun(submission('free.unverified.ns')))).toBe('accepted')
     expect(outcomeOf(await run.replica.dryRun(submission('taken.unverified.ns')))).toBe(
       'NAME_TAKEN',

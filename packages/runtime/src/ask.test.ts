@@ -1,11 +1,8 @@
 /** A server that begins to answer and stops: what ends the request is its timeout alone. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { TIMEOUT } from '@quorumscan/errors/node-words'
-import { untilTrue } from '@quorumscan/testkit'
+import { serve, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 
@@ -14,23 +11,16 @@ const REQUESTS = 20
 it('ends in time where the rest of an answer never comes, whatever memory is freed meanwhile', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
-  const server = createServer((_, response) => response.writeHead(200).write('{')).listen(0)
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await using server = await serve((_, response) => void response.writeHead(200).write('{'))
   const { signal } = new AbortController()
   const reasons: unknown[] = []
   for (let index = 0; index < REQUESTS; index++)
-    void ask(url, { timeoutMs: 200, ...(index % 2 === 0 ? { signal } : {}) }).then(({ reason }) =>
-      reasons.push(reason),
+    void ask(server.url, { timeoutMs: 200, ...(index % 2 === 0 ? { signal } : {}) }).then(
+      ({ reason }) => reasons.push(reason),
     )
-  try {
-    await untilTrue('all to have ended', () => {
-      gc()
-      return reasons.length === REQUESTS
-    })
-    expect(new Set(reasons)).toEqual(new Set([TIMEOUT]))
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
+  await untilTrue('all to have ended', () => {
+    gc()
+    return reasons.length === REQUESTS
+  })
+  expect(new Set(reasons)).toEqual(new Set([TIMEOUT]))
 })

@@ -1,28 +1,25 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { fetchHealth } from './health.ts'
 
 type Reply = { status: number; headers?: Record<string, string>; body?: unknown }
 
 /** A process that answers its health routes so; also which of them were asked. */
-async function serve(replies: Readonly<Record<string, Reply>>) {
+async function serveReplies(replies: Readonly<Record<string, Reply>>) {
   const asked: string[] = []
-  const server = createServer(({ url = '' }, response) => {
+  const server = await serve(({ url = '' }, response) => {
     asked.push(url)
     const { status, headers = {}, body = {} } = replies[url] ?? { status: 404 }
     response.writeHead(status, headers).end(JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, asked, [Symbol.asyncDispose]: async () => void server.close() }
+  return { ...server, asked }
 }
 
 const statusOf = (extra: object) => ({ status: 200, body: { success: { extra } } })
 
 it('reads the head of a scan node from its answer, and asks for nothing else', async () => {
   const headers = { 'x-ledger-head': '7', 'x-ledger-head-time': '2026-01-01T00:00:00Z' }
-  await using node = await serve({ '/readyz': { status: 200, headers } })
+  await using node = await serveReplies({ '/readyz': { status: 200, headers } })
   expect(await fetchHealth(node.url)).toEqual({
     ...{ state: 'up', detail: null, code: null, isWaitingForRebuildTurn: false, isStalled: false },
     ...{ offset: 7, recordTime: '2026-01-01T00:00:00Z', ordering: null },
@@ -32,7 +29,7 @@ it('reads the head of a scan node from its answer, and asks for nothing else', a
 
 it('reads the end of the log and the engine of a synchronizer from its status', async () => {
   const ordering = { height: 5, round: null, connected: ['sv-2'], absent: [] }
-  await using synchronizer = await serve({
+  await using synchronizer = await serveReplies({
     '/readyz': { status: 503, body: { code: 'LOG_FULL', error: 'no room', retryable: true } },
     '/status': statusOf({ offset: 9, ordering }),
   })
@@ -42,7 +39,7 @@ it('reads the end of the log and the engine of a synchronizer from its status', 
 })
 
 it('takes a value of another form for one that was not reported', async () => {
-  await using other = await serve({
+  await using other = await serveReplies({
     '/readyz': { status: 503, body: { retryable: false, details: { state: 'starting' } } },
     '/status': statusOf({ offset: -1, ordering: { height: 'x' } }),
   })

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import type { Socket } from 'node:net'
 import { describeRefusal } from '@quorumscan/errors/node-words'
-import { createAuthority } from '@quorumscan/testkit'
+import { createAuthority, listen, serve, type TestServer } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 
@@ -12,12 +10,8 @@ async function wordOf(
   onConnection: (socket: Socket) => void,
   timeoutMs: number,
 ): Promise<string | null> {
-  const server = createServer(onConnection)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const answer = await ask(`http://127.0.0.1:${port}/`, { timeoutMs })
-  server.close()
-  return answer.reason
+  await using server = await listen(onConnection)
+  return (await ask(`http://127.0.0.1:${server.port}/`, { timeoutMs })).reason
 }
 
 it('has one word each for who hangs, who resets and who does not listen', async () => {
@@ -30,18 +24,15 @@ it('has one word each for who hangs, who resets and who does not listen', async 
 it('says what is wrong with TLS, and what an operator can do', async () => {
   await using authority = await createAuthority()
   const { certFile, keyFile } = await authority.issue('node')
-  const wordOfServer = async (server: Server): Promise<string | null> => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const { reason } = await ask(`https://127.0.0.1:${port}/`, { timeoutMs: 60_000 })
-    server.close()
-    return reason
+  const wordOfServer = async (server: TestServer): Promise<string | null> => {
+    await using _server = server
+    return (await ask(`https://127.0.0.1:${server.port}/`, { timeoutMs: 60_000 })).reason
   }
   const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
-  expect(await wordOfServer(createTlsServer(tls))).toBe(
+  expect(await wordOfServer(await serve(() => {}, { tls }))).toBe(
     'untrusted certificate (NODE_EXTRA_CA_CERTS names the authority)',
   )
-  expect(await wordOfServer(createHttpServer())).toBe('no TLS')
+  expect(await wordOfServer(await serve(() => {}))).toBe('no TLS')
 })
 
 it('tells refusals apart, and repeats no text of a stranger', () => {

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createManualClock } from '@quorumscan/testkit'
+import type { RequestListener } from 'node:http'
+import { createManualClock, serve } from '@quorumscan/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createPeerClient } from './peer-client.ts'
 
@@ -12,13 +10,9 @@ afterEach(async () => {
 
 /** A peer on loopback, and a client whose clock the test moves. */
 async function setUp(listener: RequestListener, options: { hasToken?: boolean } = {}) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = await serve(listener)
+  closing.push(() => server[Symbol.asyncDispose]())
+  const { url } = server
   const clock = createManualClock(0)
   const client = createPeerClient({
     clock,

@@ -1,8 +1,5 @@
 /** Peers on loopback, asked by a clock that the test moves. */
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createManualClock, freePort, until, untilTrue } from '@quorumscan/testkit'
+import { createManualClock, freePort, serve, until, untilTrue } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
@@ -19,20 +16,16 @@ afterEach(async () => {
 /** A peer that follows the log while it answers. */
 async function startPeer(clock: { nowMicros(): number }) {
   const peer = { answers: true, requestCount: 0, url: '' }
-  const server: Server = createServer((_, response) => {
+  const server = await serve((_, response) => {
     peer.requestCount++
     if (!peer.answers) return response.destroy()
     response.setHeader('x-clock', String(clock.nowMicros()))
     response.setHeader('x-ledger-head', '7')
     response.setHeader('x-ledger-head-time', formatTime(clock.nowMicros()))
     return response.end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  peer.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  closing.push(() => {
-    server.closeAllConnections()
-    server.close()
   })
+  peer.url = server.url
+  closing.push(() => server[Symbol.asyncDispose]())
   return peer
 }
 

@@ -1,30 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { PrivateAddressError, type TransportRequest } from '@quorumscan/reader'
+import { listen, serve } from '@quorumscan/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { createUndiciTransport } from './undici-transport.ts'
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => void
 const disposables: AsyncDisposable[] = []
 afterEach(async () => {
   for (const one of disposables.splice(0).reverse()) await one[Symbol.asyncDispose]()
 })
 
-async function serve(listener: Listener) {
-  const server = createServer(listener)
-  let connectionCount = 0
-  server.on('connection', () => {
-    connectionCount++
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  disposables.push({
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, connectionCount: () => connectionCount }
+async function start(listener: RequestListener) {
+  const server = await serve(listener)
+  disposables.push(server)
+  return server
 }
 
 function transport() {
@@ -46,7 +34,7 @@ const request = (changes: Partial<TransportRequest> & { url: string }): Transpor
 })
 
 it('sends method, path below the base, headers and body; gives status, headers and bytes', async () => {
-  const { url } = await serve((incoming, response) => {
+  const { url } = await start((incoming, response) => {
     const chunks: Buffer[] = []
     incoming.on('data', (chunk) => chunks.push(chunk))
     incoming.on('end', () => {
@@ -75,9 +63,9 @@ it('sends method, path below the base, headers and body; gives status, headers a
 })
 
 it('a peer token goes to its own origin only', async () => {
-  const echo: Listener = (incoming, response) =>
+  const echo: RequestListener = (incoming, response) =>
     response.end(String(incoming.headers['x-peer-token']))
-  const [mine, other] = [await serve(echo), await serve(echo)]
+  const [mine, other] = [await start(echo), await start(echo)]
   const created = createUndiciTransport({ peerTokenByOrigin: new Map([[mine.url, 'secret']]) })
   disposables.push(created)
   for (const [url, seen] of [
@@ -91,7 +79,7 @@ it('a peer token goes to its own origin only', async () => {
 
 it('a redirect is an answer, not followed', async () => {
   let asked = 0
-  const { url } = await serve((_, response) => {
+  const { url } = await start((_, response) => {
     asked++
     response.writeHead(302, { location: '/elsewhere', 'content-length': 0 }).end()
   })
@@ -101,9 +89,8 @@ it('a redirect is an answer, not followed', async () => {
 
 /** Sends what it is given as it is, after a moment each. */
 async function serveRaw(pieces: Iterable<string>) {
-  const server = createTcpServer((socket) => {
+  const server = await listen((socket) => {
     socket.setNoDelay(true)
-    socket.on('error', () => {}) // The transport hangs up.
     socket.once('data', async () => {
       for (const piece of pieces) {
         if (socket.destroyed) return
@@ -112,11 +99,8 @@ async function serveRaw(pieces: Iterable<string>) {
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  disposables.push({
-    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  disposables.push(server)
+  return `http://127.0.0.1:${server.port}`
 }
 
 const endless = (first: string, more: string) =>
@@ -147,14 +131,14 @@ it.each([
 })
 
 it('exactly as large as allowed is fine', async () => {
-  const { url } = await serve((_, response) => void response.end('x'.repeat(1000)))
+  const { url } = await start((_, response) => void response.end('x'.repeat(1000)))
   expect((await transport().request(request({ url }))).body.byteLength).toBe(1000)
 })
 
 it('an answer that has become useless is read no further, unless it is short', async () => {
   const [longBytes, shortBytes] = [8 * 1024 * 1024, 32 * 1024]
   let bytesWanted = longBytes
-  const { url } = await serve((incoming, response) => {
+  const { url } = await start((incoming, response) => {
     const length = incoming.url === '/long' ? longBytes : shortBytes
     response.writeHead(200, { 'content-length': length })
     response.write('[', () => {
@@ -173,7 +157,7 @@ it('an answer that has become useless is read no further, unless it is short', a
 })
 
 it('rejects with the reason when the signal aborts: before, while waiting, while reading', async () => {
-  const { url } = await serve((incoming, response) => {
+  const { url } = await start((incoming, response) => {
     if (incoming.url === '/read') response.write('x')
   })
   const used = transport()
@@ -197,7 +181,7 @@ it.each([
 
 it('a name that resolves to this machine is refused where only public addresses are taken', async () => {
   let asked = 0
-  const { url } = await serve((_, response) => {
+  const { url } = await start((_, response) => {
     asked++
     response.end('x')
   })
@@ -213,7 +197,7 @@ it('a name that resolves to this machine is refused where only public addresses 
 })
 
 it('rejects when the node hangs up in the middle of an answer', async () => {
-  const { url } = await serve((_, response) => {
+  const { url } = await start((_, response) => {
     response.writeHead(200, { 'content-length': '100' })
     response.write('x', () => response.destroy())
   })
@@ -221,7 +205,7 @@ it('rejects when the node hangs up in the middle of an answer', async () => {
 })
 
 it('connections are kept, and large answers have their own', async () => {
-  const node = await serve((_, response) => void response.end('x'))
+  const node = await start((_, response) => void response.end('x'))
   const used = transport()
   for (let count = 0; count < 40; count++) await used.request(request({ url: node.url }))
   const ofLookups = node.connectionCount()
@@ -232,7 +216,7 @@ it('connections are kept, and large answers have their own', async () => {
 })
 
 it('requests that would only wait are refused beyond a bound', async () => {
-  const { url } = await serve(() => {}) // Never answers.
+  const { url } = await start(() => {}) // Never answers.
   const used = transport()
   const controller = new AbortController()
   const ask = () => used.request(request({ url, channel: 'bulk', signal: controller.signal }))
@@ -243,7 +227,7 @@ it('requests that would only wait are refused beyond a bound', async () => {
 })
 
 it('bulk requests that hang delay no lookup', async () => {
-  const { url } = await serve((incoming, response) => {
+  const { url } = await start((incoming, response) => {
     if (incoming.url === '/fast') response.end('x')
   })
   const used = transport()

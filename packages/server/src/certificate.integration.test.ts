@@ -6,23 +6,53 @@ import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import { createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
-import {
-  createAuthority,
-  createManualClock,
-  type TestAuthority,
-  untilTrue,
-} from '@quorumscan/testkit'
+import { createAuthority, createManualClock, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { Type } from 'typebox'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { buildServer, type ServerOptions } from './server.ts'
 
-let authority: TestAuthority
-let files: Awaited<ReturnType<TestAuthority['issue']>>
-beforeAll(async () => {
-  authority = await createAuthority()
-  files = await authority.issue('sv-1')
-})
-afterAll(() => authority?.[Symbol.asyncDispose]())
+const it = base
+  .extend('authority', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await createAuthority()),
+  )
+  .extend('files', { scope: 'file' }, ({ authority }) => authority.issue('sv-1'))
+  .extend(
+    'start',
+    ({ files, authority }) =>
+      async (options: Partial<ServerOptions<typeof routes, never>> = {}) => {
+        const { clock = createManualClock() } = options
+        const lines: string[] = []
+        const stream = { write: (line: string) => void lines.push(line) }
+        const logger = createLogger({ name: 'test', level: 'info', stream })
+        const metrics = createMetrics()
+        const server = buildServer({
+          routes,
+          handlers: { put: async () => ({ body: true }), livez: async () => ({ body: null }) },
+          prefix: null,
+          rateLimit: null,
+          clock,
+          certificate: await openTlsCertificate(files, { clock, logger, metrics }),
+          ...options,
+        })
+        await server.listen({ host: '127.0.0.1', port: 0 })
+        const { port } = server.server.address() as { port: number }
+        const ca = await readFile(authority.caFile)
+        return {
+          server,
+          metrics,
+          lines,
+          /** Once both sides know each other. */
+          async connect(): Promise<TLSSocket> {
+            const socket = connect({ port, host: '127.0.0.1', ca })
+            await once(socket, 'secureConnect')
+            return socket
+          },
+          connectPlain: () => connectPlain(port, '127.0.0.1'),
+          [Symbol.asyncDispose]: () => server.close(),
+        }
+      },
+  )
 
 const common = { tag: 'test', summary: '', errors: [], auth: 'none' } as const
 const routes = {
@@ -45,39 +75,6 @@ const routes = {
   },
 } as const
 
-async function start(options: Partial<ServerOptions<typeof routes, never>> = {}) {
-  const { clock = createManualClock() } = options
-  const lines: string[] = []
-  const stream = { write: (line: string) => void lines.push(line) }
-  const logger = createLogger({ name: 'test', level: 'info', stream })
-  const metrics = createMetrics()
-  const server = buildServer({
-    routes,
-    handlers: { put: async () => ({ body: true }), livez: async () => ({ body: null }) },
-    prefix: null,
-    rateLimit: null,
-    clock,
-    certificate: await openTlsCertificate(files, { clock, logger, metrics }),
-    ...options,
-  })
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = server.server.address() as { port: number }
-  const ca = await readFile(authority.caFile)
-  return {
-    server,
-    metrics,
-    lines,
-    /** Once both sides know each other. */
-    async connect(): Promise<TLSSocket> {
-      const socket = connect({ port, host: '127.0.0.1', ca })
-      await once(socket, 'secureConnect')
-      return socket
-    },
-    connectPlain: () => connectPlain(port, '127.0.0.1'),
-    [Symbol.asyncDispose]: () => server.close(),
-  }
-}
-
 const PROBE = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
 const LAST_PROBE = PROBE.replace('host', 'connection: close\r\nhost')
 /** The beginning of a ClientHello. */
@@ -93,7 +90,7 @@ async function textUntilClosed(socket: Socket): Promise<string> {
   return text
 }
 
-it('answers over TLS, one request after the other, and nothing but TLS', async () => {
+it('answers over TLS, one request after the other, and nothing but TLS', async ({ start }) => {
   await using running = await start()
   const socket = await running.connect()
   const text = textUntilClosed(socket)
@@ -104,7 +101,9 @@ it('answers over TLS, one request after the other, and nothing but TLS', async (
   expect(await textUntilClosed(plain)).toBe('')
 })
 
-it('a body that is not read to its end is sent to its end, and the answer is read', async () => {
+it('a body that is not read to its end is sent to its end, and the answer is read', async ({
+  start,
+}) => {
   await using running = await start({ limits: { bodyBytesMax: 1_000 } })
   const socket = await running.connect()
   const text = textUntilClosed(socket)
@@ -116,7 +115,7 @@ it('a body that is not read to its end is sent to its end, and the answer is rea
   expect(await sent).toBeFalsy()
 })
 
-it('a connection during its handshake is idle, and makes room', async () => {
+it('a connection during its handshake is idle, and makes room', async ({ start }) => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
   const halves = []
   for (let count = 0; count < 2; count++) {
@@ -135,7 +134,9 @@ it('a connection during its handshake is idle, and makes room', async () => {
   }
 })
 
-it('a connection that was kept open and idle goes for the next one of its client', async () => {
+it('a connection that was kept open and idle goes for the next one of its client', async ({
+  start,
+}) => {
   await using running = await start({ limits: { connectionsPerClientMax: 1 } })
   const kept = await running.connect()
   kept.write(PROBE)
@@ -145,7 +146,9 @@ it('a connection that was kept open and idle goes for the next one of its client
   expect(await ended).toBe('')
 })
 
-it('a handshake that takes too long is cut off, before who is known and idle', async () => {
+it('a handshake that takes too long is cut off, before who is known and idle', async ({
+  start,
+}) => {
   await using running = await start({ limits: { requestMsMax: 100, idleConnectionMsMax: 5_000 } })
   const idle = textUntilClosed(await running.connect()).then(() => 'idle')
   const half = running.connectPlain()
@@ -153,7 +156,7 @@ it('a handshake that takes too long is cut off, before who is known and idle', a
   expect(await Promise.race([idle, textUntilClosed(half)])).toBe('')
 })
 
-it('a handshake costs two units of its address', async () => {
+it('a handshake costs two units of its address', async ({ start }) => {
   // The clock of the server does not move.
   await using running = await start({
     limits: { requestMsMax: 600_000 },
@@ -169,7 +172,7 @@ it('a handshake costs two units of its address', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-it('closing waits for no connection that has asked nothing', async () => {
+it('closing waits for no connection that has asked nothing', async ({ start }) => {
   await using running = await start()
   const ended = textUntilClosed(await running.connect())
   await running.server.close()
@@ -179,7 +182,7 @@ it('closing waits for no connection that has asked nothing', async () => {
 const LOOK_MS = 10_000
 const serialOf = (socket: TLSSocket) => socket.getPeerCertificate().serialNumber
 
-it('a certificate that was renewed is shown from then on', async () => {
+it('a certificate that was renewed is shown from then on', async ({ authority, files, start }) => {
   const manual = createManualClock()
   let looksBegun = 0
   const clock: Clock = {
@@ -227,14 +230,14 @@ it('a certificate that was renewed is shown from then on', async () => {
   expect(serialOf(await running.connect())).not.toBe(before)
 })
 
-it('tells until when it is valid', async () => {
+it('tells until when it is valid', async ({ start }) => {
   await using running = await start()
   const { text } = await running.metrics.expose()
   const [, ends] = /^quorumscan_certificate_ends_seconds ([0-9.e+]+)$/m.exec(text) ?? []
   expect(Number(ends) * 1_000_000).toBeGreaterThan(createSystemClock().nowMicros())
 })
 
-it('missing files end the start, with their names', async () => {
+it('missing files end the start, with their names', async ({ authority, files }) => {
   const app = {
     clock: createManualClock(),
     logger: createLogger({ name: 't', level: 'silent' }),

@@ -1,14 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { concatBytes, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
-import { createTestNetwork } from '@quorumscan/testkit'
+import { createDirectory, createTestNetwork, serve } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
 import {
   encodeManifest,
@@ -35,80 +33,83 @@ async function* inPieces(bytes: Uint8Array, size = 300_000) {
   for (let at = 0; at < bytes.byteLength; at += size) yield bytes.subarray(at, at + size)
 }
 
-let directory: string
-let directories = 0
-const opened: AsyncDisposable[] = []
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qs-snapshots-'))
-})
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
-})
-afterAll(() => rm(directory, { recursive: true, force: true }))
-
-const newDirectory = () => join(directory, String(directories++))
-
-async function storeOf(
-  index: number | null,
-  options: { readonly peers?: readonly Peer[]; readonly directory?: string } = {},
-): Promise<SnapshotStore> {
-  const client = createPeerClient({ clock })
-  opened.push(client)
-  const store = await createSnapshotStore({
-    genesis,
-    genesisHash,
-    client,
-    own:
-      index === null
-        ? null
-        : {
-            name: `sv-${index + 1}`,
-            sign: (statement) =>
-              (network.scans[index] as (typeof network.scans)[number]).sign(statement),
-            directory: options.directory ?? newDirectory(),
-          },
-    peers: options.peers ?? [],
-    clock,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: createMetrics({ clock }),
-  })
-  opened.push(store)
-  return store
-}
-
-/** What a node answers, unless something else is put in its place. */
-async function serve(
-  store: SnapshotStore,
-  index: number,
-  put: (body: Uint8Array, path: string) => Uint8Array = (body) => body,
-): Promise<Peer> {
-  const server = createServer(async (request, response) => {
-    const path = request.url ?? ''
-    const [, offset, piece] =
-      /^\/v0\/snapshots\/(\d+)\/(?:manifest|pieces\/(\d+))$/.exec(path) ?? []
-    const held = store.stored().find((one) => one.offset === Number(offset))
-    const body =
-      offset === undefined
-        ? Buffer.from(JSON.stringify({ snapshots: store.stored().map(toWireOffer) }))
-        : piece === undefined
-          ? held && encodeManifest(held.manifest)
-          : await store.piece(Number(offset), Number(piece))
-    if (body == null) response.writeHead(404).end()
-    else response.end(put(body, path))
-  })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  opened.push({
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  })
-  const { port } = server.address() as AddressInfo
-  return { name: `sv-${index + 1}`, url: `http://127.0.0.1:${port}` }
-}
+const it = base
+  .extend(
+    'newDirectory',
+    ({ resources }) =>
+      () =>
+        resources.opened(createDirectory()).path,
+  )
+  .extend(
+    'storeOf',
+    ({ resources, newDirectory }) =>
+      async (
+        index: number | null,
+        options: { readonly peers?: readonly Peer[]; readonly directory?: string } = {},
+      ): Promise<SnapshotStore> => {
+        const client = createPeerClient({ clock })
+        resources.opened(client)
+        const store = await createSnapshotStore({
+          genesis,
+          genesisHash,
+          client,
+          own:
+            index === null
+              ? null
+              : {
+                  name: `sv-${index + 1}`,
+                  sign: (statement) =>
+                    (network.scans[index] as (typeof network.scans)[number]).sign(statement),
+                  directory: options.directory ?? newDirectory(),
+                },
+          peers: options.peers ?? [],
+          clock,
+          logger: createLogger({ name: 'test', level: 'silent' }),
+          metrics: createMetrics({ clock }),
+        })
+        resources.opened(store)
+        return store
+      },
+  )
+  /** What a node answers, unless something else is put in its place. */
+  .extend(
+    'serveStore',
+    ({ resources }) =>
+      async (
+        store: SnapshotStore,
+        index: number,
+        put: (body: Uint8Array, path: string) => Uint8Array = (body) => body,
+      ): Promise<Peer> => {
+        const server = await serve(async (request, response) => {
+          const path = request.url ?? ''
+          const [, offset, piece] =
+            /^\/v0\/snapshots\/(\d+)\/(?:manifest|pieces\/(\d+))$/.exec(path) ?? []
+          const held = store.stored().find((one) => one.offset === Number(offset))
+          const body =
+            offset === undefined
+              ? Buffer.from(JSON.stringify({ snapshots: store.stored().map(toWireOffer) }))
+              : piece === undefined
+                ? held && encodeManifest(held.manifest)
+                : await store.piece(Number(offset), Number(piece))
+          if (body == null) response.writeHead(404).end()
+          else response.end(put(body, path))
+        })
+        resources.opened(server)
+        return { name: `sv-${index + 1}`, url: server.url }
+      },
+  )
+  /** So many members that took the same. */
+  .extend(
+    'members',
+    ({ storeOf }) =>
+      async (count: number, content = CONTENT): Promise<SnapshotStore[]> => {
+        const stores = await Promise.all(
+          Array.from({ length: count }, (_, index) => storeOf(index)),
+        )
+        for (const store of stores) await store.take?.(point(1024), inPieces(content))
+        return stores
+      },
+  )
 
 async function read(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
@@ -116,17 +117,14 @@ async function read(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return concatBytes(pieces)
 }
 
-/** So many members that took the same. */
-async function members(count: number, content = CONTENT): Promise<SnapshotStore[]> {
-  const stores = await Promise.all(Array.from({ length: count }, (_, index) => storeOf(index)))
-  for (const store of stores) await store.take?.(point(1024), inPieces(content))
-  return stores
-}
-
 describe('a snapshot of others', () => {
-  it('is taken once f + 1 members signed the same, and not before', async () => {
+  it('is taken once f + 1 members signed the same, and not before', async ({
+    members,
+    serveStore,
+    storeOf,
+  }) => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
-    const peers = [await serve(one, 0), await serve(two, 1)]
+    const peers = [await serveStore(one, 0), await serveStore(two, 1)]
     const alone = await storeOf(null, { peers: peers.slice(0, 1) })
     expect(await alone.find(0, never)).toBeNull()
     const both = await storeOf(null, { peers })
@@ -136,31 +134,42 @@ describe('a snapshot of others', () => {
     expect(await both.find(1024, never)).toBeNull()
   })
 
-  it('is not found where members signed different contents', async () => {
+  it('is not found where members signed different contents', async ({ storeOf, serveStore }) => {
     const one = await storeOf(0)
     const two = await storeOf(1)
     await one.take?.(point(1024), inPieces(CONTENT))
     await two.take?.(point(1024), inPieces(CONTENT.subarray(1)))
-    const peers = [await serve(one, 0), await serve(two, 1)]
+    const peers = [await serveStore(one, 0), await serveStore(two, 1)]
     expect(await (await storeOf(null, { peers })).find(0, never)).toBeNull()
   })
 
-  it('is read from one source that lists the signatures of others', async () => {
+  it('is read from one source that lists the signatures of others', async ({
+    members,
+    serveStore,
+    storeOf,
+  }) => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
     const listed = [...one.stored(), ...two.stored()].map(toWireOffer)
     const [first, second] = listed as [(typeof listed)[number], (typeof listed)[number]]
     const offer = { ...first, signatures: [...first.signatures, ...second.signatures] }
-    const relay = await serve(one, 2, (body, path) =>
+    const relay = await serveStore(one, 2, (body, path) =>
       path === '/v0/snapshots' ? Buffer.from(JSON.stringify({ snapshots: [offer] })) : body,
     )
     const found = await (await storeOf(null, { peers: [relay] })).find(0, never)
     expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT)), CONTENT)).toBe(0)
   })
 
-  it('is read completely from the members that have it, whatever one of them changes, omits or adds', async () => {
+  it('is read completely from the members that have it, whatever one of them changes, omits or adds', async ({
+    members,
+    serveStore,
+    storeOf,
+  }) => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
     let put = (body: Uint8Array, _path: string) => body
-    const peers = [await serve(one, 0, (body, path) => put(body, path)), await serve(two, 1)]
+    const peers = [
+      await serveStore(one, 0, (body, path) => put(body, path)),
+      await serveStore(two, 1),
+    ]
     const store = await storeOf(null, { peers })
     await fc.assert(
       fc.asyncProperty(
@@ -188,18 +197,22 @@ describe('a snapshot of others', () => {
     )
   })
 
-  it('is refused where no member sends the signed content', async () => {
+  it('is refused where no member sends the signed content', async ({
+    members,
+    serveStore,
+    storeOf,
+  }) => {
     const stores = await members(2)
     const change = (body: Uint8Array, path: string) =>
       path.endsWith('/pieces/2') ? body.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) : body
-    const peers = await Promise.all(stores.map((store, index) => serve(store, index, change)))
+    const peers = await Promise.all(stores.map((store, index) => serveStore(store, index, change)))
     const found = await (await storeOf(null, { peers })).find(0, never)
     await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow(
       'no member returned a valid pieces/2',
     )
   })
 
-  it('counts no member that did not sign the listed snapshot', async () => {
+  it('counts no member that did not sign the listed snapshot', async ({ members }) => {
     const [one] = (await members(1)) as [SnapshotStore]
     const [held] = one.stored()
     const wire = toWireOffer(held as NonNullable<typeof held>)
@@ -225,7 +238,7 @@ describe('a snapshot of others', () => {
 describe('the snapshots of a node', () => {
   const heldBy = (files: SnapshotFiles) => files.stored().map(({ offset }) => offset)
 
-  it('remain after a restart if they were finished', async () => {
+  it('remain after a restart if they were finished', async ({ newDirectory, storeOf }) => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     await store.take?.(point(1024), inPieces(CONTENT))
@@ -241,7 +254,10 @@ describe('the snapshots of a node', () => {
     expect(await files.piece(2048, 0)).toBeNull()
   })
 
-  it('are stored next to other files and directories without changing them', async () => {
+  it('are stored next to other files and directories without changing them', async ({
+    newDirectory,
+    storeOf,
+  }) => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     await store.take?.(point(1024), inPieces(CONTENT))
@@ -256,7 +272,7 @@ describe('the snapshots of a node', () => {
     expect((await readdir(own)).sort()).toEqual([...foreign, ...kept].sort())
   })
 
-  it('are dropped when their content is damaged', async () => {
+  it('are dropped when their content is damaged', async ({ newDirectory, storeOf }) => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     await store.take?.(point(1024), inPieces(CONTENT))
@@ -266,7 +282,7 @@ describe('the snapshots of a node', () => {
     expect(store.stored()).toEqual([])
   })
 
-  it('are the newest two, and the newest that others confirm', async () => {
+  it('are the newest two, and the newest that others confirm', async ({ newDirectory }) => {
     const files = await openSnapshotFiles(newDirectory(), network)
     for (const offset of [1, 2, 3, 4, 5]) {
       const written = await files.write(point(offset), inPieces(CONTENT.subarray(0, 10)))
@@ -279,7 +295,10 @@ describe('the snapshots of a node', () => {
     expect(heldBy(files)).toEqual([5, 4, 2])
   })
 
-  it('are taken once for an offset, and not if their content fails', async () => {
+  it('are taken once for an offset, and not if their content fails', async ({
+    newDirectory,
+    storeOf,
+  }) => {
     const own = newDirectory()
     const store = await storeOf(0, { directory: own })
     const broken = (async function* () {

@@ -1,24 +1,21 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { required } from '@quorumscan/testkit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { assertRedisUsable } from './redis-server.ts'
 
-let directory: string
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qs-redis-'))
-})
-afterEach(() => rmSync(directory, { recursive: true }))
-
-const commandThatPrints = (text: string) => {
+const it = base.extend('commandThatPrints', ({ directory }) => (text: string) => {
   const command = join(directory, 'redis-server')
   writeFileSync(command, `#!/bin/sh\necho '${text}'\n`)
   chmodSync(command, 0o700)
   return command
-}
+})
 
-it('accepts a Redis that is new enough, and refuses others with a reason', async () => {
+it('accepts a Redis that is new enough, and refuses others with a reason', async ({
+  commandThatPrints,
+  directory,
+}) => {
   await assertRedisUsable(required('redis'))
   await assertRedisUsable(commandThatPrints('Redis server v=7.0.15 sha=00000000:0 malloc=libc'))
   await expect(

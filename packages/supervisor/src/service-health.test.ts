@@ -1,11 +1,6 @@
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import { untilTrue } from '@quorumscan/testkit'
+import { createDirectory, serve, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { Service } from './service.ts'
 import { createServiceHealth } from './service-health.ts'
@@ -16,9 +11,8 @@ const clock = createSystemClock()
 /** A scan node whose processes run, and which answers `/readyz` with this reason. */
 async function createWorld(reason: string) {
   const body = JSON.stringify({ code: 'INTERNAL', error: reason, retryable: false })
-  const server = createServer((_, response) => response.writeHead(503).end(body))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const directory = await mkdtemp(join(tmpdir(), 'qs-service-health-'))
+  const server = await serve((_, response) => void response.writeHead(503).end(body))
+  const { path: directory, ...temporary } = createDirectory()
   const options = { recordFile: join(directory, 'processes.json'), marker: directory, clock }
   const supervisor = new Supervisor(options)
   const spec = (id: string) => ({
@@ -33,7 +27,7 @@ async function createWorld(reason: string) {
     kind: 'scan',
     owner: 'sv-1',
     engineDirectory: null,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     ports: [],
     app: spec('sv-1'),
     faultSocket: '',
@@ -51,10 +45,10 @@ async function createWorld(reason: string) {
     health,
     service,
     [Symbol.asyncDispose]: async () => {
-      server.close()
+      await server[Symbol.asyncDispose]()
       await endLeftovers(options)
       await untilTrue('the ends to be noticed', () => supervisor.pid('sv-1') === null)
-      await rm(directory, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import {
   existingSocketDirectory,
   makeSocketDirectory,
@@ -9,18 +9,17 @@ import {
   removeSocketDirectory,
 } from './socket-directory.ts'
 
-let root: string
-beforeEach(() => {
-  root = mkdtempSync(join(realpathSync(tmpdir()), 'qs-data-'))
-})
-afterEach(() => rmSync(root, { recursive: true }))
+const it = base
+  .extend('root', ({ directory }) => directory)
+  .extend('cluster', ({ root }) => (name: string) => {
+    mkdirSync(join(root, name), { recursive: true })
+    return { socketsFile: join(root, name, 'sockets.json') }
+  })
 
-const cluster = (name: string) => {
-  mkdirSync(join(root, name), { recursive: true })
-  return { socketsFile: join(root, name, 'sockets.json') }
-}
-
-it('clusters of one machine share no socket, even if one is a copy of the other, and each removes its own', () => {
+it('clusters of one machine share no socket, even if one is a copy of the other, and each removes its own', ({
+  cluster,
+  root,
+}) => {
   const [a, b] = [cluster('a'), cluster('b')]
   const ofA = makeSocketDirectory(a)
   const ofB = makeSocketDirectory(b)

@@ -1,9 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { readOwnJson, writeOwnJson } from '@quorumscan/runtime'
-import { untilTrue } from '@quorumscan/testkit'
+import { createDirectory, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
 import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
@@ -18,7 +17,7 @@ const ENDS_ON_TERM =
 type World = Awaited<ReturnType<typeof createWorld>>
 
 async function createWorld() {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-supervisor-'))
+  const { path: directory, ...temporary } = createDirectory()
   const options = { recordFile: join(directory, 'processes.json'), marker: directory, clock }
   const ids = new Set<string>()
   const spec = (id: string, script: string): ProcessSpec => {
@@ -42,7 +41,7 @@ async function createWorld() {
       await untilTrue('the ends to be noticed', () =>
         [...ids].every((id) => supervisor.pid(id) === null),
       )
-      await rm(directory, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

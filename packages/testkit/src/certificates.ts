@@ -1,9 +1,9 @@
 /** Certificates for tests of TLS, made by `openssl`. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createDirectory } from './directory.ts'
 import { required } from './requirements.ts'
 
 const run = (...args: readonly string[]) => promisify(execFile)(required('openssl'), args)
@@ -30,7 +30,7 @@ export type TestAuthority = AsyncDisposable & {
 
 /** Creates an authority with its files in a temporary directory, which its disposal deletes. */
 export async function createAuthority(name = 'authority'): Promise<TestAuthority> {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-tls-'))
+  const { path: directory, ...temporary } = createDirectory()
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
   const authority = ['-keyout', file('ca', 'key'), '-out', file('ca', 'pem')]
   await run(...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '2', ...authority])
@@ -59,6 +59,6 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
       await writeFile(requestFile, request)
       return readFile(await sign(requestFile, address), 'utf8')
     },
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
+    ...temporary,
   }
 }

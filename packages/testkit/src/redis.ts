@@ -1,10 +1,9 @@
 /** A redis-server process for one test, on a Unix socket in a temporary directory. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { createDirectory } from './directory.ts'
 import { required } from './requirements.ts'
 import { untilTrue } from './until.ts'
 
@@ -23,7 +22,7 @@ export type TestRedis = AsyncDisposable & {
 /** `args` are redis-server options such as `['--appendonly', 'yes']`. */
 export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
   const command = required('redis')
-  const directory = await mkdtemp(join(tmpdir(), 'qs-redis-'))
+  const { path: directory, ...temporary } = createDirectory()
   const socketPath = join(directory, 's')
   const start = async () => {
     const server = spawn(
@@ -62,7 +61,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
     },
     [Symbol.asyncDispose]: async () => {
       await kill()
-      await rm(directory, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

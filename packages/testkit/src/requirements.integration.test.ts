@@ -1,52 +1,41 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { createAuthority } from './certificates.ts'
+import { it as base } from './fixtures/it.ts'
 import { startRedis } from './redis.ts'
 import { provided } from './requirements.ts'
 
-let directory: string
-let output: string
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qs-path-'))
-  vi.stubEnv('PATH', directory)
-  for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER']) vi.stubEnv(name, '')
-  output = ''
-  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    output += String(chunk)
-    return true
+const it = base
+  /** Programs are looked for in its directory alone. */
+  .extend('emptyPath', { auto: true }, ({ directory, resources }) => {
+    vi.stubEnv('PATH', directory)
+    for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER']) vi.stubEnv(name, '')
+    resources.onClose(() => vi.unstubAllEnvs())
   })
-})
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.unstubAllEnvs()
-  rmSync(directory, { recursive: true })
-})
-
-function putProgram(name: string): string {
-  const path = join(directory, name)
-  writeFileSync(path, '#!/bin/sh\n')
-  chmodSync(path, 0o755)
-  return path
-}
+  .extend('putProgram', ({ directory }) => (name: string): string => {
+    const path = join(directory, name)
+    writeFileSync(path, '#!/bin/sh\n')
+    chmodSync(path, 0o755)
+    return path
+  })
 
 describe('a requirement that is missing', () => {
-  it('skips tests on a contributor’s machine, with its name and advice', () => {
+  it('skips tests on a contributor’s machine, with its name and advice', ({ output }) => {
     expect(provided('promtool')).toBeNull()
-    expect(output).toBe(
+    expect(output.stderr).toBe(
       "SKIPPED  tests for which promtool is missing (not on the PATH): install Debian's package prometheus\n",
     )
   })
 
-  it('is an error with CI set', () => {
+  it('is an error with CI set', ({ output }) => {
     vi.stubEnv('CI', '1')
     for (const key of ['promtool', 'python3', 'openssl', 'chromium', 'cometbft'] as const)
       expect(() => provided(key)).toThrow(/^CI is set, and .* is missing \(not on the PATH\): /)
     for (const key of ['mount', 'namespaces'] as const)
       expect(() => provided(key)).toThrow(/^CI is set, and the right to .* is missing \(/)
     expect(() => provided('chromium', { why: 'it does not run' })).toThrow('(it does not run)')
-    expect(output).toBe('')
+    expect(output.stderr).toBe('')
   })
 
   // test/tidy/requirements.test.ts checks that the fixture skips its test without CI.
@@ -61,7 +50,10 @@ describe('a requirement that is missing', () => {
 })
 
 describe('a requirement that is present', () => {
-  it('is the program that its variable names, or the first on the PATH', () => {
+  it('is the program that its variable names, or the first on the PATH', ({
+    putProgram,
+    output,
+  }) => {
     const [first, mine] = [putProgram('google-chrome'), putProgram('mine')]
     expect(provided('chromium')).toBe(first)
     const better = putProgram('chromium')
@@ -69,6 +61,6 @@ describe('a requirement that is present', () => {
     vi.stubEnv('CHROMIUM', mine)
     vi.stubEnv('CI', '1')
     expect(provided('chromium')).toBe(mine)
-    expect(output).toBe('')
+    expect(output.stderr).toBe('')
   })
 })

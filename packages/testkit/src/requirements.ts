@@ -4,9 +4,9 @@
  * `.ci/run` installs the programs.
  */
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { createDirectory } from './directory.ts'
 
 /** The path of a program, or the reason why it cannot be used. */
 export type Found = { readonly path: string } | { readonly why: string }
@@ -157,13 +157,9 @@ function attempt(work: () => unknown): Found {
 }
 
 function mountOnce(): void {
-  const directory = mkdtempSync(join(tmpdir(), 'qs-mount-'))
-  try {
-    run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory)
-    run('umount', directory)
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
+  using directory = createDirectory()
+  run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory.path)
+  run('umount', directory.path)
 }
 
 function makeNamespaceOnce(): void {

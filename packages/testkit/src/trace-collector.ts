@@ -1,6 +1,5 @@
 /** A trace collector for tests. It stores the OTLP requests (JSON over HTTP) that it receives. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve } from './serve.ts'
 
 export type CollectedSpan = {
   readonly name: string
@@ -24,7 +23,7 @@ export type TraceCollector = AsyncDisposable & {
 
 export async function startTraceCollector(): Promise<TraceCollector> {
   const bodies: string[] = []
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     let body = ''
     request.on('data', (chunk) => {
       body += chunk
@@ -34,24 +33,19 @@ export async function startTraceCollector(): Promise<TraceCollector> {
       response.end('{}')
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
   type Sent = {
     readonly resourceSpans: readonly {
       readonly scopeSpans: readonly { readonly spans: readonly CollectedSpan[] }[]
     }[]
   }
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: server.url,
     bodies,
     spans: () =>
       bodies
         .flatMap((body) => (JSON.parse(body) as Sent).resourceSpans)
         .flatMap(({ scopeSpans }) => scopeSpans)
         .flatMap(({ spans }) => spans),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

@@ -1,5 +1,6 @@
 import { startRedis } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { readStore, type StorePart, writeStore } from './backup.ts'
 import { KEYS } from './connection.ts'
 import { openValidatorStore } from './store.ts'
@@ -44,8 +45,9 @@ async function* each(parts: readonly StorePart[]): AsyncGenerator<StorePart> {
   yield* parts
 }
 
-it('the whole store comes back in another Redis, which is killed right after the write', async () => {
-  await using one = await startRedis(DURABLE)
+it('the whole store comes back in another Redis, which is killed right after the write', async ({
+  durableRedis: one,
+}) => {
   await using other = await startRedis(DURABLE)
   await fill(one.socketPath)
   const parts = await readStore({ path: one.socketPath })
@@ -72,8 +74,7 @@ it('the whole store comes back in another Redis, which is killed right after the
   )
 })
 
-it('nothing is put anywhere else', async () => {
-  await using redis = await startRedis(DURABLE)
+it('nothing is put anywhere else', async ({ durableRedis: redis }) => {
   const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies StorePart
   await expect(writeStore({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
     'the unknown key {replica}:names',

@@ -1,6 +1,7 @@
 import type { User } from '@quorumscan/model'
 import { startRedis, until } from '@quorumscan/testkit'
-import { describe, expect, it } from 'vitest'
+import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { PENDING_MAX, type PendingSubmission } from './outbox.ts'
 import { openValidatorStore } from './store.ts'
 import { mergeRights, RIGHTS_PER_USER_MAX, withoutRights } from './users.ts'
@@ -75,8 +76,9 @@ describe('users', () => {
     expect(await store.users.get('bob')).toBeNull()
   })
 
-  it('are inserted once, and an update of an unknown user changes nothing', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('are inserted once, and an update of an unknown user changes nothing', async ({
+    durableRedis: redis,
+  }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -91,8 +93,7 @@ describe('users', () => {
     expect(await store.users.get('bob')).toBeNull()
   })
 
-  it('lose no update when several are made at once', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('lose no update when several are made at once', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -111,8 +112,7 @@ describe('users', () => {
     expect(rights.map((right) => 'party' in right && right.party).sort()).toEqual(parties)
   })
 
-  it('have a bounded number of rights', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('have a bounded number of rights', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -127,8 +127,7 @@ describe('users', () => {
     expect(await store.users.insert({ user: user('alice'), rights: rights.slice(1) })).toBe(true)
   })
 
-  it('are listed in byte order, page by page', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('are listed in byte order, page by page', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -157,8 +156,9 @@ describe('rights', () => {
 })
 
 describe('parties', () => {
-  it('belong to whom they were first noted for, and keep their annotations', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('belong to whom they were first noted for, and keep their annotations', async ({
+    durableRedis: redis,
+  }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -232,8 +232,7 @@ describe('pending submissions', () => {
     expect(await store.outbox.add(pendingOf('dd', 'change'))).toEqual({ kind: 'added' })
   })
 
-  it('leave a completion where they expired, by offset', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('leave a completion where they expired, by offset', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -249,8 +248,7 @@ describe('pending submissions', () => {
     expect(await offsets(7, 299)).toEqual([255])
   })
 
-  it('are bounded', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('are bounded', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -262,8 +260,7 @@ describe('pending submissions', () => {
 })
 
 describe('auto-renewals, floor and addresses', () => {
-  it('remember what was enabled, per request', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('remember what was enabled, per request', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -281,8 +278,9 @@ describe('auto-renewals, floor and addresses', () => {
     expect(await store.autoRenewals.areEnabled([])).toEqual([])
   })
 
-  it('list what was enabled, however many there are, and forget what ended', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('list what was enabled, however many there are, and forget what ended', async ({
+    durableRedis: redis,
+  }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -305,8 +303,9 @@ describe('auto-renewals, floor and addresses', () => {
     expect(left).toEqual([true, false, true, false])
   })
 
-  it('keep the highest offset verified and the addresses, for one network', async () => {
-    await using redis = await startRedis(DURABLE)
+  it('keep the highest offset verified and the addresses, for one network', async ({
+    durableRedis: redis,
+  }) => {
     {
       await using store = await openValidatorStore({
         redis: { path: redis.socketPath },

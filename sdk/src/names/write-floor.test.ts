@@ -1,12 +1,11 @@
 /** Which clients share a write floor, and for how long. */
+import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { systemClock } from '../platform/clock.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { createWriteFloor } from './reads.ts'
 
-let nowMicros = 1_700_000_000_000_000
-const clock = { ...systemClock, nowMicros: () => nowMicros }
+const clock = createManualClock()
 const floorIn = (store: Store | undefined) =>
   createWriteFloor(createSharedStore(store, clock), async () => 'written', clock)
 
@@ -18,7 +17,7 @@ it('clients of one store see the newest offset of all, for a minute', async () =
   await other.record(5)
   for (const floor of [one, other]) expect(await floor.offset()).toBe(7)
   expect(await floorIn(undefined).offset()).toBe(0)
-  nowMicros += 60_000_000
+  await clock.advance(60_000)
   expect(await one.offset()).toBe(0)
   await one.record(6)
   expect(await other.offset()).toBe(6)

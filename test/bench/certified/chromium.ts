@@ -1,6 +1,5 @@
 /** Measures the verification in Chromium. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import { chromiumPath, launchChromium } from '../../browser/chromium.ts'
 import type { ToVerify, verifyMs } from './verify.ts'
@@ -21,18 +20,16 @@ export async function verifyMsInChromium(input: ToVerify): Promise<number | null
     write: false,
   })
   // WebCrypto is only available in a secure context, such as a page of a local server.
-  const server = createServer((_, response) => {
+  await using server = await serve((_, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>reader</title>')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const browser = await launchChromium()
   try {
     const page = await browser.newPage()
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await page.goto(`${server.url}/`)
     await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
     return await page.evaluate((one) => measure(JSON.parse(one)), JSON.stringify(input))
   } finally {
     await browser.close()
-    server.close()
   }
 }

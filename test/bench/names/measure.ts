@@ -1,9 +1,8 @@
 /** Measures a replica with few and with many names: memory, reads and ingest. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
-import { createTestNetwork, startRedis, type TestRedis } from '@quorumscan/testkit'
+import { createDirectory, createTestNetwork, startRedis, type TestRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
 import { atLeast, atMost, median, print, printRow, round } from '../report.ts'
 import { fillReplica } from './fill.ts'
@@ -85,7 +84,7 @@ async function measureReads(
 
 /** Ingest of the entries of real registrations: one command each, four confirmations per name. */
 async function measureIngest({ registrationCount, turns }: NamesOptions): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
+  const { path: directory, ...temporary } = createDirectory()
   try {
     const logFile = join(directory, 'log')
     await using source = await startRedis(REDIS_ARGUMENTS)
@@ -111,6 +110,6 @@ async function measureIngest({ registrationCount, turns }: NamesOptions): Promis
       budget: atLeast(0.5),
     })
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    temporary[Symbol.dispose]()
   }
 }

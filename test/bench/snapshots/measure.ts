@@ -1,10 +1,7 @@
 /** Measures snapshots of the state of many names: the time to take one, and the recovery of a wiped node. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
-import { startRedis } from '@quorumscan/testkit'
+import { createDirectory, startRedis } from '@quorumscan/testkit'
 import { runChild, startChild } from '../child.ts'
 import { fillReplica } from '../names/fill.ts'
 import { atMost, print, printRow, round } from '../report.ts'
@@ -28,7 +25,7 @@ export async function measureSnapshots({
   readonly turns: number
 }): Promise<void> {
   const clock = createSystemClock()
-  const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
+  const { path: directory, ...temporary } = createDirectory()
   try {
     await using grown = await startRedis(REDIS_ARGUMENTS)
     const startedAt = clock.monotonicMs()
@@ -62,6 +59,6 @@ export async function measureSnapshots({
     ] as const)
       printRow({ what, values: starts.map((started) => started[key]), unit, budget: null })
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    temporary[Symbol.dispose]()
   }
 }

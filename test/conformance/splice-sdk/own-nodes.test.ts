@@ -2,23 +2,17 @@
  * The reader of Splice networks on our own scan nodes, at the paths of upstream and without our headers: it needs only
  * the bodies.
  */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
-import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serve, type TestServer } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { createUser, untilFound } from '../../e2e/client.ts'
 import { startCluster } from '../../support/clusters.ts'
 
 const ALICE = 'alice.unverified.ns'
-let cluster: RunningCluster
-let party: string
-const servers: Server[] = []
-let scans: { svName: string; publicUrl: string }[]
-
 /** A proxy that forwards only method, path, content type and body, in both directions. */
-async function startBareProxy(target: string): Promise<string> {
-  const server = createServer(async (request, response) => {
+const startBareProxy = (target: string): Promise<TestServer> =>
+  serve(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece)
     const { method = 'GET', url = '' } = request
@@ -33,28 +27,28 @@ async function startBareProxy(target: string): Promise<string> {
     response.writeHead(reply.status, { 'content-type': 'application/json' })
     response.end(await reply.text())
   })
-  servers.push(server)
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
-beforeAll(async () => {
-  cluster = await startCluster({ nodes: 4 })
-  const alice = await createUser(cluster, 'alice')
-  await alice.pay(ALICE)
-  await untilFound(cluster, ALICE)
-  party = alice.party
-  const nodes = Object.entries(cluster.urls.nodes)
-  scans = await Promise.all(
-    nodes.map(async ([svName, url]) => ({ svName, publicUrl: await startBareProxy(url) })),
+const it = base
+  .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startCluster({ nodes: 4 })),
   )
-})
-afterAll(async () => {
-  for (const server of servers) server.close()
-  await cluster?.down()
-})
+  /** Every test finds the name of this party. */
+  .extend('party', { scope: 'file', auto: true }, async ({ cluster }) => {
+    const alice = await createUser(cluster, 'alice')
+    await alice.pay(ALICE)
+    await untilFound(cluster, ALICE)
+    return alice.party
+  })
+  .extend('scans', { scope: 'file' }, async ({ cluster, fileResources }) =>
+    Promise.all(
+      Object.entries(cluster.urls.nodes).map(async ([svName, url]) => {
+        const { url: publicUrl } = fileResources.opened(await startBareProxy(url))
+        return { svName, publicUrl }
+      }),
+    ),
+  )
 
-it('agrees on names and network data of all nodes', async () => {
+it('agrees on names and network data of all nodes', async ({ scans, party }) => {
   await using scan = createSpliceScan({ scans, threshold: 3 })
   expect(await scan.names.resolve(ALICE)).toBe(party)
   expect(await scan.names.reverse(party)).toMatchObject({ name: ALICE })
@@ -77,7 +71,7 @@ it('agrees on names and network data of all nodes', async () => {
   expect(scan.status()).toMatchObject({ nodeCount: 4 })
 })
 
-it('learns all scans from one seed', async () => {
+it('learns all scans from one seed', async ({ cluster, party }) => {
   await using scan = createSpliceScan({ seeds: [cluster.urls.nodes['sv-1'] as string] })
   expect(await scan.names.resolve(ALICE)).toBe(party)
   expect(scan.status()?.svNames).toHaveLength(4)

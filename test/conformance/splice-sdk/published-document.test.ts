@@ -5,10 +5,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { createSpliceScan, type SpliceOutcome, type SpliceScan } from '@quorumscan/sdk/splice'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createSpliceScan, type SpliceOutcome } from '@quorumscan/sdk/splice'
+import { it as base, type FixturesOf } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { createSeededRandom, type SeededRandom } from '../../sim/seeded-random.ts'
-import { idOf, type RunningScans, startScans } from '../../support/splice-scans.ts'
+import { idOf, startScans } from '../../support/splice-scans.ts'
 
 /** The used part of TypeScript 5's syntax trees. The SDK depends on TypeScript for its generated types. */
 type Tree = {
@@ -110,16 +111,16 @@ function text(name: string, random: SeededRandom): string {
 
 const NAMES = ['a', 'b', 'c', 'd']
 const NAME = 'alice.unverified.cns'
-let scans: RunningScans
-let scan: SpliceScan
-beforeAll(async () => {
-  scans = await startScans({ svNames: NAMES })
-  scan = createSpliceScan({ scans: scans.addresses, svCount: 4, threshold: 4 })
-})
-afterAll(async () => {
-  await scan?.close()
-  await scans?.[Symbol.asyncDispose]()
-})
+const it = base
+  .extend('scans', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startScans({ svNames: NAMES })),
+  )
+  .extend('scan', { scope: 'file' }, ({ scans, fileResources }) => {
+    const scan = createSpliceScan({ scans: scans.addresses, svCount: 4, threshold: 4 })
+    fileResources.onClose(() => scan.close())
+    return scan
+  })
+type Given = Pick<FixturesOf<typeof it>, 'scan'>
 
 /** A response whose entry has these members, because clients compare them with the request. */
 const having = (more: object) => (body: unknown) => ({
@@ -133,32 +134,40 @@ const whole = (member: string) => (body: unknown, random: SeededRandom) => ({
 const READS: [
   string,
   (body: unknown, random: SeededRandom) => unknown,
-  () => Promise<SpliceOutcome<unknown>>,
+  (given: Given) => Promise<SpliceOutcome<unknown>>,
 ][] = [
-  ['LookupEntryByNameResponse', having({ name: NAME }), () => scan.names.lookup(NAME)],
-  ['LookupEntryByPartyResponse', having({ user: 'p::1' }), () => scan.names.lookupParty('p::1')],
-  ['GetDsoInfoResponse', (body) => body, () => scan.dso()],
-  ['DomainScans', (body) => ({ scans: [body] }), () => scan.scans()],
-  ['GetAnsRulesResponse', whole('ans_rules_update'), () => scan.ansRules()],
-  ['GetClosedRoundsResponse', (body) => body, () => scan.closedRounds()],
+  [
+    'LookupEntryByNameResponse',
+    having({ name: NAME }),
+    ({ scan }: Given) => scan.names.lookup(NAME),
+  ],
+  [
+    'LookupEntryByPartyResponse',
+    having({ user: 'p::1' }),
+    ({ scan }: Given) => scan.names.lookupParty('p::1'),
+  ],
+  ['GetDsoInfoResponse', (body) => body, ({ scan }: Given) => scan.dso()],
+  ['DomainScans', (body) => ({ scans: [body] }), ({ scan }: Given) => scan.scans()],
+  ['GetAnsRulesResponse', whole('ans_rules_update'), ({ scan }: Given) => scan.ansRules()],
+  ['GetClosedRoundsResponse', (body) => body, ({ scan }: Given) => scan.closedRounds()],
   [
     'HoldingsSummaryResponse',
     (body) => body,
-    () =>
+    ({ scan }: Given) =>
       scan.holdings({ migrationId: 1, recordTime: '2026-01-01T00:00:00Z', ownerPartyIds: ['p'] }),
   ],
 ]
 
-it.each(READS)('reads every allowed %s', async (schema, shaped, read) => {
+it.for(READS)('reads every allowed %s', async ([schema, shaped, read], { scans, scan }) => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createSeededRandom(seed)
     const body = JSON.stringify(shaped(makeSchema(schema, random), random))
     for (const name of NAMES) scans.behave(name, () => ({ status: 200, text: body }))
-    expect(await read(), body).toMatchObject({ kind: 'agreed' })
+    expect(await read({ scan }), body).toMatchObject({ kind: 'agreed' })
   }
 })
 
-it('reads every allowed row of activities', async () => {
+it('reads every allowed row of activities', async ({ scans, scan }) => {
   for (let seed = 1; seed <= 20; seed++) {
     const body = makeSchema('ListActivityResponse', createSeededRandom(seed)) as {
       activities: object[]

@@ -2,15 +2,13 @@
  * Reads of a Splice network from real HTTP servers with the shapes of the published document. Answers on which scans
  * agree are returned, and no behaviour of f faulty scans becomes an answer.
  */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createSpliceScan, type SpliceOutcome, type SpliceScan } from '@quorumscan/sdk/splice'
-import { slowness } from '@quorumscan/testkit'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createSpliceScan, type SpliceOutcome } from '@quorumscan/sdk/splice'
+import { serve, slowness } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import {
   idOf,
   partyOf,
-  type RunningScans,
   type ScanBehaviour,
   type ScanEntry,
   type ScanReply,
@@ -39,25 +37,47 @@ const entry = (name: string, more: Partial<ScanEntry> = {}): ScanEntry => ({
   ...more,
 })
 
-let scans: RunningScans
-let scan: SpliceScan
-const connect = (more: Partial<Parameters<typeof createSpliceScan>[0]> = {}) =>
-  createSpliceScan({ scans: scans.addresses, ...more })
-
-beforeAll(async () => {
-  scans = await startScans({
-    svNames: NAMES,
-    entries: [entry(ALICE), entry(ALBA)],
+const it = base
+  .extend('scans', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(
+      await startScans({ svNames: NAMES, entries: [entry(ALICE), entry(ALBA)] }),
+    ),
+  )
+  .extend('scan', { scope: 'file' }, async ({ scans, fileResources }) => {
+    const scan = createSpliceScan({ scans: scans.addresses })
+    fileResources.onClose(() => scan.close())
+    await scan.dso() // It reads the members before any test.
+    return scan
   })
-  scan = connect()
-  await scan.dso() // It reads the members before any test.
-})
-afterEach(() => {
+  .extend(
+    'connect',
+    ({ scans }) =>
+      (more: Partial<Parameters<typeof createSpliceScan>[0]> = {}) =>
+        createSpliceScan({ scans: scans.addresses, ...more }),
+  )
+  .extend(
+    'at',
+    ({ connect }) =>
+      (nowMicros: number) =>
+        connect({
+          svCount: 4,
+          clock: {
+            nowMicros: () => nowMicros,
+            monotonicMs: () => performance.now(),
+            delay: (ms, signal) =>
+              new Promise((done, fail) => {
+                const timer = setTimeout(done, ms)
+                signal?.addEventListener('abort', () => {
+                  clearTimeout(timer)
+                  fail(signal.reason)
+                })
+              }),
+          },
+        }),
+  )
+
+it.afterEach(({ scans }) => {
   for (const name of NAMES) scans.behave(name)
-})
-afterAll(async () => {
-  await scan?.close()
-  await scans?.[Symbol.asyncDispose]()
 })
 
 /** The same value with the members of all objects in reverse order. */
@@ -97,7 +117,10 @@ const agreedOn = <T>(outcome: SpliceOutcome<T>): T => {
 }
 
 describe('equal answers of scans', () => {
-  it('yield the owner of a name, the name of an owner, and all names of a prefix', async () => {
+  it('yield the owner of a name, the name of an owner, and all names of a prefix', async ({
+    scans,
+    scan,
+  }) => {
     scans.behave(SECOND, inOtherOrder)
     scans.behave(THIRD, inOtherOrder)
     expect(await scan.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
@@ -130,7 +153,10 @@ describe('equal answers of scans', () => {
     expect(await scan.names.lookup(MISSING)).toMatchObject({ kind: 'agreed-absent', value: null })
   })
 
-  it('yield the network data without the members that differ between scans', async () => {
+  it('yield the network data without the members that differ between scans', async ({
+    scans,
+    scan,
+  }) => {
     scans.behave(SECOND, inOtherOrder)
     scans.world.activities = ['3', '2', '1'].map((id) => ({
       event_id: id,
@@ -159,7 +185,7 @@ describe('equal answers of scans', () => {
     expect(rows[0]).not.toHaveProperty('offset')
   })
 
-  it('must be equal in every digit of their numbers', async () => {
+  it('must be equal in every digit of their numbers', async ({ scans, scan }) => {
     const withNumber =
       (digits: string): ScanBehaviour =>
       (_, honest) => ({
@@ -201,32 +227,33 @@ describe('one scan of four that', () => {
       headers: { 'retry-after': '3600' },
     }),
   }
-  it.each(Object.entries(BEHAVIOURS))('%s changes no answer', async (_, behaviour) => {
-    for (const name of [FIRST, FOURTH]) {
-      scans.behave(name, behaviour)
-      expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
-      expect(await scan.names.resolve(MISSING, { threshold: 3 })).toBeNull()
-      scans.behave(name)
-    }
-  })
+  it.for(Object.entries(BEHAVIOURS))(
+    '%s changes no answer',
+    async ([_, behaviour], { scans, scan }) => {
+      for (const name of [FIRST, FOURTH]) {
+        scans.behave(name, behaviour)
+        expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
+        expect(await scan.names.resolve(MISSING, { threshold: 3 })).toBeNull()
+        scans.behave(name)
+      }
+    },
+  )
 
-  it('redirects is not followed', async () => {
+  it('redirects is not followed', async ({ scans, scan }) => {
     let visits = 0
-    const elsewhere = createServer((_, response) => {
+    await using elsewhere = await serve((_, response) => {
       visits++
       response.end(JSON.stringify({ entry: entry(ALICE, { user: THIEF }) }))
     })
-    await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done))
-    const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
+    const location = `${elsewhere.url}/`
     scans.behave(FIRST, replies({ status: 302, text: '', headers: { location } }))
     expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
     expect(visits).toBe(0)
-    await new Promise((done) => elsewhere.close(done))
   })
 })
 
 describe('mistakes of upstream clients do not occur:', () => {
-  it('equal failures are neither an absence nor an answer', async () => {
+  it('equal failures are neither an absence nor an answer', async ({ scans, scan }) => {
     const failing = [
       replies({ status: 500, text: '{"error":"An unexpected error occurred."}' }),
       replies({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
@@ -244,7 +271,7 @@ describe('mistakes of upstream clients do not occur:', () => {
     })
   })
 
-  it('the only reachable scan of four decides nothing', async () => {
+  it('the only reachable scan of four decides nothing', async ({ scans, scan }) => {
     scans.behave(FIRST, lies)
     for (const name of [SECOND, THIRD, FOURTH]) scans.behave(name, hangs)
     await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: READ_MS })
@@ -258,7 +285,7 @@ describe('mistakes of upstream clients do not occur:', () => {
     })
   })
 
-  it('a member list that contains only its sender is not accepted', async () => {
+  it('a member list that contains only its sender is not accepted', async ({ scans }) => {
     const alone =
       (svName: string): ScanBehaviour =>
       (asked, honest) => {
@@ -273,7 +300,7 @@ describe('mistakes of upstream clients do not occur:', () => {
     expect(seeded.status()).toMatchObject({ nodeCount: 4 })
   })
 
-  it('the fastest answer does not win', async () => {
+  it('the fastest answer does not win', async ({ scans, scan }) => {
     scans.behave(FIRST, lies)
     for (const name of [SECOND, THIRD, FOURTH])
       scans.behave(name, (_, honest) => ({ ...honest, afterMs: 200 }))
@@ -292,7 +319,7 @@ describe('scans that lag', () => {
     (asked, honest) =>
       asked.count >= count ? { status: 200, text: renewed } : honest
 
-  it('are requested again until they have caught up', async () => {
+  it('are requested again until they have caught up', async ({ scans, scan }) => {
     for (const name of [FIRST, SECOND, THIRD])
       scans.behave(name, from(scans.requests(name).length + (name === FIRST ? 1 : 3)))
     scans.behave(FOURTH, lies)
@@ -300,7 +327,10 @@ describe('scans that lag', () => {
     expect(agreedOn(outcome).contractId).toBe(idOf('new'))
   })
 
-  it('have the outcome lagging if some answers changed, and disputed if none did', async () => {
+  it('have the outcome lagging if some answers changed, and disputed if none did', async ({
+    scans,
+    scan,
+  }) => {
     scans.behave(FIRST, replies({ status: 200, text: renewed }))
     scans.behave(SECOND, from(scans.requests(SECOND).length + 2))
     scans.behave(FOURTH, lies)
@@ -321,7 +351,9 @@ describe('scans that lag', () => {
 })
 
 describe('the set of scans', () => {
-  it('is learned from one seed and confirmed by the others, and each scan gets one request', async () => {
+  it('is learned from one seed and confirmed by the others, and each scan gets one request', async ({
+    scans,
+  }) => {
     await using seeded = createSpliceScan({ seeds: [scans.urls[2] as string] })
     // Only this test looks ALBA up: an aborted request of another test may reach a server later.
     expect(await seeded.names.resolve(ALBA, { threshold: 4 })).toBe(PARTY)
@@ -330,7 +362,7 @@ describe('the set of scans', () => {
     expect(seeded.status()).toEqual({ nodeCount: 4, svNames: expect.arrayContaining(NAMES) })
   })
 
-  it('counts a super-validator with several URLs once', async () => {
+  it('counts a super-validator with several URLs once', async ({ scans }) => {
     scans.behave(FIRST, lies)
     const own = scans.urls[0] as string
     const addresses = [
@@ -350,7 +382,7 @@ describe('the set of scans', () => {
     })
   })
 
-  it('has only https or loopback addresses', async () => {
+  it('has only https or loopback addresses', async ({ scans }) => {
     const elsewhere: ScanBehaviour = (asked, honest) => ({
       ...honest,
       text: asked.path.endsWith('/v0/scans')
@@ -378,7 +410,10 @@ describe('the set of scans', () => {
     })
   })
 
-  it('refuses thresholds that liars could reach, and invalid arguments', async () => {
+  it('refuses thresholds that liars could reach, and invalid arguments', async ({
+    scan,
+    scans,
+  }) => {
     await expect(scan.names.resolve(ALICE, { threshold: 1 })).rejects.toMatchObject({
       code: 'INVALID_QUORUM',
     })
@@ -394,27 +429,11 @@ describe('the set of scans', () => {
 })
 
 describe('an entry that has expired by the clock of the caller', () => {
-  const at = (nowMicros: number) =>
-    connect({
-      svCount: 4,
-      clock: {
-        nowMicros: () => nowMicros,
-        monotonicMs: () => performance.now(),
-        delay: (ms, signal) =>
-          new Promise((done, fail) => {
-            const timer = setTimeout(done, ms)
-            signal?.addEventListener('abort', () => {
-              clearTimeout(timer)
-              fail(signal.reason)
-            })
-          }),
-      },
-    })
   const SOON = 'soon.unverified.cns'
   const withEntry = { entry: entry(SOON, { expires_at: '2026-01-01T12:00:00Z' }) }
   const withoutEntry = { error: `No ans entry found for name: ${SOON}` }
 
-  it('is absent, in agreement with scans that no longer return it', async () => {
+  it('is absent, in agreement with scans that no longer return it', async ({ scans, at }) => {
     for (const name of [FIRST, SECOND])
       scans.behave(name, replies({ status: 200, text: JSON.stringify(withEntry) }))
     for (const name of [THIRD, FOURTH])
@@ -429,7 +448,11 @@ describe('an entry that has expired by the clock of the caller', () => {
   })
 })
 
-it('a client that is closed ends its reads, which fail with CLOSED', async () => {
+it('a client that is closed ends its reads, which fail with CLOSED', async ({
+  scans,
+  connect,
+  scan,
+}) => {
   for (const name of NAMES) scans.behave(name, hangs)
   const client = connect({ svCount: 4 })
   const reading = client.names.resolve(ALICE)

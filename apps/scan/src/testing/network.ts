@@ -3,8 +3,7 @@
  * wallets with a replica of their own that drive registrations. Tests can advance its time, which is the machine's otherwise.
  */
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
@@ -44,6 +43,7 @@ import type { RunningApp } from '@quorumscan/server'
 import { buildServer } from '@quorumscan/server'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import {
+  createDirectory,
   createTestNetwork,
   freePort,
   startRedis,
@@ -131,7 +131,7 @@ export async function startNetwork(
     recordTime,
   })
   const logGenesis = { ...genesis, hash: genesisHash }
-  const directory = await mkdtemp(join(tmpdir(), 'qs-scan-'))
+  const { path: directory, ...temporary } = createDirectory()
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text, { mode: 0o600 })
     return join(directory, name)
@@ -324,7 +324,7 @@ export async function startNetwork(
       await writer[Symbol.asyncDispose]()
       const servers = [logRedis, walletRedis, ...nodeRedis]
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
-      await rm(directory, { recursive: true, force: true })
+      temporary[Symbol.dispose]()
     },
   }
 }

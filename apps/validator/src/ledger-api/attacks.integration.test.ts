@@ -2,76 +2,71 @@
 
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
-import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import {
-  balanceOf,
-  startTestValidator,
-  type TestUser,
-  type TestValidator,
-} from '../testing/test-validator.ts'
+import type { HttpAnswer } from '@quorumscan/testkit'
+import { expect } from 'vitest'
+import { balanceOf } from '../testing/test-validator.ts'
+import { itInWorld } from '../testing/world-fixtures.ts'
 
-let world: TestValidator
-let alice: TestUser
-let mallory: TestUser
-let client: HttpClient
-let contracts: GenesisContracts
+const it = itInWorld
+  .extend('alice', { scope: 'file' }, ({ world }) => world.registered('alice'))
+  .extend('mallory', { scope: 'file' }, ({ world }) => world.registered('mallory', null))
+  .extend('client', { scope: 'file' }, ({ mallory }) => mallory.client)
+  .extend(
+    'submit',
+    ({ client, mallory, contracts }) =>
+      (commands: readonly object[], more: object = {}): Promise<HttpAnswer> =>
+        client.post('/v2/commands/submit-and-wait', {
+          commands,
+          commandId: randomUUID(),
+          actAs: [mallory.party],
+          disclosedContracts: contracts.disclosedContracts,
+          ...more,
+        }),
+  )
+  /** A value of the type, with a party of the attacker's choice wherever there is one. */
+  .extend(
+    'sampleOf',
+    ({ contracts }) =>
+      function sampleOf(descriptor: unknown, party: string): unknown {
+        if (typeof descriptor === 'string')
+          return (
+            (
+              {
+                Party: party,
+                ContractId: contracts.rules['CoinRules'],
+                Decimal: '1000000.0',
+                Int: '1',
+                Time: '2099-01-01T00:00:00Z',
+                Bool: true,
+                RelTime: { microseconds: '1000000' },
+                Unit: {},
+              } as Record<string, unknown>
+            )[descriptor] ?? 'mallory.unverified.ns'
+          )
+        const type = descriptor as Record<string, never>
+        if ('optional' in type) return null
+        if ('list' in type) return [sampleOf(type['list'], party)]
+        const members = (pairs: readonly [string, unknown][]) =>
+          Object.fromEntries(pairs.map(([name, of]) => [name, sampleOf(of, party)]))
+        if ('fields' in type) return members(type['fields'])
+        if ('cases' in type) {
+          const [first] = type['cases'] as readonly [string, unknown][]
+          return { tag: first?.[0], value: sampleOf(first?.[1], party) }
+        }
+        return (type['values'] as unknown as readonly string[])[0]
+      },
+  )
 
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-  mallory = await world.registered('mallory', null)
-  client = await world.clientOf('mallory')
-  contracts = await genesisContracts(world)
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
-
-const submit = (commands: readonly object[], more: object = {}): Promise<HttpAnswer> =>
-  client.post('/v2/commands/submit-and-wait', {
-    commands,
-    commandId: randomUUID(),
-    actAs: [mallory.party],
-    disclosedContracts: contracts.disclosedContracts,
-    ...more,
-  })
 const outcome = ({ status, type, body }: HttpAnswer) =>
   type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`
 
-/** A value of the type, with a party of the attacker's choice wherever there is one. */
-function sampleOf(descriptor: unknown, party: string): unknown {
-  if (typeof descriptor === 'string')
-    return (
-      (
-        {
-          Party: party,
-          ContractId: contracts.rules['CoinRules'],
-          Decimal: '1000000.0',
-          Int: '1',
-          Time: '2099-01-01T00:00:00Z',
-          Bool: true,
-          RelTime: { microseconds: '1000000' },
-          Unit: {},
-        } as Record<string, unknown>
-      )[descriptor] ?? 'mallory.unverified.ns'
-    )
-  const type = descriptor as Record<string, never>
-  if ('optional' in type) return null
-  if ('list' in type) return [sampleOf(type['list'], party)]
-  const members = (pairs: readonly [string, unknown][]) =>
-    Object.fromEntries(pairs.map(([name, of]) => [name, sampleOf(of, party)]))
-  if ('fields' in type) return members(type['fields'])
-  if ('cases' in type) {
-    const [first] = type['cases'] as readonly [string, unknown][]
-    return { tag: first?.[0], value: sampleOf(first?.[1], party) }
-  }
-  return (type['values'] as unknown as readonly string[])[0]
-}
-
-it('who creates every template with himself as the operator gets nothing', async () => {
+it('who creates every template with himself as the operator gets nothing', async ({
+  client,
+  sampleOf,
+  mallory,
+  submit,
+  world,
+}) => {
   const end = (await client.get('/v2/state/ledger-end')).body.offset
   for (const template of templates) {
     const create = {
@@ -101,7 +96,12 @@ it('who creates every template with himself as the operator gets nothing', async
   expect(body.filter((one: object) => JSON.stringify(one).includes('Completion"'))).toEqual([])
 })
 
-it('who acts as the operator, even with the right to, gets nothing', async () => {
+it('who acts as the operator, even with the right to, gets nothing', async ({
+  world,
+  contracts,
+  mallory,
+  submit,
+}) => {
   const { dso } = world.network.genesis
   const mint = {
     ExerciseCommand: {
@@ -122,7 +122,13 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
   expect((await balanceOf(mallory.client)).unlocked).toBe('0.0000000000')
 })
 
-it('who replays another’s submission gets nothing, as that user and as himself', async () => {
+it('who replays another’s submission gets nothing, as that user and as himself', async ({
+  world,
+  contracts,
+  alice,
+  client,
+  mallory,
+}) => {
   const ofAlice = await world.clientOf('alice')
   const body = contracts.tapRequest(alice.party, { userId: 'alice' })
   expect(await ofAlice.post('/v2/commands/submit-and-wait', body)).toAnswer(200)
@@ -136,7 +142,12 @@ it('who replays another’s submission gets nothing, as that user and as himself
   expect(await balanceOf(alice.client)).toEqual(before)
 })
 
-it('who discloses a forged blob, or a true one that is not his, gets nothing', async () => {
+it('who discloses a forged blob, or a true one that is not his, gets nothing', async ({
+  alice,
+  contracts,
+  mallory,
+  submit,
+}) => {
   const { coins } = (await alice.client.get('/v0/wallet/coins')).body as never as {
     coins: readonly {
       contract: { contract: { contract_id: string; created_event_blob: string } }

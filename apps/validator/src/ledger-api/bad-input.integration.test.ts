@@ -5,16 +5,12 @@ import { connect } from 'node:net'
 import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
+import { createHttpClient, type HttpAnswer } from '@quorumscan/testkit'
+import type { FixturesOf } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import {
-  balanceOf,
-  startTestValidator,
-  type TestUser,
-  type TestValidator,
-} from '../testing/test-validator.ts'
+import { describe, expect } from 'vitest'
+import { balanceOf } from '../testing/test-validator.ts'
+import { itInWorld } from '../testing/world-fixtures.ts'
 
 const UPDATES = '/v2/updates'
 const SUBMIT = '/v2/commands/async/submit'
@@ -22,29 +18,36 @@ const COMPLETIONS = '/v2/commands/completions'
 const ACTIVE = '/v2/state/active-contracts'
 const isLong = process.env['LONG'] !== undefined
 
-let world: TestValidator
-let alice: TestUser
-let bob: TestUser
-let client: HttpClient
-/** Who reads as anyone. */
-let reader: HttpClient
-let contracts: GenesisContracts
-
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-  bob = await world.registered('bob', null)
-  client = await world.clientOf('alice')
-  contracts = await genesisContracts(world)
-  const admin = await world.clientOf('participant_admin')
-  const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
-  expect(await admin.post('/v2/users', { user: { id: 'reader' }, rights })).toAnswer(200)
-  reader = await world.clientOf('reader')
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
+const it = itInWorld
+  .extend('alice', { scope: 'file' }, ({ world }) => world.registered('alice'))
+  .extend('bob', { scope: 'file' }, ({ world }) => world.registered('bob', null))
+  .extend('client', { scope: 'file' }, ({ alice }) => alice.client)
+  /** Who reads as anyone. */
+  .extend('reader', { scope: 'file' }, async ({ admin, world }) => {
+    const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
+    expect(await admin.post('/v2/users', { user: { id: 'reader' }, rights })).toAnswer(200)
+    return await world.clientOf('reader')
+  })
+  .extend(
+    'own',
+    ({ alice }) =>
+      () =>
+        format({ [alice.party]: {} }),
+  )
+  .extend(
+    'tap',
+    ({ contracts, alice }) =>
+      (more: object = {}) =>
+        contracts.tapRequest(alice.party, more),
+  )
+  .extend('signed', ({ world }) => async (more: object) => {
+    const { tokens } = world.network.config
+    if (tokens.kind !== 'shared-secret') throw new Error('the test network shares a secret')
+    const secret = fromHex((await readFile(tokens.secretFile, 'utf8')).trim())
+    const input = { secret, user: 'alice', ttlSeconds: 60, audience: DEFAULT_AUDIENCE }
+    return await createDevelopmentToken({ ...input, clock: world.network.clock, ...more })
+  })
+type Given = Pick<FixturesOf<typeof it>, 'tap' | 'bob'>
 
 const format = (filtersByParty: object) => ({
   includeTransactions: {
@@ -52,8 +55,6 @@ const format = (filtersByParty: object) => ({
     transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
   },
 })
-const own = () => format({ [alice.party]: {} })
-const tap = (more: object = {}) => contracts.tapRequest(alice.party, more)
 
 /** `code status`, or the beginning of the text where nothing was decoded. */
 function outcome({ status, type, body }: HttpAnswer): string {
@@ -62,7 +63,7 @@ function outcome({ status, type, body }: HttpAnswer): string {
 
 describe('of what does not decode', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
-  it.each([
+  it.for<[string, () => unknown]>([
     ['malformed JSON', () => '{"beginExclusive":'],
     ['no UTF-8', () => `{"beginExclusive":0,"x":"\ud800"`],
     ['a number beyond all bounds', () => '{"beginExclusive":1e400}'],
@@ -92,14 +93,14 @@ describe('of what does not decode', () => {
         }),
       }),
     ],
-  ])('%s is one line of text', async (_, body) => {
+  ])('%s is one line of text', async ([_, body], { client }) => {
     const answer = await client.post(UPDATES, body())
     expect(outcome(answer)).toBe('400 text')
     expect(answer.body).not.toContain('\n')
     expect(answer.body.length).toBeLessThan(1_000)
   })
 
-  it('blobs that are no Base64 are named', async () => {
+  it('blobs that are no Base64 are named', async ({ client, tap }) => {
     const disclosedContracts = [{ createdEventBlob: 'a-b_' }]
     const answer = await client.post(SUBMIT, tap({ disclosedContracts }))
     expect(outcome(answer)).toBe('400 text')
@@ -109,33 +110,41 @@ describe('of what does not decode', () => {
 
 describe('of what is too much', () => {
   const huge = 'x'.repeat(1_000_000)
-  it.each([
-    ['a command id', () => tap({ commandId: huge }), '400 INVALID_FIELD'],
-    ['a user id', () => tap({ userId: huge }), '403 NA'],
-    ['a party', () => tap({ actAs: [huge] }), '400 INVALID_ARGUMENT'],
-    ['a workflow id', () => tap({ workflowId: huge }), '400 INVALID_ARGUMENT'],
-    ['a synchronizer', () => tap({ synchronizerId: huge }), '400 INVALID_FIELD'],
-    ['30 000 parties', () => tap({ readAs: Array(30_000).fill(bob.party) }), '403 NA'],
+  it.for([
+    ['a command id', ({ tap }: Given) => tap({ commandId: huge }), '400 INVALID_FIELD'],
+    ['a user id', ({ tap }: Given) => tap({ userId: huge }), '403 NA'],
+    ['a party', ({ tap }: Given) => tap({ actAs: [huge] }), '400 INVALID_ARGUMENT'],
+    ['a workflow id', ({ tap }: Given) => tap({ workflowId: huge }), '400 INVALID_ARGUMENT'],
+    ['a synchronizer', ({ tap }: Given) => tap({ synchronizerId: huge }), '400 INVALID_FIELD'],
+    [
+      '30 000 parties',
+      ({ tap, bob }: Given) => tap({ readAs: Array(30_000).fill(bob.party) }),
+      '403 NA',
+    ],
     [
       '201 commands',
-      () => tap({ commands: Array(201).fill(tap().commands[0]) }),
+      ({ tap }: Given) => tap({ commands: Array(201).fill(tap().commands[0]) }),
       '400 INVALID_ARGUMENT',
     ],
-  ])('%s of a submission', async (_, body, want) => {
-    const answer = await client.post(SUBMIT, body())
+  ] as const)('%s of a submission', async ([_, body, want], { client, tap, bob }) => {
+    const answer = await client.post(SUBMIT, body({ tap, bob }))
     expect(outcome(answer)).toBe(want)
     expect(answer.body.cause.length).toBeLessThanOrEqual(512)
   })
 
-  it.each([
+  it.for([
     ['nested deeply', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
     ['very long', JSON.stringify(huge)],
-  ])('an argument that is %s', async (_, amount) => {
+  ] as const)('an argument that is %s', async ([_, amount], { tap, client }) => {
     const text = JSON.stringify(tap()).replace('"1"', amount)
     expect(outcome(await client.post(SUBMIT, text))).toMatch(/^400 /)
   })
 
-  it('10 000 parties in a filter are read, and slow no other caller', async () => {
+  it('10 000 parties in a filter are read, and slow no other caller', async ({
+    alice,
+    reader,
+    client,
+  }) => {
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
     )
@@ -151,7 +160,7 @@ describe('of what is too much', () => {
 
 describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => {
   const range = { beginExclusive: 2, endInclusive: 1 }
-  it.each([
+  it.for([
     ['9 a filter of what is no party', format({ 'a/b': {} }), '400 INVALID_ARGUMENT'],
     [
       '9 topology of what is no party',
@@ -173,11 +182,11 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
       '404 PACKAGE_NAMES_NOT_FOUND',
     ],
     ['12 nothing asked for', {}, '400 OFFSET_OUT_OF_RANGE'],
-  ])('%s', async (_, updateFormat, want) => {
+  ] as const)('%s', async ([_, updateFormat, want], { reader }) => {
     expect(outcome(await reader.post(UPDATES, { ...range, updateFormat }))).toBe(want)
   })
 
-  it('parties of readAs that are malformed, or too many', async () => {
+  it('parties of readAs that are malformed, or too many', async ({ world, alice, tap }) => {
     const admin = await world.clientOf('participant_admin')
     const rights = [
       { kind: { CanActAs: { value: { party: alice.party } } } },
@@ -195,21 +204,13 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
 })
 
 describe('tokens', () => {
-  const { clock } = { clock: { nowMicros: () => world.network.clock.nowMicros() } }
-  const signed = async (more: object) => {
-    const { tokens } = world.network.config
-    if (tokens.kind !== 'shared-secret') throw new Error('the test network shares a secret')
-    const secret = fromHex((await readFile(tokens.secretFile, 'utf8')).trim())
-    const input = { secret, user: 'alice', ttlSeconds: 60, audience: DEFAULT_AUDIENCE }
-    return await createDevelopmentToken({ ...input, clock: clock as never, ...more })
-  }
-  it.each([
+  it.for([
     ['one that is valid', {}, 200],
     ['an expired one', { ttlSeconds: -10 }, 401],
     ['one for another audience', { audience: 'https://elsewhere.example' }, 401],
     ['a foreign one', { secret: fromHex(createKeyPair().seed) }, 401],
     ['one of a user who cannot be', { user: 'a b' }, 401],
-  ])('%s', async (_, more, status) => {
+  ] as const)('%s', async ([_, more, status], { world, signed }) => {
     const caller = createHttpClient(world.url, await signed(more))
     const answer = await caller.get('/v2/state/ledger-end')
     expect(answer).toAnswer(status)
@@ -220,7 +221,7 @@ describe('tokens', () => {
 describe('anything at any place', () => {
   it('is an answer below 500, and leaves everything as it was', {
     tags: ['many-cases'],
-  }, async () => {
+  }, async ({ bob, own, alice, tap, client }) => {
     const before = await balanceOf(bob.client)
     const requests: readonly (readonly [string, () => unknown])[] = [
       [
@@ -282,7 +283,7 @@ function mutated(value: unknown, next: () => number, replacement: unknown): unkn
     : { ...value, [key]: changed }
 }
 
-it('a slow sender delays no other caller', async () => {
+it('a slow sender delays no other caller', async ({ world, client, tap }) => {
   const { port, hostname } = new URL(world.url())
   const slow = Array.from({ length: 20 }, () => connect(Number(port), hostname))
   for (const socket of slow)

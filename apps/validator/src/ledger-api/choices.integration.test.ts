@@ -2,119 +2,178 @@
 
 import { randomUUID } from 'node:crypto'
 import { templateRef, templates } from '@quorumscan/ledger'
-import type { HttpClient } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestValidator } from '../testing/test-validator.ts'
+import { describe, expect } from 'vitest'
+import { itInWorld } from '../testing/world-fixtures.ts'
 
 const SECOND_MICROS = 1_000_000
 const DAY_MICROS = 86_400 * SECOND_MICROS
 
-let world: TestValidator
-let alice: string
-let bob: string
-/** Acts as alice and as bob. */
-let client: HttpClient
-let contracts: GenesisContracts
-
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = (await world.registered('alice', '40')).party
-  bob = (await world.registered('bob', null)).party
-  const admin = await world.clientOf('participant_admin')
-  const rights = [alice, bob].map((party) => ({ kind: { CanActAs: { value: { party } } } }))
-  await admin.post('/v2/users', { user: { id: 'both' }, rights })
-  client = await world.clientOf('both')
-  contracts = await genesisContracts(world)
-  // What is due would be done by others.
-  world.network.setWorking(false)
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
+const it = itInWorld
+  /** Registered, while no one but the test does what is due. */
+  .extend('parties', { scope: 'file' }, async ({ world }) => {
+    const alice = (await world.registered('alice', '40')).party
+    const bob = (await world.registered('bob', null)).party
+    world.network.setWorking(false)
+    return { alice, bob }
+  })
+  .extend('alice', { scope: 'file' }, ({ parties }) => parties.alice)
+  .extend('bob', { scope: 'file' }, ({ parties }) => parties.bob)
+  /** Acts as alice and as bob. */
+  .extend('client', { scope: 'file' }, async ({ admin, world, alice, bob }) => {
+    const rights = [alice, bob].map((party) => ({ kind: { CanActAs: { value: { party } } } }))
+    await admin.post('/v2/users', { user: { id: 'both' }, rights })
+    return await world.clientOf('both')
+  })
+  .extend(
+    'submit',
+    ({ client, contracts }) =>
+      (actAs: readonly string[], command: object) =>
+        client.post('/v2/commands/submit-and-wait-for-transaction', {
+          commands: {
+            commands: [command],
+            commandId: randomUUID(),
+            actAs,
+            disclosedContracts: contracts.disclosedContracts,
+          },
+          transactionFormat: {
+            transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+            eventFormat: { filtersByParty: Object.fromEntries(actAs.map((party) => [party, {}])) },
+          },
+        }),
+  )
+  .extend(
+    'commandOf',
+    ({ contracts }) =>
+      (entity: string, contractId: string, choice: string, choiceArgument: object) => ({
+        ExerciseCommand: {
+          templateId: refOf(entity),
+          contractId: contracts.rules[contractId] ?? contractId,
+          choice,
+          choiceArgument,
+        },
+      }),
+  )
+  /** What the choice returned. */
+  .extend(
+    'does',
+    ({ submit, commandOf }) =>
+      async (actAs: string | readonly string[], ...exercise: Exercise) => {
+        const [entity, contractId, choice, argument = {}] = exercise
+        const parties = typeof actAs === 'string' ? [actAs] : actAs
+        const { status, body } = await submit(
+          parties,
+          commandOf(entity, contractId, choice, argument),
+        )
+        expect(status, JSON.stringify(body)).toBe(200)
+        const { ExercisedEvent } = body.transaction.events[0]
+        expect(ExercisedEvent).toMatchObject({
+          choice,
+          actingParties: expect.arrayContaining([...parties]),
+        })
+        return ExercisedEvent.exerciseResult
+      },
+  )
+  /** Status and code of a refusal. */
+  .extend(
+    'fails',
+    ({ submit, commandOf }) =>
+      async (actAs: string, ...exercise: Exercise): Promise<string> => {
+        const [entity, contractId, choice, argument = {}] = exercise
+        const { status, body } = await submit(
+          [actAs],
+          commandOf(entity, contractId, choice, argument),
+        )
+        return `${status} ${body.code}`
+      },
+  )
+  /** Active contracts of a template that alice sees. */
+  .extend(
+    'active',
+    ({ client, alice }) =>
+      async (entity: string): Promise<{ id: string; payload: Record<string, never> }[]> => {
+        const { body: end } = await client.get('/v2/state/ledger-end')
+        const TemplateFilter = { value: { templateId: refOf(entity) } }
+        const { body } = await client.post('/v2/state/active-contracts', {
+          activeAtOffset: end.offset,
+          filter: {
+            filtersByParty: { [alice]: { cumulative: [{ identifierFilter: { TemplateFilter } }] } },
+          },
+        })
+        return body.map(
+          ({
+            contractEntry,
+          }: {
+            contractEntry: Record<string, { createdEvent: Record<string, never> }>
+          }) => {
+            const created = contractEntry['JsActiveContract']?.createdEvent
+            return { id: created?.['contractId'], payload: created?.['createArgument'] }
+          },
+        )
+      },
+  )
+  .extend(
+    'coins',
+    ({ active }) =>
+      async () =>
+        (await active('Coin')).map(({ id }) => id),
+  )
+  .extend(
+    'inFuture',
+    ({ world }) =>
+      (micros: number) =>
+        formatTime(world.network.clock.nowMicros() + micros),
+  )
+  .extend(
+    'request',
+    ({ does, alice }) =>
+      async (name: string) =>
+        (
+          await does(alice, 'AnsRules', 'AnsRules', 'AnsRules_RequestEntry', {
+            name: `${name}.unverified.ns`,
+            url: '',
+            description: '',
+            user: alice,
+          })
+        ).requestCid as string,
+  )
+  .extend('pay', ({ coins, request, does, alice }) => async (name: string): Promise<string> => {
+    const accept = 'SubscriptionRequest_AcceptAndMakePayment'
+    const inputs = await coins()
+    const id = await request(name)
+    return (await does(alice, 'SubscriptionRequest', id, accept, { inputs })).paymentCid
+  })
+  .extend(
+    'entryOf',
+    ({ active }) =>
+      async (name: string) =>
+        (await active('AnsEntry')).find(
+          ({ payload }) => payload['name'] === `${name}.unverified.ns`,
+        ),
+  )
 
 const refOf = (entity: string) => {
   const template = templates.find((one) => one.entity === entity)
   if (template === undefined) throw new Error(`there is no template ${entity}`)
   return templateRef(template)
 }
-const submit = (actAs: readonly string[], command: object) =>
-  client.post('/v2/commands/submit-and-wait-for-transaction', {
-    commands: {
-      commands: [command],
-      commandId: randomUUID(),
-      actAs,
-      disclosedContracts: contracts.disclosedContracts,
-    },
-    transactionFormat: {
-      transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
-      eventFormat: { filtersByParty: Object.fromEntries(actAs.map((party) => [party, {}])) },
-    },
-  })
-const commandOf = (entity: string, contractId: string, choice: string, choiceArgument: object) => ({
-  ExerciseCommand: {
-    templateId: refOf(entity),
-    contractId: contracts.rules[contractId] ?? contractId,
-    choice,
-    choiceArgument,
-  },
-})
 
 type Exercise = readonly [entity: string, contractId: string, choice: string, argument?: object]
 
-/** What the choice returned. */
-async function does(actAs: string | readonly string[], ...exercise: Exercise) {
-  const [entity, contractId, choice, argument = {}] = exercise
-  const parties = typeof actAs === 'string' ? [actAs] : actAs
-  const { status, body } = await submit(parties, commandOf(entity, contractId, choice, argument))
-  expect(status, JSON.stringify(body)).toBe(200)
-  const { ExercisedEvent } = body.transaction.events[0]
-  expect(ExercisedEvent).toMatchObject({
-    choice,
-    actingParties: expect.arrayContaining([...parties]),
-  })
-  return ExercisedEvent.exerciseResult
-}
-
-/** Status and code of a refusal. */
-async function fails(actAs: string, ...exercise: Exercise): Promise<string> {
-  const [entity, contractId, choice, argument = {}] = exercise
-  const { status, body } = await submit([actAs], commandOf(entity, contractId, choice, argument))
-  return `${status} ${body.code}`
-}
-
-/** Active contracts of a template that alice sees. */
-async function active(entity: string): Promise<{ id: string; payload: Record<string, never> }[]> {
-  const { body: end } = await client.get('/v2/state/ledger-end')
-  const TemplateFilter = { value: { templateId: refOf(entity) } }
-  const { body } = await client.post('/v2/state/active-contracts', {
-    activeAtOffset: end.offset,
-    filter: {
-      filtersByParty: { [alice]: { cumulative: [{ identifierFilter: { TemplateFilter } }] } },
-    },
-  })
-  return body.map(
-    ({
-      contractEntry,
-    }: {
-      contractEntry: Record<string, { createdEvent: Record<string, never> }>
-    }) => {
-      const created = contractEntry['JsActiveContract']?.createdEvent
-      return { id: created?.['contractId'], payload: created?.['createArgument'] }
-    },
-  )
-}
-const coins = async () => (await active('Coin')).map(({ id }) => id)
 const REFUSED = '400 DAML_FAILURE'
 const NOT_AUTHORIZED = '400 DAML_AUTHORIZATION_ERROR'
-const inFuture = (micros: number) => formatTime(world.network.clock.nowMicros() + micros)
 
 describe('coins', () => {
   const output = (receiver: string, lock: object | null) => ({ receiver, amount: '1.5', lock })
 
-  it('are tapped, moved, locked and released', async () => {
+  it('are tapped, moved, locked and released', async ({
+    alice,
+    does,
+    inFuture,
+    bob,
+    fails,
+    world,
+  }) => {
     const tapped = { receiver: alice, amount: '10.0' }
     const { coinCid } = await does(alice, 'CoinRules', 'CoinRules', 'CoinRules_DevNet_Tap', tapped)
     const lock = { holders: [alice], expiresAt: inFuture(60 * SECOND_MICROS), optContext: null }
@@ -139,7 +198,14 @@ describe('coins', () => {
     )
   })
 
-  it('are offered, and the offer is taken, refused, withdrawn', async () => {
+  it('are offered, and the offer is taken, refused, withdrawn', async ({
+    does,
+    alice,
+    bob,
+    coins,
+    inFuture,
+    fails,
+  }) => {
     const offer = async () => {
       const made = await does(
         alice,
@@ -168,25 +234,17 @@ describe('coins', () => {
 })
 
 describe('names', () => {
-  const request = async (name: string) =>
-    (
-      await does(alice, 'AnsRules', 'AnsRules', 'AnsRules_RequestEntry', {
-        name: `${name}.unverified.ns`,
-        url: '',
-        description: '',
-        user: alice,
-      })
-    ).requestCid as string
-  const pay = async (name: string): Promise<string> => {
-    const accept = 'SubscriptionRequest_AcceptAndMakePayment'
-    const inputs = await coins()
-    const id = await request(name)
-    return (await does(alice, 'SubscriptionRequest', id, accept, { inputs })).paymentCid
-  }
-  const entryOf = async (name: string) =>
-    (await active('AnsEntry')).find(({ payload }) => payload['name'] === `${name}.unverified.ns`)
-
-  it('are asked for, paid, renewed, cancelled and ended', async () => {
+  it('are asked for, paid, renewed, cancelled and ended', async ({
+    request,
+    does,
+    alice,
+    pay,
+    fails,
+    world,
+    entryOf,
+    active,
+    coins,
+  }) => {
     const refused = await request('refused')
     await does(alice, 'SubscriptionRequest', refused, 'SubscriptionRequest_Reject')
     const mine = { actor: alice }
@@ -249,7 +307,7 @@ describe('names', () => {
     await does(alice, 'AnsEntry', String((await entryOf('left'))?.id), 'AnsEntry_Expire', mine)
   })
 
-  it('are changed by no user', async () => {
+  it('are changed by no user', async ({ fails, alice }) => {
     const config = { config: {} }
     expect(await fails(alice, 'AnsRules', 'AnsRules', 'AnsRules_SetConfig', config)).toMatch(
       /^400 /,

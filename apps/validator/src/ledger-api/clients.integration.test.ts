@@ -2,51 +2,120 @@
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { type HttpAnswer, type HttpClient, send } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type HttpAnswer, send } from '@quorumscan/testkit'
+import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
-import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
+import { itWithPeople } from '../testing/world-fixtures.ts'
 
 const UPDATES = '/v2/updates'
 
-let world: TestValidator
-let alice: TestUser
-let client: HttpClient
-let admin: HttpClient
-let contracts: GenesisContracts
+const it = itWithPeople
+  .extend(
+    'ledgerEnd',
+    ({ client }) =>
+      async () =>
+        Number((await client.get('/v2/state/ledger-end')).body.offset),
+  )
+  .extend('own', ({ alice }) => () => ({ filtersByParty: { [alice.party]: {} } }))
+  /** The frames that come for a first frame, until the server closes. */
+  .extend('framesOf', ({ world }) => async (path: string, request: unknown, headers = {}) => {
+    const protocols = ['daml.ws.auth', `jwt.token.${await world.network.token('alice')}`]
+    const url = `${world.url().replace('http', 'ws')}${path}`
+    const socket = new WebSocket(url, protocols, { headers })
+    const frames: unknown[] = []
+    socket.on('message', (data) => frames.push(JSON.parse(String(data))))
+    await once(socket, 'open')
+    socket.send(typeof request === 'string' ? request : JSON.stringify(request))
+    await once(socket, 'close')
+    return frames
+  })
+  .extend(
+    'tap',
+    ({ contracts, alice }) =>
+      (more: object = {}) =>
+        contracts.tapRequest(alice.party, more),
+  )
+  /** The completion at an offset. */
+  .extend('completionAt', ({ client, alice }) => async (offset: number) => {
+    const answer = await client.post('/v2/commands/completions', {
+      parties: [alice.party],
+      beginExclusive: offset - 1,
+    })
+    return answer.body[0].completionResponse.Completion.value
+  })
+  .extend('submitTraced', ({ client, tap, own, completionAt }) => async (header: string) => {
+    const { body } = await client.post(WAIT, tap(), { traceparent: header })
+    const { completionOffset: offset } = body
+    const request = { beginExclusive: offset - 1, endInclusive: offset, filter: own() }
+    const [{ update }] = (await client.post(UPDATES, request)).body
+    return [update.Transaction.value.traceContext, (await completionAt(offset)).traceContext]
+  })
+  .extend('submitFor', ({ client, tap, completionAt }) => async (deduplicationPeriod: object) => {
+    const { body } = await client.post(WAIT, tap({ deduplicationPeriod }))
+    const offset: number = body.completionOffset
+    const { deduplicationPeriod: period } = await completionAt(offset)
+    expect(Object.keys(period)).toEqual(['DeduplicationOffset'])
+    return { offset, value: period.DeduplicationOffset.value }
+  })
+  .extend(
+    'contractsAt',
+    ({ client, own }) =>
+      async (activeAtOffset: number) =>
+        (await client.post('/v2/state/active-contracts', { activeAtOffset, eventFormat: own() }))
+          .body as {
+          contractEntry: { JsActiveContract: { createdEvent: { contractId: string } } }
+        }[],
+  )
+  .extend(
+    'eventsOf',
+    ({ own, client }) =>
+      async (contractId: unknown, eventFormat: object = own(), as = client) =>
+        await as.post('/v2/events/events-by-contract-id', { contractId, eventFormat }),
+  )
+  /** The events that an update has for alice, by kind. */
+  .extend(
+    'eventsAt',
+    ({ client, own }) =>
+      async (offset: number, shape: 'ACS_DELTA' | 'LEDGER_EFFECTS' = 'ACS_DELTA') => {
+        const { body } = await client.post(`${UPDATES}/update-by-offset`, {
+          offset,
+          updateFormat: {
+            includeTransactions: {
+              transactionShape: `TRANSACTION_SHAPE_${shape}`,
+              eventFormat: own(),
+            },
+          },
+        })
+        const { events } = body.update.Transaction.value
+        const of = (kind: string): Record<string, unknown>[] =>
+          events.flatMap((event: Record<string, object>) => event[kind] ?? [])
+        return { created: of('CreatedEvent'), archived: of('ArchivedEvent') }
+      },
+  )
+  /** A coin of alice that comes, and goes into another one. */
+  .extend('lifeOfCoin', ({ client, tap, eventsAt, alice }) => async () => {
+    const { completionOffset: came } = (await client.post(WAIT, tap())).body
+    const [createdEvent] = (await eventsAt(came)).created
+    const merge = structuredClone(tap())
+    const exercise = merge.commands[0]?.ExerciseCommand
+    const inputs = [createdEvent?.['contractId']]
+    Object.assign(exercise ?? {}, {
+      choice: 'CoinRules_Transfer',
+      choiceArgument: { sender: alice.party, inputs, outputs: [] },
+    })
+    const archive = async () => {
+      const { completionOffset: went } = (await client.post(WAIT, merge)).body
+      const [archivedEvent] = (await eventsAt(went)).archived
+      return { went: Number(went), archivedEvent }
+    }
+    return { id: String(createdEvent?.['contractId']), came: Number(came), createdEvent, archive }
+  })
 
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-  client = await world.clientOf('alice')
-  admin = await world.clientOf('participant_admin')
-  contracts = await genesisContracts(world)
-})
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
-
-const ledgerEnd = async () => Number((await client.get('/v2/state/ledger-end')).body.offset)
-const own = () => ({ filtersByParty: { [alice.party]: {} } })
 const outcome = ({ status, type, body }: HttpAnswer) =>
   type === 'text/plain' ? `${status} ${body}` : `${status} ${body.code ?? ''}`
 
-/** The frames that come for a first frame, until the server closes. */
-async function framesOf(path: string, request: unknown, headers = {}) {
-  const protocols = ['daml.ws.auth', `jwt.token.${await world.network.token('alice')}`]
-  const url = `${world.url().replace('http', 'ws')}${path}`
-  const socket = new WebSocket(url, protocols, { headers })
-  const frames: unknown[] = []
-  socket.on('message', (data) => frames.push(JSON.parse(String(data))))
-  await once(socket, 'open')
-  socket.send(typeof request === 'string' ? request : JSON.stringify(request))
-  await once(socket, 'close')
-  return frames
-}
-
 describe('the second mount point (D-3)', () => {
-  it('answers the same over HTTP and WebSocket', async () => {
+  it('answers the same over HTTP and WebSocket', async ({ ledgerEnd, own, client, framesOf }) => {
     const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), filter: own() }
     const { status, body } = await client.post(UPDATES, request)
     expect(status).toBe(200)
@@ -56,7 +125,7 @@ describe('the second mount point (D-3)', () => {
     expect(await framesOf(path, request)).toEqual(body)
   })
 
-  it('refuses what it does not know in the form of the interface', async () => {
+  it('refuses what it does not know in the form of the interface', async ({ client }) => {
     expect((await client.get('/api/validator/v2/unknown')).body).toMatchObject({
       status: 404,
       ledgerApiError: null,
@@ -64,7 +133,9 @@ describe('the second mount point (D-3)', () => {
   })
 })
 
-it('health at the root has the form of the interface, below the prefix that of all apps', async () => {
+it('health at the root has the form of the interface, below the prefix that of all apps', async ({
+  world,
+}) => {
   const answerOf = async (path: string) => {
     const { status, headers, text } = await send(`${world.url()}${path}`)
     return [status, headers.get('content-type'), text]
@@ -79,7 +150,12 @@ it('health at the root has the form of the interface, below the prefix that of a
 })
 
 describe('null', () => {
-  it('is nothing for every member that may be missing', async () => {
+  it('is nothing for every member that may be missing', async ({
+    own,
+    ledgerEnd,
+    client,
+    alice,
+  }) => {
     const nothing = { verbose: null, descendingOrder: null, updateFormat: null }
     const filter = { ...own(), filtersForAnyParty: null }
     const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), filter }
@@ -90,7 +166,7 @@ describe('null', () => {
     expect((await client.post(UPDATES, { ...request, filter: wild })).body).toEqual(answer.body)
   })
 
-  it('is not what must be there', async () => {
+  it('is not what must be there', async ({ client, own }) => {
     expect(outcome(await client.post(UPDATES, { beginExclusive: null, filter: own() }))).toBe(
       '400 body.beginExclusive: must be an integer',
     )
@@ -98,41 +174,44 @@ describe('null', () => {
 })
 
 describe('int64', () => {
-  it.each([
+  it.for([
     ['9007199254740993', 'as text'],
     ['9223372036854775807', 'as text'],
     ['9007199254740993', 'as number'],
     ['9223372036854775807', 'as number'],
-  ])('%s %s is what the error names', async (digits, form) => {
-    const value = form === 'as text' ? `"${digits}"` : digits
-    const filter = JSON.stringify(own())
-    const begin = await client.post(UPDATES, `{"beginExclusive":${value},"filter":${filter}}`)
-    expect(outcome(begin)).toBe('400 OFFSET_AFTER_LEDGER_END')
-    expect(begin.body.cause).toContain(`(${digits})`)
-    const end = `{"beginExclusive":0,"endInclusive": ${value},"filter":${filter}}`
-    expect((await client.post(UPDATES, end)).body.cause).toContain(`(${digits})`)
-    const [frame] = await framesOf(UPDATES, end)
-    expect(frame).toMatchObject({ cause: expect.stringContaining(`(${digits})`) })
-    const at = `{"activeAtOffset":${value},"filter":${filter}}`
-    expect((await client.post('/v2/state/active-contracts', at)).body.cause).toContain(digits)
-    const completions = `{"parties":["${alice.party}"],"beginExclusive":${value}}`
-    expect((await client.post('/v2/commands/completions', completions)).body.cause).toContain(
-      digits,
-    )
-  })
+  ] as const)(
+    '%s %s is what the error names',
+    async ([digits, form], { own, client, framesOf, alice }) => {
+      const value = form === 'as text' ? `"${digits}"` : digits
+      const filter = JSON.stringify(own())
+      const begin = await client.post(UPDATES, `{"beginExclusive":${value},"filter":${filter}}`)
+      expect(outcome(begin)).toBe('400 OFFSET_AFTER_LEDGER_END')
+      expect(begin.body.cause).toContain(`(${digits})`)
+      const end = `{"beginExclusive":0,"endInclusive": ${value},"filter":${filter}}`
+      expect((await client.post(UPDATES, end)).body.cause).toContain(`(${digits})`)
+      const [frame] = await framesOf(UPDATES, end)
+      expect(frame).toMatchObject({ cause: expect.stringContaining(`(${digits})`) })
+      const at = `{"activeAtOffset":${value},"filter":${filter}}`
+      expect((await client.post('/v2/state/active-contracts', at)).body.cause).toContain(digits)
+      const completions = `{"parties":["${alice.party}"],"beginExclusive":${value}}`
+      expect((await client.post('/v2/commands/completions', completions)).body.cause).toContain(
+        digits,
+      )
+    },
+  )
 
-  it.each([
+  it.for([
     ['limit', '9223372036854775807'],
     ['limit', '9007199254740993'],
     ['stream_idle_timeout_ms', '9223372036854775807'],
-  ])('the parameter %s may be %s', async (name, digits) => {
+  ] as const)('the parameter %s may be %s', async ([name, digits], { ledgerEnd, own, client }) => {
     const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), filter: own() }
     expect(await client.post(`${UPDATES}?${name}=${digits}`, request)).toAnswer(200)
   })
 
-  it.each(['9223372036854775808', '"9223372036854775808"', '-9223372036854775809', '1e19'])(
+  it.for(['9223372036854775808', '"9223372036854775808"', '-9223372036854775809', '1e19'])(
     '%s is beyond it',
-    async (value) => {
+    async (value, { own, client }) => {
       const body = `{"beginExclusive":${value},"filter":${JSON.stringify(own())}}`
       expect(outcome(await client.post(UPDATES, body))).toBe(
         '400 body.beginExclusive: must be within int64',
@@ -140,7 +219,7 @@ describe('int64', () => {
     },
   )
 
-  it('is no text, however many digits it has', async () => {
+  it('is no text, however many digits it has', async ({ client }) => {
     const body = '{"commands":[],"actAs":[],"commandId":12345678901234567890}'
     expect(outcome(await client.post('/v2/commands/async/submit', body))).toBe(
       '400 body.commandId: must be a string',
@@ -148,9 +227,9 @@ describe('int64', () => {
   })
 })
 
-it.each(['a::c', 'a:b:', ':b:c', '::', 'a:b', 'a:b:c:d'])(
+it.for(['a::c', 'a:b:', ':b:c', '::', 'a:b', 'a:b:c:d'])(
   '%s is no identifier: it does not decode',
-  async (templateId) => {
+  async (templateId, { alice, client }) => {
     const identifierFilter = { TemplateFilter: { value: { templateId } } }
     const filter = { filtersByParty: { [alice.party]: { cumulative: [{ identifierFilter }] } } }
     expect(outcome(await client.post(UPDATES, { beginExclusive: 0, filter }))).toMatch(
@@ -164,7 +243,12 @@ it.each(['a::c', 'a:b:', ':b:c', '::', 'a:b', 'a:b:c:d'])(
   },
 )
 
-it('errors have a trace id: of the caller’s trace, else its request id, else a drawn one', async () => {
+it('errors have a trace id: of the caller’s trace, else its request id, else a drawn one', async ({
+  framesOf,
+  own,
+  world,
+  client,
+}) => {
   const [named] = await framesOf(
     UPDATES,
     { beginExclusive: -1, filter: own() },
@@ -188,34 +272,17 @@ it('errors have a trace id: of the caller’s trace, else its request id, else a
   })
 })
 
-const tap = (more: object = {}) => contracts.tapRequest(alice.party, more)
 const WAIT = '/v2/commands/submit-and-wait'
-
-/** The completion at an offset. */
-async function completionAt(offset: number) {
-  const answer = await client.post('/v2/commands/completions', {
-    parties: [alice.party],
-    beginExclusive: offset - 1,
-  })
-  return answer.body[0].completionResponse.Completion.value
-}
 
 describe('traceparent', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  const submitTraced = async (header: string) => {
-    const { body } = await client.post(WAIT, tap(), { traceparent: header })
-    const { completionOffset: offset } = body
-    const request = { beginExclusive: offset - 1, endInclusive: offset, filter: own() }
-    const [{ update }] = (await client.post(UPDATES, request)).body
-    return [update.Transaction.value.traceContext, (await completionAt(offset)).traceContext]
-  }
 
-  it('of a submission comes back in updates and completions', async () => {
+  it('of a submission comes back in updates and completions', async ({ submitTraced }) => {
     const context = { traceparent, tracestate: null }
     expect(await submitTraced(traceparent)).toEqual([context, context])
   })
 
-  it('that is malformed is left out', async () => {
+  it('that is malformed is left out', async ({ submitTraced }) => {
     expect(await submitTraced('nonsense')).toEqual([null, null])
   })
 })
@@ -223,15 +290,10 @@ describe('traceparent', () => {
 describe('the period of a completion', () => {
   const DAYS = { DeduplicationDuration: { value: { seconds: 86_400, nanos: 0 } } }
   const MOMENT = { DeduplicationDuration: { value: { seconds: 0, nanos: 1000 } } }
-  const submitFor = async (deduplicationPeriod: object) => {
-    const { body } = await client.post(WAIT, tap({ deduplicationPeriod }))
-    const offset: number = body.completionOffset
-    const { deduplicationPeriod: period } = await completionAt(offset)
-    expect(Object.keys(period)).toEqual(['DeduplicationOffset'])
-    return { offset, value: period.DeduplicationOffset.value }
-  }
 
-  it('is an offset, whatever was asked for: from where on completions count', async () => {
+  it('is an offset, whatever was asked for: from where on completions count', async ({
+    submitFor,
+  }) => {
     const first = await submitFor({ DeduplicationOffset: { value: 1 } })
     expect(first.value).toBe(1)
     // As long as the ledger: nothing lies before.
@@ -244,7 +306,7 @@ describe('the period of a completion', () => {
 })
 
 describe('operations of the main path of clients', () => {
-  it('deletes users, whose tokens are worth nothing then', async () => {
+  it('deletes users, whose tokens are worth nothing then', async ({ admin, world, client }) => {
     await admin.post('/v2/users', { user: { id: 'gone' } })
     const ofGone = await world.clientOf('gone')
     expect(await ofGone.get('/v2/authenticated-user')).toAnswer(200)
@@ -256,7 +318,7 @@ describe('operations of the main path of clients', () => {
     expect(outcome(own)).toBe('400 INVALID_ARGUMENT')
   })
 
-  it('knows the default identity provider only', async () => {
+  it('knows the default identity provider only', async ({ admin }) => {
     const wrong = 'identity-provider-id=other'
     for (const answer of [
       await admin.get(`/v2/users?${wrong}`),
@@ -278,7 +340,7 @@ describe('operations of the main path of clients', () => {
     expect(await admin.get('/v2/users/alice?identity-provider-id=')).toAnswer(200)
   })
 
-  it('changes the annotations of a party', async () => {
+  it('changes the annotations of a party', async ({ alice, admin, client }) => {
     const path = `/v2/parties/${encodeURIComponent(alice.party)}`
     const localMetadata = { annotations: { colour: 'blue' } }
     const body = {
@@ -294,13 +356,13 @@ describe('operations of the main path of clients', () => {
     expect(await client.patch(path, body)).toAnswer(403)
   })
 
-  it('lists packages', async () => {
+  it('lists packages', async ({ client }) => {
     const { packageIds } = (await client.get('/v2/packages')).body
     expect(packageIds).toHaveLength(4)
     expect(packageIds[0]).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('gives a transaction by its id', async () => {
+  it('gives a transaction by its id', async ({ client, tap, own }) => {
     const { updateId } = (await client.post(WAIT, tap())).body
     const path = '/v2/updates/transaction-by-id'
     const transactionFormat = {
@@ -314,11 +376,13 @@ describe('operations of the main path of clients', () => {
     expect(outcome(await client.post(path, unknown))).toBe('404 UPDATE_NOT_FOUND')
   })
 
-  const contractsAt = async (activeAtOffset: number) =>
-    (await client.post('/v2/state/active-contracts', { activeAtOffset, eventFormat: own() }))
-      .body as { contractEntry: { JsActiveContract: { createdEvent: { contractId: string } } } }[]
-
-  it('gives active contracts in pages, which are all at one offset', async () => {
+  it('gives active contracts in pages, which are all at one offset', async ({
+    client,
+    tap,
+    ledgerEnd,
+    contractsAt,
+    own,
+  }) => {
     await client.post(WAIT, tap())
     const at = await ledgerEnd()
     const whole = await contractsAt(at)
@@ -346,7 +410,7 @@ describe('operations of the main path of clients', () => {
       )
   })
 
-  it('takes the request for such a page as the body of a GET', async () => {
+  it('takes the request for such a page as the body of a GET', async ({ world, own }) => {
     const authorization = `Bearer ${await world.network.token('alice')}`
     const status = await new Promise((resolve, reject) => {
       const url = `${world.url()}/v2/state/active-contracts-page`
@@ -364,46 +428,15 @@ describe('operations of the main path of clients', () => {
 })
 
 describe('events of a contract by its id', () => {
-  const eventsOf = async (contractId: unknown, eventFormat: object = own(), as = client) =>
-    await as.post('/v2/events/events-by-contract-id', { contractId, eventFormat })
   const NOT_FOUND = '404 CONTRACT_EVENTS_NOT_FOUND'
 
-  /** The events that an update has for alice, by kind. */
-  async function eventsAt(offset: number, shape: 'ACS_DELTA' | 'LEDGER_EFFECTS' = 'ACS_DELTA') {
-    const { body } = await client.post(`${UPDATES}/update-by-offset`, {
-      offset,
-      updateFormat: {
-        includeTransactions: {
-          transactionShape: `TRANSACTION_SHAPE_${shape}`,
-          eventFormat: own(),
-        },
-      },
-    })
-    const { events } = body.update.Transaction.value
-    const of = (kind: string): Record<string, unknown>[] =>
-      events.flatMap((event: Record<string, object>) => event[kind] ?? [])
-    return { created: of('CreatedEvent'), archived: of('ArchivedEvent') }
-  }
-  /** A coin of alice that comes, and goes into another one. */
-  async function lifeOfCoin() {
-    const { completionOffset: came } = (await client.post(WAIT, tap())).body
-    const [createdEvent] = (await eventsAt(came)).created
-    const merge = structuredClone(tap())
-    const exercise = merge.commands[0]?.ExerciseCommand
-    const inputs = [createdEvent?.['contractId']]
-    Object.assign(exercise ?? {}, {
-      choice: 'CoinRules_Transfer',
-      choiceArgument: { sender: alice.party, inputs, outputs: [] },
-    })
-    const archive = async () => {
-      const { completionOffset: went } = (await client.post(WAIT, merge)).body
-      const [archivedEvent] = (await eventsAt(went)).archived
-      return { went: Number(went), archivedEvent }
-    }
-    return { id: String(createdEvent?.['contractId']), came: Number(came), createdEvent, archive }
-  }
-
-  it('are its creation, and its archival once it is archived', async () => {
+  it('are its creation, and its archival once it is archived', async ({
+    world,
+    lifeOfCoin,
+    eventsOf,
+    client,
+    admin,
+  }) => {
     const { synchronizerId } = world.network.genesis
     const { id, createdEvent, came, archive } = await lifeOfCoin()
     expect(createdEvent).toMatchObject({ contractId: id, offset: came })
@@ -419,7 +452,14 @@ describe('events of a contract by its id', () => {
     expect((await eventsOf(id)).body).toEqual({ created, archived })
   })
 
-  it('are both of the update that creates and archives it', async () => {
+  it('are both of the update that creates and archives it', async ({
+    world,
+    client,
+    eventsAt,
+    ledgerEnd,
+    alice,
+    eventsOf,
+  }) => {
     const bob = await world.registered('bob', null)
     const offer = {
       receiver_party_id: bob.party,
@@ -448,7 +488,15 @@ describe('events of a contract by its id', () => {
     expect(outcome(await eventsOf(contractId, asBob, bob.client))).toBe(NOT_FOUND)
   })
 
-  it('are not found of what is unknown, of another party or of another template', async () => {
+  it('are not found of what is unknown, of another party or of another template', async ({
+    lifeOfCoin,
+    world,
+    alice,
+    own,
+    client,
+    contracts,
+    eventsOf,
+  }) => {
     const { id, archive } = await lifeOfCoin()
     await archive()
     const bob = await world.clientOf('bob')
@@ -467,7 +515,11 @@ describe('events of a contract by its id', () => {
     expect(await eventsOf(id)).toAnswer(200)
   })
 
-  it('are there until the archival is pruned, whether or not the creation is', async () => {
+  it('are there until the archival is pruned, whether or not the creation is', async ({
+    lifeOfCoin,
+    admin,
+    eventsOf,
+  }) => {
     const { id, came, createdEvent, archive } = await lifeOfCoin()
     const { went, archivedEvent } = await archive()
     for (const pruneUpTo of [came, went - 1]) {
@@ -482,9 +534,9 @@ describe('events of a contract by its id', () => {
   })
 })
 
-it.each(['http://%sfoo', 'https://a/%', 'https://a/%4', 'https://%zz'])(
+it.for(['http://%sfoo', 'https://a/%', 'https://a/%4', 'https://%zz'])(
   'a name is not created with the url %s',
-  async (url) => {
+  async (url, { alice }) => {
     const fields = { name: 'percent.unverified.ns', url, description: '' }
     const { status, body } = await alice.client.post('/v0/entry/create', fields)
     expect([status, body['code']]).toEqual([400, 'INVALID_URL'])

@@ -1,9 +1,10 @@
 import { packages, svPartyOf } from '@quorumscan/ledger'
-import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
+import type { HttpAnswer } from '@quorumscan/testkit'
+import type { FixturesOf } from '@quorumscan/testkit/fixtures'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
+import { describe, expect } from 'vitest'
+import type { TestUser } from '../testing/test-validator.ts'
+import { itWithPeople } from '../testing/world-fixtures.ts'
 
 const SUBMIT = '/v2/commands/async/submit'
 const WAIT = '/v2/commands/submit-and-wait'
@@ -11,31 +12,24 @@ const COIN_RULES = '#quorumscan-coin:Coin.Rules:CoinRules'
 const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
 const COIN = '#quorumscan-coin:Coin:Coin'
 
-let world: TestValidator
-let alice: TestUser
-let bob: TestUser
-let client: HttpClient
-let contracts: GenesisContracts
-
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-  bob = await world.registered('bob')
-  client = await world.clientOf('alice')
-  contracts = await genesisContracts(world)
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
-
-const tap: GenesisContracts['tapCommand'] = (...of) => contracts.tapCommand(...of)
-const request = (more: object = {}): Record<string, unknown> =>
-  contracts.tapRequest(alice.party, more)
-
-const exercise = (more: object) => ({
-  commands: [{ ExerciseCommand: { ...tap(alice.party).ExerciseCommand, ...more } }],
-})
+const it = itWithPeople
+  .extend('tap', ({ contracts }) => contracts.tapCommand)
+  .extend(
+    'request',
+    ({ contracts, alice }) =>
+      (more: object = {}): Record<string, unknown> =>
+        contracts.tapRequest(alice.party, more),
+  )
+  .extend('exercise', ({ tap, alice }) => (more: object) => ({
+    commands: [{ ExerciseCommand: { ...tap(alice.party).ExerciseCommand, ...more } }],
+  }))
+  .extend(
+    'submitted',
+    ({ client, request }) =>
+      async (more: object) =>
+        outcome(await client.post(SUBMIT, request(more))),
+  )
+type Given = Pick<FixturesOf<typeof it>, 'exercise' | 'alice' | 'bob' | 'world'>
 
 /** `code status`, or the text where nothing was decoded. */
 function outcome({ status, type, body }: HttpAnswer): string {
@@ -56,10 +50,11 @@ async function blobOf(person: TestUser, index = 0) {
   return { contractId: contract_id, createdEventBlob: created_event_blob }
 }
 
-const submitted = async (more: object) => outcome(await client.post(SUBMIT, request(more)))
-
 describe('a command', () => {
-  it('is acknowledged with an empty object, without a content type and with one', async () => {
+  it('is acknowledged with an empty object, without a content type and with one', async ({
+    request,
+    client,
+  }) => {
     for (const body of [JSON.stringify(request()), request()])
       expect(await client.post(SUBMIT, body)).toMatchObject({
         status: 200,
@@ -68,7 +63,7 @@ describe('a command', () => {
       })
   })
 
-  it('is waited for', async () => {
+  it('is waited for', async ({ client, request }) => {
     const before = (await client.get('/v2/state/ledger-end')).body.offset
     const { body } = await client.post(WAIT, request())
     expect(body).toEqual({
@@ -78,12 +73,14 @@ describe('a command', () => {
     expect(body.completionOffset).toBeGreaterThan(before)
   })
 
-  it('names its package by id as well', async () => {
+  it('names its package by id as well', async ({ submitted, exercise }) => {
     const id = packages.find(({ name }) => name === 'quorumscan-coin')?.id
     expect(await submitted(exercise({ templateId: `${id}:Coin.Rules:CoinRules` }))).toBe('accepted')
   })
 
-  it('ignores members that it does not know, and takes null and empty for absent', async () => {
+  it('ignores members that it does not know, and takes null and empty for absent', async ({
+    submitted,
+  }) => {
     const empty = { userId: '', workflowId: '', submissionId: '', synchronizerId: '' }
     const nothing = { deduplicationPeriod: null, minLedgerTimeAbs: null, tapsMaxPasses: null }
     expect(await submitted({ ...empty, ...nothing, packagePreference: 7 })).toBe('accepted')
@@ -92,7 +89,7 @@ describe('a command', () => {
 })
 
 describe('what does not decode is one line of text', () => {
-  it.each([
+  it.for([
     ['{', /JSON/],
     ['[]', /^400 body: /],
     ['', /^400 body: /],
@@ -110,13 +107,13 @@ describe('what does not decode is one line of text', () => {
       { commands: [], commandId: 'c', actAs: [], disclosedContracts: [{ createdEventBlob: '?' }] },
       /disclosedContracts\[0\]\.createdEventBlob/,
     ],
-  ])('%j', async (body, want) => {
+  ] as const)('%j', async ([body, want], { client }) => {
     const answer = await client.post(SUBMIT, body)
     expect(answer.type).toBe('text/plain')
     expect(outcome(answer)).toMatch(want)
   })
 
-  it.each([
+  it.for([
     ['an unknown variant', { DeleteCommand: {} }],
     ['no variant', {}],
     ['two variants', { CreateCommand: {}, ExerciseCommand: {} }],
@@ -126,7 +123,7 @@ describe('what does not decode is one line of text', () => {
       { CreateCommand: { templateId: 'Coin:Coin', createArguments: {} } },
     ],
     ['an identifier of four', { CreateCommand: { templateId: '#a:b:c:d', createArguments: {} } }],
-  ])('a command with %s', async (_what, command) => {
+  ] as const)('a command with %s', async ([_what, command], { submitted }) => {
     expect(await submitted({ commands: [command] })).toMatch(/^400 body\.commands\[0\]/)
   })
 })
@@ -138,7 +135,7 @@ describe('synchronous refusals', () => {
   const unknownId = `00${'ab'.repeat(32)}`
 
   // In the order of the reference's table (4.5): a request that breaks two rules reports the first.
-  const rows: readonly (readonly [string, () => object, string])[] = [
+  const rows: readonly (readonly [string, (given: Given) => object, string])[] = [
     ['actAs empty', () => ({ actAs: [] }), '400 MISSING_FIELD'],
     ['actAs no party', () => ({ actAs: ['a/b'] }), '400 INVALID_ARGUMENT'],
     [
@@ -148,33 +145,37 @@ describe('synchronous refusals', () => {
     ],
     [
       'package part malformed',
-      () => exercise({ templateId: '$:Coin.Rules:CoinRules' }),
+      ({ exercise }: Given) => exercise({ templateId: '$:Coin.Rules:CoinRules' }),
       '400 INVALID_ARGUMENT',
     ],
     [
       'package name unknown',
-      () => exercise({ templateId: '#gold:Coin.Rules:CoinRules' }),
+      ({ exercise }: Given) => exercise({ templateId: '#gold:Coin.Rules:CoinRules' }),
       '400 JSON_API_PACKAGE_SELECTION_FAILED',
     ],
     [
       'template unknown',
-      () => exercise({ templateId: '#quorumscan-coin:Coin.Rules:Gold' }),
+      ({ exercise }: Given) => exercise({ templateId: '#quorumscan-coin:Coin.Rules:Gold' }),
       '404 TEMPLATES_OR_INTERFACES_NOT_FOUND',
     ],
     [
       'package id unknown',
-      () => exercise({ templateId: 'abc:Coin.Rules:CoinRules' }),
+      ({ exercise }: Given) => exercise({ templateId: 'abc:Coin.Rules:CoinRules' }),
       '404 TEMPLATES_OR_INTERFACES_NOT_FOUND',
     ],
-    ['choice unknown', () => exercise({ choice: 'CoinRules_Steal' }), '400 INVALID_ARGUMENT'],
+    [
+      'choice unknown',
+      ({ exercise }: Given) => exercise({ choice: 'CoinRules_Steal' }),
+      '400 INVALID_ARGUMENT',
+    ],
     [
       'argument misfits',
-      () => exercise({ choiceArgument: { receiver: 7, amount: '1' } }),
+      ({ exercise }: Given) => exercise({ choiceArgument: { receiver: 7, amount: '1' } }),
       '400 INVALID_ARGUMENT',
     ],
     [
       'argument incomplete',
-      () => exercise({ choiceArgument: {} }),
+      ({ exercise }: Given) => exercise({ choiceArgument: {} }),
       '400 COMMAND_PREPROCESSING_FAILED',
     ],
     [
@@ -194,16 +195,24 @@ describe('synchronous refusals', () => {
       '400 INVALID_ARGUMENT',
     ],
     ['another user', () => ({ userId: 'bob' }), '403 NA'],
-    ['no right to act', () => ({ actAs: [alice.party, bob.party] }), '403 NA'],
-    ['no right to read', () => ({ readAs: [bob.party] }), '403 NA'],
+    ['no right to act', ({ alice, bob }: Given) => ({ actAs: [alice.party, bob.party] }), '403 NA'],
+    ['no right to read', ({ bob }: Given) => ({ readAs: [bob.party] }), '403 NA'],
     ['workflowId', () => ({ workflowId: 'ä' }), '400 INVALID_ARGUMENT'],
     ['commandId empty', () => ({ commandId: '' }), '400 MISSING_FIELD'],
     ['commandId malformed', () => ({ commandId: 'x'.repeat(256) }), '400 INVALID_FIELD'],
     ['submissionId', () => ({ submissionId: 'ä' }), '400 INVALID_FIELD'],
     ['synchronizerId', () => ({ synchronizerId: 'here' }), '400 INVALID_FIELD'],
     ['commands empty', () => ({ commands: [] }), '400 MISSING_FIELD'],
-    ['contractId empty', () => exercise({ contractId: '' }), '400 MISSING_FIELD'],
-    ['contractId malformed', () => exercise({ contractId: 'xyz' }), '400 INVALID_FIELD'],
+    [
+      'contractId empty',
+      ({ exercise }: Given) => exercise({ contractId: '' }),
+      '400 MISSING_FIELD',
+    ],
+    [
+      'contractId malformed',
+      ({ exercise }: Given) => exercise({ contractId: 'xyz' }),
+      '400 INVALID_FIELD',
+    ],
     [
       'two ledger times',
       () => ({ minLedgerTimeAbs: '2026-01-01T00:00:00Z', minLedgerTimeRel: {} }),
@@ -226,7 +235,9 @@ describe('synchronous refusals', () => {
     ],
     [
       'absolute ledger time far ahead',
-      () => ({ minLedgerTimeAbs: formatTime(world.network.clock.nowMicros() + 62_000_000) }),
+      ({ world }: Given) => ({
+        minLedgerTimeAbs: formatTime(world.network.clock.nowMicros() + 62_000_000),
+      }),
       '400 INVALID_ARGUMENT',
     ],
     [
@@ -268,7 +279,11 @@ describe('synchronous refusals', () => {
     ],
     ['tapsMaxPasses 0', () => ({ tapsMaxPasses: 0 }), '400 INVALID_ARGUMENT'],
     ['tapsMaxPasses 5', () => ({ tapsMaxPasses: 5 }), '400 INVALID_ARGUMENT'],
-    ['contract unknown', () => exercise({ contractId: unknownId }), '404 CONTRACT_NOT_FOUND'],
+    [
+      'contract unknown',
+      ({ exercise }: Given) => exercise({ contractId: unknownId }),
+      '404 CONTRACT_NOT_FOUND',
+    ],
     [
       'another synchronizer',
       () => ({ synchronizerId: `other::1220${'0'.repeat(64)}` }),
@@ -276,24 +291,37 @@ describe('synchronous refusals', () => {
     ],
   ]
 
-  it.each(rows)('%s', async (_what, more, want) => {
-    const answer = await client.post(SUBMIT, request({ submissionId: 's-1', ...more() }))
-    expect(outcome(answer), JSON.stringify(answer.body)).toBe(want)
-    expect(Object.keys(answer.body)).toEqual([
-      'code',
-      'cause',
-      'correlationId',
-      'traceId',
-      'context',
-      'resources',
-      'errorCategory',
-      'grpcCodeValue',
-      'retryInfo',
-      'definiteAnswer',
-    ])
-  })
+  it.for(rows)(
+    '%s',
+    async ([_what, more, want], { client, request, exercise, alice, bob, world }) => {
+      const answer = await client.post(
+        SUBMIT,
+        request({ submissionId: 's-1', ...more({ exercise, alice, bob, world }) }),
+      )
+      expect(outcome(answer), JSON.stringify(answer.body)).toBe(want)
+      expect(Object.keys(answer.body)).toEqual([
+        'code',
+        'cause',
+        'correlationId',
+        'traceId',
+        'context',
+        'resources',
+        'errorCategory',
+        'grpcCodeValue',
+        'retryInfo',
+        'definiteAnswer',
+      ])
+    },
+  )
 
-  it('of two rules that are broken the first of the table is reported', async () => {
+  it('of two rules that are broken the first of the table is reported', async ({
+    submitted,
+    exercise,
+    alice,
+    bob,
+    world,
+  }) => {
+    const given = { exercise, alice, bob, world }
     // Rows whose members do not overlap can be broken at once.
     const inOrder = [
       'actAs empty',
@@ -314,12 +342,12 @@ describe('synchronous refusals', () => {
     const found = inOrder.map((name) => rows.find(([what]) => what === name) ?? rows[0])
     for (let index = 0; index + 1 < found.length; index++) {
       const later = found.slice(index).toReversed()
-      const broken = Object.assign({}, ...later.map((row) => row?.[1]()))
+      const broken = Object.assign({}, ...later.map((row) => row?.[1](given)))
       expect(await submitted(broken), inOrder[index]).toBe(found[index]?.[2])
     }
   })
 
-  it('name what they are about', async () => {
+  it('name what they are about', async ({ client, request, exercise }) => {
     const missing = await client.post(SUBMIT, request({ commandId: '', submissionId: 's-1' }))
     expect(missing.body).toMatchObject({
       context: { field_name: 'command_id', category: '8', definite_answer: 'false' },
@@ -338,7 +366,15 @@ describe('synchronous refusals', () => {
     })
   })
 
-  it('of interpretation have the codes of the reference', async () => {
+  it('of interpretation have the codes of the reference', async ({
+    client,
+    request,
+    alice,
+    submitted,
+    contracts,
+    tap,
+    bob,
+  }) => {
     const mine = await client.post(WAIT, request())
     expect(mine).toAnswer(200)
     const coin = await coinOf(alice)
@@ -392,7 +428,12 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of what the submitters do not see depend on readAs', async () => {
+  it('of what the submitters do not see depend on readAs', async ({
+    alice,
+    bob,
+    world,
+    request,
+  }) => {
     const rights = [
       { kind: { CanActAs: { value: { party: alice.party } } } },
       { kind: { CanReadAs: { value: { party: bob.party } } } },
@@ -422,7 +463,11 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of the operator’s rules depend on their being disclosed', async () => {
+  it('of the operator’s rules depend on their being disclosed', async ({
+    client,
+    request,
+    contracts,
+  }) => {
     for (const path of [SUBMIT, WAIT]) {
       const hidden = await client.post(path, request({ disclosedContracts: [] }))
       expect(outcome(hidden)).toBe('404 CONTRACT_NOT_FOUND')
@@ -431,7 +476,12 @@ describe('synchronous refusals', () => {
     }
   })
 
-  it('of disclosed contracts with a wrong template, id or synchronizer', async () => {
+  it('of disclosed contracts with a wrong template, id or synchronizer', async ({
+    alice,
+    contracts,
+    world,
+    submitted,
+  }) => {
     const { contractId, createdEventBlob } = await blobOf(alice)
     const disclosed = (...more: object[]) => ({
       disclosedContracts: [
@@ -452,7 +502,12 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of a change that is in progress name its submission', async () => {
+  it('of a change that is in progress name its submission', async ({
+    request,
+    client,
+    submitted,
+    world,
+  }) => {
     const body = request({ submissionId: 's-first', minLedgerTimeRel: { seconds: 30 } })
     expect(outcome(await client.post(SUBMIT, body))).toBe('accepted')
     for (const path of [SUBMIT, WAIT]) {
@@ -487,7 +542,12 @@ describe('synchronous refusals', () => {
   // - h, participant not connected: a submission is stored, and waits for the log (4.6 NOT_SEQUENCED_TIMEOUT).
   // - 4.6 LOCAL_VERDICT_LOCKED_CONTRACTS, …_TIMEOUT, MEDIATOR_…, SEQUENCER_…, PACKAGE_NOT_VETTED_…,
   //   UNKNOWN_CONTRACT_SYNCHRONIZER: there is one log, no mediator, and packages never change.
-  it('that cannot come about give way to those that can', async () => {
+  it('that cannot come about give way to those that can', async ({
+    alice,
+    exercise,
+    tap,
+    submitted,
+  }) => {
     const coin = await blobOf(alice)
     const other = await blobOf(alice, 1)
     const [{ id = '' } = {}] = packages
@@ -531,7 +591,7 @@ describe('synchronous refusals', () => {
     for (const [more, want] of cases) expect(await submitted(more), JSON.stringify(more)).toBe(want)
   })
 
-  it('of parties that another participant hosts name the reason', async () => {
+  it('of parties that another participant hosts name the reason', async ({ world, submitted }) => {
     const foreign = `alice::1220${'0'.repeat(64)}`
     const admin = await world.clientOf('participant_admin')
     const [node] = world.network.genesis.nodes

@@ -1,37 +1,31 @@
 import type { HttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
+import { describe, expect } from 'vitest'
+import type { TestUser } from '../testing/test-validator.ts'
+import { itWithPeople } from '../testing/world-fixtures.ts'
 
 const SECOND = 1_000_000
-let world: TestValidator
-let alice: TestUser
-let bob: TestUser
-let ofAlice: HttpClient
-let ofBob: HttpClient
-let contracts: GenesisContracts
-
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-  bob = await world.registered('bob')
-  ofAlice = await world.clientOf('alice')
-  ofBob = await world.clientOf('bob')
-  contracts = await genesisContracts(world)
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
-
-const tap = (person: TestUser, more: object = {}, amount = '1') =>
-  contracts.tapRequest(person.party, {
-    commands: [contracts.tapCommand(person.party, amount)],
-    ...more,
+const it = itWithPeople
+  .extend('ofAlice', { scope: 'file' }, ({ alice }) => alice.client)
+  .extend('ofBob', { scope: 'file' }, ({ bob }) => bob.client)
+  .extend(
+    'tap',
+    ({ contracts }) =>
+      (person: TestUser, more: object = {}, amount = '1') =>
+        contracts.tapRequest(person.party, {
+          commands: [contracts.tapCommand(person.party, amount)],
+          ...more,
+        }),
+  )
+  .extend(
+    'ledgerEnd',
+    ({ ofAlice }) =>
+      async (): Promise<number> =>
+        (await ofAlice.get('/v2/state/ledger-end')).body.offset,
+  )
+  .extend('outcome', ({ ofAlice }) => async (request: object) => {
+    const { status, body } = await ofAlice.post('/v2/commands/submit-and-wait', request)
+    return status === 200 ? 'accepted' : `${status} ${body.code}`
   })
-
-const ledgerEnd = async (): Promise<number> =>
-  (await ofAlice.get('/v2/state/ledger-end')).body.offset
 
 type Element = {
   completionResponse: { Completion?: { value: Record<string, never> }; OffsetCheckpoint?: unknown }
@@ -49,7 +43,13 @@ const completions = async (client: HttpClient, body: object, query = '') => {
 }
 
 describe('completions', () => {
-  it('report the outcome of each submission, and are resumed after any of them', async () => {
+  it('report the outcome of each submission, and are resumed after any of them', async ({
+    ledgerEnd,
+    tap,
+    alice,
+    ofAlice,
+    world,
+  }) => {
     const beginExclusive = await ledgerEnd()
     const first = tap(alice, { submissionId: 's-1', workflowId: 'w' })
     expect(await ofAlice.post('/v2/commands/submit-and-wait', first)).toAnswer(200)
@@ -118,7 +118,14 @@ describe('completions', () => {
     expect(one.found).toEqual([found[0]])
   })
 
-  it('report that another submission was faster', async () => {
+  it('report that another submission was faster', async ({
+    alice,
+    tap,
+    contracts,
+    ledgerEnd,
+    ofAlice,
+    world,
+  }) => {
     const { coins } = (await alice.client.get('/v0/wallet/coins')).body as never as {
       coins: readonly { contract: { contract: { contract_id: string } } }[]
     }
@@ -160,7 +167,14 @@ describe('completions', () => {
     })
   })
 
-  it('are those of the user and the parties asked for', async () => {
+  it('are those of the user and the parties asked for', async ({
+    ledgerEnd,
+    ofBob,
+    tap,
+    bob,
+    ofAlice,
+    alice,
+  }) => {
     const beginExclusive = await ledgerEnd()
     await ofBob.post('/v2/commands/submit-and-wait', tap(bob))
     await ofAlice.post('/v2/commands/submit-and-wait', tap(alice))
@@ -168,7 +182,11 @@ describe('completions', () => {
     expect(found.map((value) => value['userId'])).toEqual(['alice'])
   })
 
-  it('have later offsets than the checkpoint of the stream', async () => {
+  it('have later offsets than the checkpoint of the stream', async ({
+    ledgerEnd,
+    ofAlice,
+    alice,
+  }) => {
     const beginExclusive = await ledgerEnd()
     const { body } = await completions(
       ofAlice,
@@ -180,13 +198,13 @@ describe('completions', () => {
     expect(synchronizerTimes).toHaveLength(1)
   })
 
-  it.each([
+  it.for([
     [{ userId: 'bob', parties: [] }, '403 NA'],
     [{ parties: ['unknown'] }, '403 NA'],
     [{ parties: [] }, '400 MISSING_FIELD'],
     [{ parties: 'mine', beginExclusive: -1 }, '400 NEGATIVE_OFFSET'],
     [{ parties: 'mine', beginExclusive: 9_000_000_000_000 }, '400 OFFSET_AFTER_LEDGER_END'],
-  ])('of %j are refused', async (body, want) => {
+  ] as const)('of %j are refused', async ([body, want], { alice, ofAlice }) => {
     const parties = body.parties === 'mine' ? [alice.party] : body.parties
     const { status, body: answer } = await completions(ofAlice, { ...body, parties })
     expect(`${status} ${answer.code}`).toBe(want)
@@ -197,7 +215,7 @@ describe('submitting and waiting for the transaction', () => {
   const submit = async (client: HttpClient, commands: object, transactionFormat?: object) =>
     client.post('/v2/commands/submit-and-wait-for-transaction', { commands, transactionFormat })
 
-  it('shows what the submitters see of it', async () => {
+  it('shows what the submitters see of it', async ({ tap, alice, ofAlice }) => {
     const request = tap(alice, { workflowId: 'w-1' })
     const { body } = await submit(ofAlice, request)
     expect(body.transaction).toMatchObject({
@@ -207,7 +225,7 @@ describe('submitting and waiting for the transaction', () => {
     })
   })
 
-  it('shows it in the format asked for, an empty one too', async () => {
+  it('shows it in the format asked for, an empty one too', async ({ alice, ofAlice, tap, bob }) => {
     const format = (templateId: string, transactionShape: string) => ({
       transactionShape,
       eventFormat: {
@@ -233,15 +251,16 @@ describe('submitting and waiting for the transaction', () => {
 })
 
 describe('deduplication', () => {
-  const outcome = async (request: object) => {
-    const { status, body } = await ofAlice.post('/v2/commands/submit-and-wait', request)
-    return status === 200 ? 'accepted' : `${status} ${body.code}`
-  }
   const lasting = (seconds: number) => ({
     deduplicationPeriod: { DeduplicationDuration: { value: { seconds } } },
   })
 
-  it('looks back as long as is asked for, by record time', async () => {
+  it('looks back as long as is asked for, by record time', async ({
+    tap,
+    alice,
+    outcome,
+    world,
+  }) => {
     const request = tap(alice, lasting(20))
     expect(await outcome(request)).toBe('accepted')
     expect(await outcome(request)).toBe('409 DUPLICATE_COMMAND')
@@ -251,7 +270,7 @@ describe('deduplication', () => {
     expect(await outcome(request)).toBe('accepted')
   })
 
-  it('looks back to an offset', async () => {
+  it('looks back to an offset', async ({ tap, alice, ofAlice, outcome }) => {
     const request = tap(alice)
     const { body } = await ofAlice.post('/v2/commands/submit-and-wait', request)
     const since = (offset: number) => ({
@@ -263,7 +282,11 @@ describe('deduplication', () => {
     expect(await outcome(since(body.completionOffset))).toBe('accepted')
   })
 
-  it('does not look back longer than the genesis allows, as the completion shows', async () => {
+  it('does not look back longer than the genesis allows, as the completion shows', async ({
+    tap,
+    alice,
+    ofAlice,
+  }) => {
     const request = tap(alice, lasting(86_401))
     expect(await ofAlice.post('/v2/commands/async/submit', request)).toAnswer(200)
     const waited = await ofAlice.post('/v2/commands/submit-and-wait', {
@@ -276,7 +299,14 @@ describe('deduplication', () => {
     })
   })
 
-  it('is by user, set of actAs and command id alone, and over a restart', async () => {
+  it('is by user, set of actAs and command id alone, and over a restart', async ({
+    tap,
+    alice,
+    outcome,
+    world,
+    ofBob,
+    bob,
+  }) => {
     const request = tap(alice)
     expect(await outcome(request)).toBe('accepted')
     await world.restart()
@@ -294,7 +324,7 @@ describe('deduplication', () => {
     ).toBe(200)
   })
 
-  it('does not count what was refused', async () => {
+  it('does not count what was refused', async ({ tap, alice, outcome }) => {
     const request = tap(alice, {}, '0')
     expect(await outcome(request)).toBe('400 DAML_FAILURE')
     expect(await outcome({ ...tap(alice), commandId: request.commandId })).toBe('accepted')

@@ -2,33 +2,76 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { HttpAnswer } from '@quorumscan/testkit'
+import type { FixturesOf } from '@quorumscan/testkit/fixtures'
+import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from '../testing/genesis-contracts.ts'
-import { startTestValidator, type TestUser, type TestValidator } from '../testing/test-validator.ts'
+import { itWithPeople } from '../testing/world-fixtures.ts'
 
 const UPDATES = '/v2/updates'
 const COIN = '#quorumscan-coin:Coin:Coin'
 const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
 
-let world: TestValidator
-let alice: TestUser
-let bob: TestUser
-let client: HttpClient
-let admin: HttpClient
-
-beforeAll(async () => {
-  world = await startTestValidator()
-  alice = await world.registered('alice')
-  bob = await world.registered('bob')
-  client = await world.clientOf('alice')
-  admin = await world.clientOf('participant_admin')
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
+const ACTIVE = '/v2/state/active-contracts'
+const it = itWithPeople
+  .extend(
+    'own',
+    ({ alice }) =>
+      () =>
+        format({ [alice.party]: {} }),
+  )
+  .extend(
+    'ledgerEnd',
+    ({ client }) =>
+      async () =>
+        Number((await client.get('/v2/state/ledger-end')).body['offset']),
+  )
+  .extend(
+    'party',
+    ({ alice }) =>
+      () =>
+        alice.party,
+  )
+  .extend('all', ({ ledgerEnd, own, client }) => async () => {
+    const body = { beginExclusive: 0, endInclusive: await ledgerEnd(), updateFormat: own() }
+    return (await client.post(UPDATES, body)).body as unknown as {
+      update: { Transaction: { value: { updateId: string; offset: number } } }
+    }[]
+  })
+  .extend('legacy', ({ ledgerEnd, alice }) => async (more: object = {}) => ({
+    beginExclusive: 0,
+    endInclusive: await ledgerEnd(),
+    filter: { filtersByParty: { [alice.party]: {} } },
+    ...more,
+  }))
+  .extend(
+    'at',
+    ({ client, alice }) =>
+      async (offset: number, limit = '') =>
+        await client.post(`${ACTIVE}${limit}`, {
+          activeAtOffset: offset,
+          filter: { filtersByParty: { [alice.party]: template(COIN) } },
+          verbose: false,
+        }),
+  )
+  .extend(
+    'open',
+    ({ world }) =>
+      (protocols: readonly string[], path = UPDATES, headers = {}) =>
+        new WebSocket(`${world.url().replace('http', 'ws')}${path}`, [...protocols], { headers }),
+  )
+  .extend('protocols', ({ world }) => async (user = 'alice') => [
+    `jwt.token.${await world.network.token(user)}`,
+    'daml.ws.auth',
+  ])
+  .extend(
+    'read',
+    ({ client, own }) =>
+      async (beginExclusive: number, endInclusive: number) =>
+        await client.post(UPDATES, { beginExclusive, endInclusive, updateFormat: own() }),
+  )
+type Given = Pick<FixturesOf<typeof it>, 'party' | 'bob' | 'own'>
 
 const filters = (identifierFilter?: object) =>
   identifierFilter === undefined ? {} : { cumulative: [{ identifierFilter }] }
@@ -39,8 +82,6 @@ const holding = (interfaceId: string) =>
 const format = (of: object, shape = 'TRANSACTION_SHAPE_ACS_DELTA') => ({
   includeTransactions: { eventFormat: { filtersByParty: of }, transactionShape: shape },
 })
-const own = () => format({ [alice.party]: {} })
-const ledgerEnd = async () => Number((await client.get('/v2/state/ledger-end')).body['offset'])
 
 /** `code status`, or the text where nothing was decoded, or the number of elements. */
 function outcome({ status, type, body }: HttpAnswer): string {
@@ -51,9 +92,8 @@ function outcome({ status, type, body }: HttpAnswer): string {
 }
 
 describe('validation of updates, in its order (§L3.1)', () => {
-  const party = () => alice.party
   // Each row also breaks a rule of a later row.
-  const rows: [string, string, () => Promise<unknown> | unknown][] = [
+  const rows: [string, string, (given: Given) => Promise<unknown> | unknown][] = [
     ['0 malformed JSON', '400 the body is not JSON', () => '{"beginExclusive": 0'],
     ['0 not an object', '400 body: must be an object', () => '[]'],
     ['0 beginExclusive missing', '400 body.beginExclusive: is missing', () => ({})],
@@ -71,23 +111,30 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '0 an identifier of two parts',
       '400 body.updateFormat.includeTransactions.eventFormat.filtersByParty.',
-      () => ({ beginExclusive: -1, updateFormat: format({ [party()]: template('#a:B') }) }),
+      ({ party }: Given) => ({
+        beginExclusive: -1,
+        updateFormat: format({ [party()]: template('#a:B') }),
+      }),
     ],
     [
       '2 both formats',
       '400 INVALID_ARGUMENT',
-      () => ({ beginExclusive: -1, updateFormat: format({ [bob.party]: {} }), filter: {} }),
+      ({ bob }: Given) => ({
+        beginExclusive: -1,
+        updateFormat: format({ [bob.party]: {} }),
+        filter: {},
+      }),
     ],
     [
       '2 updateFormat and verbose',
       '400 INVALID_ARGUMENT',
-      () => ({ beginExclusive: -1, updateFormat: own(), verbose: true }),
+      ({ own }: Given) => ({ beginExclusive: -1, updateFormat: own(), verbose: true }),
     ],
     ['2 no format', '400 INVALID_ARGUMENT', () => ({ beginExclusive: -1 })],
     [
       "3 another party's updates",
       '403 NA',
-      () => ({ beginExclusive: -1, updateFormat: format({ [bob.party]: {} }) }),
+      ({ bob }: Given) => ({ beginExclusive: -1, updateFormat: format({ [bob.party]: {} }) }),
     ],
     [
       '3 everyone, even with an empty filter',
@@ -107,22 +154,26 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '4 negative begin',
       '400 NEGATIVE_OFFSET',
-      () => ({ beginExclusive: -1, descendingOrder: true, updateFormat: own() }),
+      ({ own }: Given) => ({ beginExclusive: -1, descendingOrder: true, updateFormat: own() }),
     ],
     [
       '5 descending without end',
       '400 DESCENDING_ORDER_MISSING_END',
-      () => ({ beginExclusive: 1e9, descendingOrder: true, updateFormat: own() }),
+      ({ own }: Given) => ({ beginExclusive: 1e9, descendingOrder: true, updateFormat: own() }),
     ],
     [
       '6 end of 0',
       '400 NON_POSITIVE_OFFSET',
-      () => ({ beginExclusive: 1e9, endInclusive: 0, updateFormat: own() }),
+      ({ own }: Given) => ({ beginExclusive: 1e9, endInclusive: 0, updateFormat: own() }),
     ],
     [
       '7 begin after the end of the ledger, beyond 2^53',
       '400 OFFSET_AFTER_LEDGER_END',
-      () => ({ beginExclusive: '9007199254740993', endInclusive: 1e9, updateFormat: own() }),
+      ({ own }: Given) => ({
+        beginExclusive: '9007199254740993',
+        endInclusive: 1e9,
+        updateFormat: own(),
+      }),
     ],
     [
       '8 end after the end of the ledger',
@@ -143,7 +194,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '9 shape unspecified',
       '400 MISSING_FIELD',
-      () => ({
+      ({ party }: Given) => ({
         beginExclusive: 2,
         endInclusive: 1,
         updateFormat: format({ [party()]: {} }, 'TRANSACTION_SHAPE_UNSPECIFIED'),
@@ -157,7 +208,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '9 a package id in a filter',
       '400 INVALID_FIELD',
-      () => ({
+      ({ party }: Given) => ({
         beginExclusive: 2,
         endInclusive: 1,
         updateFormat: format({ [party()]: template(`${'ab'.repeat(32)}:Coin:Coin`) }),
@@ -166,7 +217,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '10 an unknown package',
       '404 PACKAGE_NAMES_NOT_FOUND',
-      () => ({
+      ({ party }: Given) => ({
         beginExclusive: 2,
         endInclusive: 1,
         updateFormat: format({ [party()]: template('#unknown:Coin:Coin') }),
@@ -175,7 +226,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '10 an unknown template',
       '404 NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-      () => ({
+      ({ party }: Given) => ({
         beginExclusive: 2,
         endInclusive: 1,
         updateFormat: format({ [party()]: template(HOLDING) }),
@@ -184,7 +235,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '10 an unknown interface',
       '404 NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-      () => ({
+      ({ party }: Given) => ({
         beginExclusive: 2,
         endInclusive: 1,
         updateFormat: format({ [party()]: holding(COIN) }),
@@ -193,20 +244,22 @@ describe('validation of updates, in its order (§L3.1)', () => {
     [
       '11 an empty range',
       '0 elements',
-      () => ({ beginExclusive: 1, endInclusive: 1, updateFormat: own() }),
+      ({ own }: Given) => ({ beginExclusive: 1, endInclusive: 1, updateFormat: own() }),
     ],
     [
       '12 a reversed range',
       '400 OFFSET_OUT_OF_RANGE',
-      () => ({ beginExclusive: 2, endInclusive: 1, updateFormat: own() }),
+      ({ own }: Given) => ({ beginExclusive: 2, endInclusive: 1, updateFormat: own() }),
     ],
   ]
 
-  it.each(rows)('%s: %s', async (_, want, body) => {
-    expect(outcome(await client.post(UPDATES, await body()))).toContain(want)
+  it.for(rows)('%s: %s', async ([_, want, body], { client, party, bob, own }) => {
+    expect(outcome(await client.post(UPDATES, await body({ party, bob, own })))).toContain(want)
   })
 
-  it('0 before 1: an undecodable request is refused for any caller; then the token is checked', async () => {
+  it('0 before 1: an undecodable request is refused for any caller; then the token is checked', async ({
+    world,
+  }) => {
     const anyone = world.anyone()
     expect(outcome(await anyone.post(UPDATES, {}))).toContain('400 body.beginExclusive')
     expect(outcome(await anyone.post(`${UPDATES}?limit=x`, { beginExclusive: 0 }))).toContain(
@@ -228,16 +281,16 @@ describe('validation of updates, in its order (§L3.1)', () => {
     })
   })
 
-  it.each([
+  it.for([
     ['a malformed token', 'Bearer abc', '401 NA'],
     ['an empty token', 'Bearer ', '400 header Authorization'],
     ['another scheme', 'Basic abc', '400 header Authorization'],
-  ])('1 %s', async (_, authorization, want) => {
+  ] as const)('1 %s', async ([_, authorization, want], { client }) => {
     const answer = await client.post(UPDATES, '{"beginExclusive":-1}', { authorization })
     expect(`${answer.status} ${answer.text}`.replace('{"code":"', '')).toContain(want)
   })
 
-  it('1 an unknown user is 403, without a reason', async () => {
+  it('1 an unknown user is 403, without a reason', async ({ world, own }) => {
     const stranger = await world.clientOf('stranger')
     const answer = await stranger.post(UPDATES, { beginExclusive: 0, updateFormat: own() })
     expect(answer).toAnswer(403)
@@ -248,7 +301,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     })
   })
 
-  it('errors of the ledger have ten members', async () => {
+  it('errors of the ledger have ten members', async ({ client, own }) => {
     const answer = await client.post(UPDATES, { beginExclusive: 1e9, updateFormat: own() })
     expect(answer.body).toEqual({
       code: 'OFFSET_AFTER_LEDGER_END',
@@ -271,7 +324,11 @@ describe('validation of updates, in its order (§L3.1)', () => {
 })
 
 describe('lists (§L3.2)', () => {
-  it('an open-ended one is answered when nothing comes, as what a wallet sends', async () => {
+  it('an open-ended one is answered when nothing comes, as what a wallet sends', async ({
+    ledgerEnd,
+    client,
+    own,
+  }) => {
     const end = await ledgerEnd()
     const answer = await client.post(`/${UPDATES}?limit=200&stream_idle_timeout_ms=200`, {
       beginExclusive: 0,
@@ -291,7 +348,10 @@ describe('lists (§L3.2)', () => {
     expect(transactions(elements)).toEqual(bounded.body)
   })
 
-  it('shows a checkpoint at the end of the ledger to who waits for it', async () => {
+  it('shows a checkpoint at the end of the ledger to who waits for it', async ({
+    ledgerEnd,
+    client,
+  }) => {
     const begin = await ledgerEnd()
     const answer = await client.post(`${UPDATES}?stream_idle_timeout_ms=900`, {
       beginExclusive: begin,
@@ -316,7 +376,11 @@ describe('lists (§L3.2)', () => {
     ])
   })
 
-  it('takes a limit up to the maximum; zero and less are an empty list', async () => {
+  it('takes a limit up to the maximum; zero and less are an empty list', async ({
+    ledgerEnd,
+    own,
+    client,
+  }) => {
     const end = await ledgerEnd()
     const body = { beginExclusive: 0, endInclusive: end, updateFormat: own() }
     expect(outcome(await client.post(`${UPDATES}?limit=1`, body))).toBe('1 elements')
@@ -324,7 +388,11 @@ describe('lists (§L3.2)', () => {
     expect(outcome(await client.post(`${UPDATES}?limit=-5`, body))).toBe('0 elements')
   })
 
-  it('the legacy filter shows the topology of the parties that it names (D-27)', async () => {
+  it('the legacy filter shows the topology of the parties that it names (D-27)', async ({
+    client,
+    ledgerEnd,
+    alice,
+  }) => {
     const answer = await client.post(UPDATES, {
       beginExclusive: 0,
       endInclusive: await ledgerEnd(),
@@ -336,13 +404,13 @@ describe('lists (§L3.2)', () => {
     expect(topology[0]).toContain(alice.party)
   })
 
-  it('a body of more than 8 MiB is 413, as text', async () => {
+  it('a body of more than 8 MiB is 413, as text', async ({ client }) => {
     const answer = await client.post(UPDATES, `{"beginExclusive":0${' '.repeat(8 * 1024 * 1024)}}`)
     expect(answer).toAnswer(413)
     expect(answer.type).toBe('text/plain')
   })
 
-  it('10 000 parties without rights are refused as one is', async () => {
+  it('10 000 parties without rights are refused as one is', async ({ client }) => {
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
     )
@@ -351,7 +419,7 @@ describe('lists (§L3.2)', () => {
     ).toBe('403 NA')
   })
 
-  it('an unknown path is 404 in the form of its own', async () => {
+  it('an unknown path is 404 in the form of its own', async ({ client }) => {
     const answer = await client.get('/v2/unknown')
     expect(answer).toAnswer(404)
     expect(answer.body).toEqual({
@@ -363,14 +431,7 @@ describe('lists (§L3.2)', () => {
 })
 
 describe('single updates (§L3.5)', () => {
-  const all = async () => {
-    const body = { beginExclusive: 0, endInclusive: await ledgerEnd(), updateFormat: own() }
-    return (await client.post(UPDATES, body)).body as unknown as {
-      update: { Transaction: { value: { updateId: string; offset: number } } }
-    }[]
-  }
-
-  it('are found by id and by offset, as the stream shows them', async () => {
+  it('are found by id and by offset, as the stream shows them', async ({ all, own, client }) => {
     const [first] = await all()
     const { updateId, offset } = first?.update.Transaction.value ?? { updateId: '', offset: 0 }
     const updateFormat = own()
@@ -382,14 +443,14 @@ describe('single updates (§L3.5)', () => {
     ).toEqual(first)
   })
 
-  it.each([
+  it.for([
     ['update-by-id', {}, '400 MISSING_FIELD'],
     ['update-by-id', { updateId: 'é' }, '400 INVALID_FIELD'],
     ['update-by-id', { updateId: `1220${'0'.repeat(64)}` }, '404 UPDATE_NOT_FOUND'],
     ['update-by-id', { updateId: 'something' }, '404 UPDATE_NOT_FOUND'],
     ['update-by-offset', { offset: 0 }, '400 NON_POSITIVE_OFFSET'],
     ['update-by-offset', { offset: 1e9 }, '404 UPDATE_NOT_FOUND'],
-  ])('%s of %j is %s', async (path, body, want) => {
+  ] as const)('%s of %j is %s', async ([path, body, want], { client, own }) => {
     expect(outcome(await client.post(`${UPDATES}/${path}`, { ...body, updateFormat: own() }))).toBe(
       want,
     )
@@ -398,21 +459,18 @@ describe('single updates (§L3.5)', () => {
 })
 
 describe('under their former names (D-28)', () => {
-  const legacy = async (more: object = {}) => ({
-    beginExclusive: 0,
-    endInclusive: await ledgerEnd(),
-    filter: { filtersByParty: { [alice.party]: {} } },
-    ...more,
-  })
-
-  it('flats are updates', async () => {
+  it('flats are updates', async ({ legacy, client }) => {
     const body = await legacy()
     expect((await client.post(`${UPDATES}/flats`, body)).body).toEqual(
       (await client.post(UPDATES, body)).body,
     )
   })
 
-  it('trees show the events of LEDGER_EFFECTS by their node ids', async () => {
+  it('trees show the events of LEDGER_EFFECTS by their node ids', async ({
+    client,
+    legacy,
+    alice,
+  }) => {
     const { body: trees } = await client.post(`${UPDATES}/trees`, await legacy())
     const { body: effects } = await client.post(UPDATES, {
       ...(await legacy({ filter: undefined })),
@@ -436,40 +494,46 @@ describe('under their former names (D-28)', () => {
     expect(trees).toEqual(asTrees)
   })
 
-  it.each([
-    ['updateFormat', '400 INVALID_ARGUMENT', () => ({ updateFormat: own() })],
+  it.for([
+    ['updateFormat', '400 INVALID_ARGUMENT', ({ own }: Given) => ({ updateFormat: own() })],
     ['no filter', '400 INVALID_ARGUMENT', () => ({ filter: undefined })],
     [
       'a template',
       '400 INVALID_ARGUMENT',
-      () => ({ filter: { filtersByParty: { [bob.party]: template(COIN) } } }),
+      ({ bob }: Given) => ({ filter: { filtersByParty: { [bob.party]: template(COIN) } } }),
     ],
     [
       'an interface',
       '400 INVALID_ARGUMENT',
-      () => ({ filter: { filtersByParty: { [bob.party]: holding(HOLDING) } } }),
+      ({ bob }: Given) => ({ filter: { filtersByParty: { [bob.party]: holding(HOLDING) } } }),
     ],
-    ['of another party', '403 NA', () => ({ filter: { filtersByParty: { [bob.party]: {} } } })],
+    [
+      'of another party',
+      '403 NA',
+      ({ bob }: Given) => ({ filter: { filtersByParty: { [bob.party]: {} } } }),
+    ],
     ['a negative begin', '400 NEGATIVE_OFFSET', () => ({ beginExclusive: -1 })],
-  ])('trees refuse %s', async (_, want, more) => {
-    expect(outcome(await client.post(`${UPDATES}/trees`, await legacy(more())))).toBe(want)
+  ] as const)('trees refuse %s', async ([_, want, more], { client, legacy, own, bob, party }) => {
+    expect(
+      outcome(await client.post(`${UPDATES}/trees`, await legacy(more({ own, bob, party })))),
+    ).toBe(want)
   })
 })
 
 describe('active contracts (§L5.2)', () => {
-  const ACTIVE = '/v2/state/active-contracts'
-  const at = async (offset: number, limit = '') =>
-    await client.post(`${ACTIVE}${limit}`, {
-      activeAtOffset: offset,
-      filter: { filtersByParty: { [alice.party]: template(COIN) } },
-      verbose: false,
-    })
   const ids = ({ body }: HttpAnswer): string[] =>
     (body as { contractEntry: { JsActiveContract: { createdEvent: { contractId: string } } } }[])
       .map(({ contractEntry }) => contractEntry.JsActiveContract.createdEvent.contractId)
       .sort()
 
-  it('are at every offset those that were created and not archived by then', async () => {
+  it('are at every offset those that were created and not archived by then', async ({
+    alice,
+    bob,
+    world,
+    ledgerEnd,
+    client,
+    at,
+  }) => {
     await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
     await alice.client.post('/v0/wallet/token-standard/transfers', {
       receiver_party_id: bob.party,
@@ -504,7 +568,7 @@ describe('active contracts (§L5.2)', () => {
     expect(ids(await at(0))).toEqual([])
   })
 
-  it.each([
+  it.for([
     ['no format', {}, '400 INVALID_ARGUMENT'],
     ['a negative offset', { activeAtOffset: -1, eventFormat: {} }, '400 NEGATIVE_OFFSET'],
     [
@@ -515,11 +579,11 @@ describe('active contracts (§L5.2)', () => {
     ['no party', { activeAtOffset: 0, eventFormat: {} }, '400 INVALID_ARGUMENT'],
     ['everyone', { activeAtOffset: -1, filter: { filtersForAnyParty: {} } }, '403 NA'],
     ['what does not decode', { activeAtOffset: 'x' }, '400 body.activeAtOffset'],
-  ])('refuse %s: %j', async (_, body, want) => {
+  ] as const)('refuse %s: %j', async ([_, body, want], { client }) => {
     expect(outcome(await client.post(ACTIVE, { activeAtOffset: 0, ...body }))).toContain(want)
   })
 
-  it('name the synchronizer', async () => {
+  it('name the synchronizer', async ({ client, world, bob }) => {
     expect((await client.get('/v2/state/connected-synchronizers')).body).toEqual({
       connectedSynchronizers: [
         {
@@ -537,9 +601,6 @@ describe('active contracts (§L5.2)', () => {
 describe('over WebSocket (§L3.6)', () => {
   type Ended = { frames: Record<string, never>[]; code: number; reason: string }
 
-  const open = (protocols: readonly string[], path = UPDATES, headers = {}) =>
-    new WebSocket(`${world.url().replace('http', 'ws')}${path}`, [...protocols], { headers })
-
   const ended = (socket: WebSocket, request?: unknown): Promise<Ended> =>
     new Promise((resolve, reject) => {
       const frames: Record<string, never>[] = []
@@ -553,12 +614,13 @@ describe('over WebSocket (§L3.6)', () => {
       socket.on('error', reject)
     })
 
-  const protocols = async (user = 'alice') => [
-    `jwt.token.${await world.network.token(user)}`,
-    'daml.ws.auth',
-  ]
-
-  it('delivers what HTTP delivers, with the sub-protocols in either order', async () => {
+  it('delivers what HTTP delivers, with the sub-protocols in either order', async ({
+    ledgerEnd,
+    alice,
+    client,
+    protocols,
+    open,
+  }) => {
     const request = {
       beginExclusive: 0,
       endInclusive: await ledgerEnd(),
@@ -575,7 +637,13 @@ describe('over WebSocket (§L3.6)', () => {
     }
   })
 
-  it('delivers the active contracts that HTTP delivers', async () => {
+  it('delivers the active contracts that HTTP delivers', async ({
+    alice,
+    ledgerEnd,
+    client,
+    open,
+    protocols,
+  }) => {
     const path = '/v2/state/active-contracts'
     const filter = { filtersByParty: { [alice.party]: {} } }
     const request = { activeAtOffset: await ledgerEnd(), filter }
@@ -586,7 +654,14 @@ describe('over WebSocket (§L3.6)', () => {
     expect(sorted(frames)).toEqual(sorted(body))
   })
 
-  it('shows a subscriber to completions what became of a submission', async () => {
+  it('shows a subscriber to completions what became of a submission', async ({
+    ledgerEnd,
+    open,
+    protocols,
+    alice,
+    client,
+    world,
+  }) => {
     const beginExclusive = await ledgerEnd()
     const socket = open(await protocols(), '/v2/commands/completions')
     const frame = new Promise<string>((resolve) => {
@@ -618,37 +693,46 @@ describe('over WebSocket (§L3.6)', () => {
     await once(socket, 'close')
   })
 
-  it('takes the token from the header, too', async () => {
+  it('takes the token from the header, too', async ({ world, ledgerEnd, own, open }) => {
     const authorization = `Bearer ${await world.network.token('alice')}`
     const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), updateFormat: own() }
     const { frames } = await ended(open([], UPDATES, { authorization }), request)
     expect(frames.length).toBeGreaterThan(0)
   })
 
-  it.each([
+  it.for([
     ['no token', ['daml.ws.auth'], UPDATES, '401'],
     ['a malformed token', ['daml.ws.auth', 'jwt.token.abc'], UPDATES, '401'],
     ['an unknown path', ['daml.ws.auth'], '/v2/unknown', '404'],
-  ])('refuses the upgrade for %s', async (_, given, path, status) => {
+  ] as const)('refuses the upgrade for %s', async ([_, given, path, status], { open }) => {
     await expect(ended(open(given, path))).rejects.toThrow(status)
   })
 
-  it.each([
+  it.for([
     ['what is no JSON', 'no JSON', 'INVALID_ARGUMENT'],
     ['a request that does not decode', {}, 'INVALID_ARGUMENT'],
     ['a request that is refused', { beginExclusive: -1, updateFormat: {} }, 'NEGATIVE_OFFSET'],
-  ])('answers %s with an error as a frame, and ends', async (_, request, code) => {
-    const { frames } = await ended(open(await protocols()), request)
-    expect(frames).toHaveLength(1)
-    expect(frames[0]).toMatchObject({ code, errorCategory: 8, grpcCodeValue: 3 })
-  })
+  ] as const)(
+    'answers %s with an error as a frame, and ends',
+    async ([_, request, code], { open, protocols }) => {
+      const { frames } = await ended(open(await protocols()), request)
+      expect(frames).toHaveLength(1)
+      expect(frames[0]).toMatchObject({ code, errorCategory: 8, grpcCodeValue: 3 })
+    },
+  )
 
-  it('closes on a frame of more than 1 MiB', async () => {
+  it('closes on a frame of more than 1 MiB', async ({ open, protocols }) => {
     const { code } = await ended(open(await protocols()), `"${'x'.repeat(1024 * 1024)}"`)
     expect(code).toBe(1009)
   })
 
-  it('shows a subscriber what happens while it waits', async () => {
+  it('shows a subscriber what happens while it waits', async ({
+    ledgerEnd,
+    open,
+    protocols,
+    own,
+    alice,
+  }) => {
     const begin = await ledgerEnd()
     const socket = open(await protocols())
     await once(socket, 'open')
@@ -666,7 +750,12 @@ describe('over WebSocket (§L3.6)', () => {
     await once(socket, 'close')
   })
 
-  it('ends with an error when the rights of the user change', async () => {
+  it('ends with an error when the rights of the user change', async ({
+    world,
+    open,
+    protocols,
+    admin,
+  }) => {
     await world.registered('carol', null)
     const carol = await world.clientOf('carol')
     const { body } = await carol.get('/v2/authenticated-user')
@@ -683,7 +772,7 @@ describe('over WebSocket (§L3.6)', () => {
     expect(frames.at(-1)).toMatchObject({ code: 'STALE_STREAM_AUTHORIZATION', errorCategory: 2 })
   })
 
-  it('never shows the token in the answer to an upgrade', async () => {
+  it('never shows the token in the answer to an upgrade', async ({ world }) => {
     const token = await world.network.token('alice')
     const { port, hostname } = new URL(world.url())
     const socket = connect(Number(port), hostname)
@@ -701,10 +790,15 @@ describe('over WebSocket (§L3.6)', () => {
 })
 
 describe('pruning (§L3.1, row 13)', () => {
-  const read = async (beginExclusive: number, endInclusive: number) =>
-    await client.post(UPDATES, { beginExclusive, endInclusive, updateFormat: own() })
-
-  it('deletes what is below, reports it, and keeps the rest; a restarted node knows', async () => {
+  it('deletes what is below, reports it, and keeps the rest; a restarted node knows', async ({
+    alice,
+    ledgerEnd,
+    read,
+    client,
+    admin,
+    own,
+    world,
+  }) => {
     for (const amount of ['1.0', '2.0', '3.0'])
       await alice.client.post('/v0/wallet/tap', { amount })
     const end = await ledgerEnd()

@@ -1,31 +1,29 @@
-import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestValidator, type TestValidator } from '../testing/test-validator.ts'
+import type { HttpAnswer } from '@quorumscan/testkit'
+import { describe, expect } from 'vitest'
+import { itInWorld } from '../testing/world-fixtures.ts'
 
-let world: TestValidator
-let admin: HttpClient
-let here: string
+const it = itInWorld
+  .extend(
+    'here',
+    { scope: 'file' },
+    async ({ admin }) =>
+      (await admin.get('/v2/parties/participant-id')).body.participantId.split('::')[1] as string,
+  )
+  .extend(
+    'clientOf',
+    ({ world }) =>
+      async (user: string) =>
+        await world.clientOf(user),
+  )
+  .extend('allocate', ({ admin }) => async (partyIdHint: string): Promise<string> => {
+    return (await admin.post('/v2/parties', { partyIdHint })).body.partyDetails.party
+  })
 
-beforeAll(async () => {
-  world = await startTestValidator()
-  admin = await world.clientOf('participant_admin')
-  here = (await admin.get('/v2/parties/participant-id')).body.participantId.split('::')[1]
-})
-
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-})
-
-const clientOf = async (user: string) => await world.clientOf(user)
 const right = (kind: string, value: object = {}) => ({ kind: { [kind]: { value } } })
 const outcome = ({ status, body }: HttpAnswer) => `${status} ${body.code ?? ''}`.trim()
 
-async function allocate(partyIdHint: string): Promise<string> {
-  return (await admin.post('/v2/parties', { partyIdHint })).body.partyDetails.party
-}
-
 describe('users', () => {
-  it('are made with rights by administrators, and found', async () => {
+  it('are made with rights by administrators, and found', async ({ allocate, admin, clientOf }) => {
     const party = await allocate('made')
     const user = {
       id: 'made',
@@ -46,7 +44,7 @@ describe('users', () => {
     expect(outcome(again)).toBe('409 USER_ALREADY_EXISTS')
   })
 
-  it('may read their own record, and no other', async () => {
+  it('may read their own record, and no other', async ({ admin, clientOf }) => {
     await admin.post('/v2/users', { user: { id: 'curious' } })
     const curious = await clientOf('curious')
     expect(outcome(await curious.get('/v2/users/curious'))).toBe('200')
@@ -55,7 +53,7 @@ describe('users', () => {
     expect(outcome(await curious.get('/v2/users/participant_admin/rights'))).toBe('403 NA')
   })
 
-  it('are administered by administrators only', async () => {
+  it('are administered by administrators only', async ({ admin, clientOf }) => {
     await admin.post('/v2/users', { user: { id: 'plain' } })
     const plain = await clientOf('plain')
     const calls: readonly (readonly [string, string, object?])[] = [
@@ -72,7 +70,7 @@ describe('users', () => {
     expect((await plain.get('/v2/users/plain/rights')).body).toEqual({ rights: [] })
   })
 
-  it('get and lose rights; the answer lists what changed', async () => {
+  it('get and lose rights; the answer lists what changed', async ({ allocate, admin }) => {
     const party = await allocate('acting')
     await admin.post('/v2/users', {
       user: { id: 'acting' },
@@ -88,7 +86,10 @@ describe('users', () => {
     expect((await admin.get('/v2/users/acting/rights')).body).toEqual({ rights: [both[1]] })
   })
 
-  it('that are deactivated may do nothing, until they are active again', async () => {
+  it('that are deactivated may do nothing, until they are active again', async ({
+    admin,
+    clientOf,
+  }) => {
     await admin.post('/v2/users', { user: { id: 'resting' } })
     const resting = await clientOf('resting')
     const set = (isDeactivated: boolean) =>
@@ -106,7 +107,7 @@ describe('users', () => {
     expect(outcome(await resting.get('/v2/authenticated-user'))).toBe('200')
   })
 
-  it.each([
+  it.for([
     [{ user: {} }, '400 MISSING_FIELD'],
     [{ user: { id: 'ä' } }, '400 INVALID_FIELD'],
     [{ user: { id: 'x'.repeat(129) } }, '400 INVALID_FIELD'],
@@ -123,12 +124,12 @@ describe('users', () => {
       { user: { id: 'x', metadata: { annotations: { a: 'x'.repeat(20_000) } } } },
       '400 INVALID_ARGUMENT',
     ],
-  ])('%j is refused', async (body, want) => {
+  ] as const)('%j is refused', async ([body, want], { admin }) => {
     expect(outcome(await admin.post('/v2/users', body))).toBe(want)
     expect(outcome(await admin.get('/v2/users/x'))).toBe('404 USER_NOT_FOUND')
   })
 
-  it('that are unknown are named', async () => {
+  it('that are unknown are named', async ({ admin, clientOf }) => {
     for (const [method, body] of [
       ['POST', { rights: [] }],
       ['PATCH', { rights: [] }],
@@ -140,7 +141,7 @@ describe('users', () => {
     expect(outcome(await (await clientOf('unknown')).get('/v2/authenticated-user'))).toBe('403 NA')
   })
 
-  it('are listed page by page', async () => {
+  it('are listed page by page', async ({ admin }) => {
     const ids: string[] = []
     let token = ''
     do {
@@ -157,7 +158,11 @@ describe('users', () => {
     expect((await admin.get('/v2/users?pageSize=x')).type).toBe('text/plain')
   })
 
-  it('lose rights for good: the first administrator too, whatever restarts', async () => {
+  it('lose rights for good: the first administrator too, whatever restarts', async ({
+    admin,
+    clientOf,
+    world,
+  }) => {
     const admins = [right('ParticipantAdmin')]
     await admin.post('/v2/users', { user: { id: 'successor' }, rights: admins })
     const successor = await clientOf('successor')
@@ -175,7 +180,7 @@ describe('users', () => {
 })
 
 describe('parties', () => {
-  it('are allocated here, with what was noted about them, for a user', async () => {
+  it('are allocated here, with what was noted about them, for a user', async ({ admin, here }) => {
     await admin.post('/v2/users', { user: { id: 'holder' } })
     const answer = await admin.post('/v2/parties', {
       partyIdHint: 'held',
@@ -201,27 +206,30 @@ describe('parties', () => {
     )
   })
 
-  it('get a name of their own where no hint is given', async () => {
+  it('get a name of their own where no hint is given', async ({ allocate }) => {
     expect(await allocate('')).toMatch(/^party-[0-9a-f]{32}::1220/)
   })
 
-  it('that an administrator allocated belong to no user who registers later', async () => {
+  it('that an administrator allocated belong to no user who registers later', async ({
+    allocate,
+    world,
+  }) => {
     const party = await allocate('latecomer')
     const latecomer = await world.clientOf('latecomer')
     const { party_id: own } = (await latecomer.post('/v0/register')).body
     expect(own).toBe(party.replace('::', '_n2::'))
   })
 
-  it.each([
+  it.for([
     [{ partyIdHint: 'a::b' }],
     [{ partyIdHint: 'x'.repeat(186) }],
     [{ partyIdHint: 'x', identityProviderId: 'idp' }],
     [{ partyIdHint: 'x', synchronizerId: `other::1220${'0'.repeat(64)}` }],
-  ])('%j is refused', async (body) => {
+  ] as const)('%j is refused', async ([body], { admin }) => {
     expect(outcome(await admin.post('/v2/parties', body))).toBe('400 INVALID_ARGUMENT')
   })
 
-  it('are listed, those that live elsewhere too, page by page', async () => {
+  it('are listed, those that live elsewhere too, page by page', async ({ admin, here }) => {
     const all: { party: string; isLocal: boolean }[] = []
     let token = ''
     do {
@@ -237,7 +245,7 @@ describe('parties', () => {
 })
 
 describe('the version', () => {
-  it('is public', async () => {
+  it('is public', async ({ world }) => {
     const { status, body } = await world.anyone().get('/v2/version')
     expect(status).toBe(200)
     expect(body).toMatchObject({

@@ -1,56 +1,53 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
 
 import { sha256 } from '@quorumscan/base'
-import type { RunningApp } from '@quorumscan/server'
-import {
-  createHttpClient,
-  type HttpAnswer,
-  type HttpClient,
-  send,
-  until,
-  untilTrue,
-} from '@quorumscan/testkit'
+import { createHttpClient, type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
   activitiesQuery,
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
 } from '@quorumscan/verifier/certified'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { startValidator } from '../server.ts'
 import { openActivities } from '../testing/activity-socket.ts'
-import { startNetwork, type TestNetwork } from '../testing/network.ts'
+import { startNetwork } from '../testing/network.ts'
 
-let network: TestNetwork
-let validator: RunningApp
-let anyone: HttpClient
-let alice: HttpClient
-
-beforeAll(async () => {
-  network = await startNetwork(4)
-  validator = await startValidator(network.config)
-  anyone = createHttpClient(validator.url, null)
-  alice = createHttpClient(validator.url, await network.token('alice'))
-  await untilTrue(
-    'the validator',
-    async () => (await anyone.get('/api/validator/readyz')).status === 200,
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork(4)),
   )
-  await alice.post('/v0/register')
-})
-
-afterAll(async () => {
-  await validator?.[Symbol.asyncDispose]()
-  await network?.[Symbol.asyncDispose]()
-})
-
-const list = (body: unknown, headers: Record<string, string> = {}) =>
-  anyone.post('/v0/scan-proxy/activities', body, headers)
-
-/** A page once enough nodes have reached what this validator has shown. */
-const listReached = (body: unknown) =>
-  until('enough nodes to have reached what was shown', async () => {
-    const answer = await list(body)
-    return answer.body['code'] === 'CONSENSUS_LAGGING' ? undefined : answer
+  .extend('validator', { scope: 'file' }, async ({ network, fileResources }) => {
+    const validator = fileResources.opened(await startValidator(network.config))
+    const path = `${validator.url}/api/validator/readyz`
+    await untilTrue('the validator', async () => (await send(path)).status === 200)
+    return validator
+  })
+  .extend('anyone', { scope: 'file' }, ({ validator }) => createHttpClient(validator.url, null))
+  .extend('alice', { scope: 'file' }, async ({ network, validator }) => {
+    const alice = createHttpClient(validator.url, await network.token('alice'))
+    await alice.post('/v0/register')
+    return alice
+  })
+  .extend(
+    'list',
+    ({ anyone }) =>
+      (body: unknown, headers: Record<string, string> = {}) =>
+        anyone.post('/v0/scan-proxy/activities', body, headers),
+  )
+  /** A page once enough nodes have reached what this validator has shown. */
+  .extend(
+    'listReached',
+    ({ list }) =>
+      (body: unknown) =>
+        until('enough nodes to have reached what was shown', async () => {
+          const answer = await list(body)
+          return answer.body['code'] === 'CONSENSUS_LAGGING' ? undefined : answer
+        }),
+  )
+  .extend('tap', ({ alice }) => async (): Promise<void> => {
+    expect(await alice.post('/v0/wallet/tap', { amount: '1.0' })).toAnswer(200)
   })
 
 const idsOf = (answer: HttpAnswer) => {
@@ -58,12 +55,8 @@ const idsOf = (answer: HttpAnswer) => {
   return (answer.body['activities'] as { event_id: string }[]).map((row) => row.event_id)
 }
 
-async function tap(): Promise<void> {
-  expect(await alice.post('/v0/wallet/tap', { amount: '1.0' })).toAnswer(200)
-}
-
 describe('the activity history through the proxy', () => {
-  it('is the answer of enough nodes at one offset', async () => {
+  it('is the answer of enough nodes at one offset', async ({ tap, listReached, list, network }) => {
     await tap()
     await untilTrue('the tap', async () => idsOf(await listReached({ page_size: 1 })).length === 1)
     const answer = await list({ page_size: 10, begin_after_id: '' }, { 'x-quorum': 'strong' })
@@ -83,7 +76,10 @@ describe('the activity history through the proxy', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  it('is walked through in both directions, nothing twice and nothing left out, while rows arrive', async () => {
+  it('is walked through in both directions, nothing twice and nothing left out, while rows arrive', async ({
+    tap,
+    listReached,
+  }) => {
     for (let count = 0; count < 4; count++) await tap()
     await untilTrue(
       'the taps',
@@ -103,7 +99,10 @@ describe('the activity history through the proxy', () => {
     expect(seen.desc).toEqual(begun.toReversed())
   })
 
-  it('is proven by one document a page, to any client with the genesis', async () => {
+  it('is proven by one document a page, to any client with the genesis', async ({
+    network,
+    list,
+  }) => {
     const { genesis, genesisHash } = network
     const asked = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
     const verifier = createCertifiedVerifier(asked)
@@ -133,7 +132,7 @@ describe('the activity history through the proxy', () => {
       }
   })
 
-  it('announces more rows over a WebSocket', async () => {
+  it('announces more rows over a WebSocket', async ({ list, validator, tap }) => {
     const count = idsOf(await list({ page_size: 1000 })).length
     await using news = await openActivities(validator.url, {})
     await untilTrue('the first frame', async () => news.frames.length === 1)
@@ -145,7 +144,7 @@ describe('the activity history through the proxy', () => {
     })
   })
 
-  it('refuses over a WebSocket what is no request', async () => {
+  it('refuses over a WebSocket what is no request', async ({ validator }) => {
     const news = await openActivities(validator.url, 'nonsense')
     expect(await news.closed).toBe(1000)
     expect(news.frames).toEqual([
@@ -153,7 +152,10 @@ describe('the activity history through the proxy', () => {
     ])
   })
 
-  it('continues with two of four nodes dead, and refuses what no node would answer', async () => {
+  it('continues with two of four nodes dead, and refuses what no node would answer', async ({
+    list,
+    network,
+  }) => {
     const before = idsOf(await list({ page_size: 1000 }))
     await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
     const answer = await list({ page_size: 1000 })

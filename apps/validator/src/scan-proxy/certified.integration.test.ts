@@ -2,15 +2,15 @@
 
 import { sha256 } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'
-import type { RunningApp } from '@quorumscan/server'
 import {
   createHttpClient,
   type HttpAnswer,
-  type HttpClient,
   send,
+  startRestartable,
   until,
   untilTrue,
 } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { createWebCrypto } from '@quorumscan/verifier'
 import {
   batchQuery,
@@ -19,53 +19,59 @@ import {
   nameQuery,
   type RangeQuery,
 } from '@quorumscan/verifier/certified'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { startValidator } from '../server.ts'
-import { startNetwork, type TestNetwork } from '../testing/network.ts'
+import { startNetwork } from '../testing/network.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name'
 const NAME = 'alice.unverified.ns'
 const CERTIFIED = { 'x-quorum': 'certified' }
 const logger = createLogger({ name: 'validator', level: 'silent' })
 
-let network: TestNetwork
-let validator: RunningApp
-let client: HttpClient
-
-beforeAll(async () => {
-  network = await startNetwork(4)
-  await start()
-})
-afterAll(async () => {
-  await validator?.[Symbol.asyncDispose]()
-  await network?.[Symbol.asyncDispose]()
-})
-
-async function start(): Promise<void> {
-  const config = { ...network.config, nodes: network.peers }
-  validator = await startValidator(config, { logger, clock: network.clock })
-  client = createHttpClient(() => validator.url, null)
-}
-
-/** The local replica has a certificate of all members, at the offset or after it. */
-async function untilOwn(offset: number): Promise<void> {
-  await until(`own certificates from ${offset} on`, async () => {
-    const [, own] = /certified_offset (\d+)/.exec((await client.get('/metrics')).text) ?? []
-    return Number(own ?? -1) >= offset ? true : undefined
+const it = base
+  .extend('network', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startNetwork(4)),
+  )
+  .extend('validator', { scope: 'file' }, async ({ network, fileResources }) => {
+    const config = { ...network.config, nodes: network.peers }
+    const open = () => startValidator(config, { logger, clock: network.clock })
+    return fileResources.opened(await startRestartable(open))
   })
-}
-
-/** Nodes announce their addresses after their start. Until all have, two reads may be of two states. */
-async function untilAnnounced(ask: () => Promise<{ readonly text: string }>): Promise<void> {
-  await until('the certified addresses of all nodes', async () => {
-    const { text } = await ask()
-    return network.genesis.nodes.every(({ name }) => text.includes(`"svName":"${name}"`))
-      ? true
-      : undefined
+  .extend('client', { scope: 'file' }, ({ validator }) =>
+    createHttpClient(() => validator.url, null),
+  )
+  /** The local replica has a certificate of all members, at the offset or after it. */
+  .extend('untilOwn', ({ client }) => async (offset: number): Promise<void> => {
+    await until(`own certificates from ${offset} on`, async () => {
+      const [, own] = /certified_offset (\d+)/.exec((await client.get('/metrics')).text) ?? []
+      return Number(own ?? -1) >= offset ? true : undefined
+    })
   })
-}
+  /** Nodes announce their addresses after their start. Until all have, two reads may be of two states. */
+  .extend(
+    'untilAnnounced',
+    ({ network }) =>
+      async (ask: () => Promise<{ readonly text: string }>): Promise<void> => {
+        await until('the certified addresses of all nodes', async () => {
+          const { text } = await ask()
+          return network.genesis.nodes.every(({ name }) => text.includes(`"svName":"${name}"`))
+            ? true
+            : undefined
+        })
+      },
+  )
+  /** At the newest offset that a node certifies. */
+  .extend(
+    'readNewest',
+    ({ network, client }) =>
+      async (paths: readonly string[]): Promise<HttpAnswer[]> => {
+        const { certificate } = (await send(`${network.peers[0]?.url}/v0/certificate`)).body
+        const floor = { 'x-min-offset': String(certificate.offset) }
+        return await Promise.all(paths.map((path) => client.get(path, { ...CERTIFIED, ...floor })))
+      },
+  )
 
-it.each<[string, string, { readonly body?: object }]>([
+it.for<[string, string, { readonly body?: object }]>([
   ['a name', `${LOOKUP}/dso.ns`, {}],
   ['no name', `${LOOKUP}/unknown.unverified.ns`, {}],
   ['a party', '/v0/scan-proxy/ans-entries/by-party/DSO', {}],
@@ -75,18 +81,24 @@ it.each<[string, string, { readonly body?: object }]>([
   ['the operator', '/v0/scan-proxy/dso', {}],
   ['rules', '/v0/scan-proxy/ans-rules', { body: {} }],
   ['a batch', '/v0/scan-proxy/ans-entries/batch', { body: { lookups: [{ name: 'dso.ns' }] } }],
-])('%s: the nodes vote for the same answer as they certify', async (_, path, { body }) => {
-  const url = path.replace('DSO', encodeURIComponent(network.genesis.dso))
-  const ask = (headers: Record<string, string>) =>
-    client.send(body === undefined ? 'GET' : 'POST', url, body, headers)
-  if (path.endsWith('/scans')) await untilAnnounced(() => ask(CERTIFIED))
-  const [voted, certified] = [await ask({}), await ask(CERTIFIED)]
-  expect(certified).toAnswer(voted.status)
-  expect(withoutOffsets(certified.body)).toEqual(withoutOffsets(voted.body))
-  expect(certified.headers.get('x-quorum-outcome')).toBe(voted.headers.get('x-quorum-outcome'))
-})
+])(
+  '%s: the nodes vote for the same answer as they certify',
+  async ([_, path, { body }], { network, client, untilAnnounced }) => {
+    const url = path.replace('DSO', encodeURIComponent(network.genesis.dso))
+    const ask = (headers: Record<string, string>) =>
+      client.send(body === undefined ? 'GET' : 'POST', url, body, headers)
+    if (path.endsWith('/scans')) await untilAnnounced(() => ask(CERTIFIED))
+    const [voted, certified] = [await ask({}), await ask(CERTIFIED)]
+    expect(certified).toAnswer(voted.status)
+    expect(withoutOffsets(certified.body)).toEqual(withoutOffsets(voted.body))
+    expect(certified.headers.get('x-quorum-outcome')).toBe(voted.headers.get('x-quorum-outcome'))
+  },
+)
 
-it('the document proves the answer to who does not believe the validator', async () => {
+it('the document proves the answer to who does not believe the validator', async ({
+  network,
+  client,
+}) => {
   const { genesis, genesisHash } = network
   const crypto = createWebCrypto()
   const verifier = createCertifiedVerifier({ genesis, genesisHash, sha256, crypto })
@@ -105,7 +117,7 @@ it('the document proves the answer to who does not believe the validator', async
   expect(entries.map((entry) => entry?.name)).toEqual(['sv-1.sv.ns', 'dso.ns'])
 })
 
-it('thresholds, floors and ages that cannot be met are refused', async () => {
+it('thresholds, floors and ages that cannot be met are refused', async ({ client }) => {
   const ask = async (headers: Record<string, string>, path = `${LOOKUP}/dso.ns`) => {
     const { status, body } = await client.get(path, headers)
     return [status, body.code]
@@ -121,7 +133,11 @@ it('thresholds, floors and ages that cannot be met are refused', async () => {
   expect(await ask(CERTIFIED, '/v0/scan-proxy/dso-party-id')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-it('the same request is answered alike until another state is certified, in its form and for its threshold', async () => {
+it('the same request is answered alike until another state is certified, in its form and for its threshold', async ({
+  untilOwn,
+  client,
+  network,
+}) => {
   // What a node proves is not kept.
   await untilOwn(0)
   const path = `${LOOKUP}/late.unverified.ns`
@@ -148,14 +164,12 @@ it('the same request is answered alike until another state is certified, in its 
   expect(await ask(CERTIFIED)).toEqual([200, json, '2'])
 })
 
-/** At the newest offset that a node certifies. */
-async function readNewest(paths: readonly string[]): Promise<HttpAnswer[]> {
-  const { certificate } = (await send(`${network.peers[0]?.url}/v0/certificate`)).body
-  const floor = { 'x-min-offset': String(certificate.offset) }
-  return await Promise.all(paths.map((path) => client.get(path, { ...CERTIFIED, ...floor })))
-}
-
-it('where the local replica lags, a node is asked, and all operations have their answer', async () => {
+it('where the local replica lags, a node is asked, and all operations have their answer', async ({
+  network,
+  readNewest,
+  client,
+  untilOwn,
+}) => {
   const wallet = await network.createWallet('alice')
   const release = network.holdValidator()
   let offset = 0
@@ -202,50 +216,57 @@ it('where the local replica lags, a node is asked, and all operations have their
   await untilOwn(offset)
 })
 
-it.each([
+it.for([
   ['the local replica proved', false],
   ['a node proved, also after a restart', true],
-])('no voted answer is older than what %s', async (_, isOwnHeld) => {
-  await untilOwn(0)
-  const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
-  const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
-  // The others cannot vote on what two members sign from here on.
-  const releases = [network.holdNodes([2, 3]), ...(isOwnHeld ? [network.holdValidator()] : [])]
-  const release = () => {
-    for (const one of releases) one()
-  }
-  let shown = 0
-  try {
-    const wallet = await network.createWallet(`payer-${isOwnHeld}`)
-    await wallet.pay({ name: `payer-${isOwnHeld}.unverified.ns` })
-    shown = await until('a certified answer with the coin of the payer', async () => {
-      const { certificate } = (await send(`${network.peers[0]?.url}/v0/certificate`)).body
-      const body = { page_size: 10, sort_order: 'desc', min_offset: certificate.offset }
-      const reply = await client.post('/v0/scan-proxy/activities', body, CERTIFIED)
-      return reply.text.includes(wallet.party) ? offsetOf(reply) : undefined
-    })
-    if (isOwnHeld) {
-      await validator[Symbol.asyncDispose]()
-      await start()
+] as const)(
+  'no voted answer is older than what %s',
+  async ([_, isOwnHeld], { untilOwn, client, network, validator }) => {
+    await untilOwn(0)
+    const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
+    const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
+    // The others cannot vote on what two members sign from here on.
+    const releases = [network.holdNodes([2, 3]), ...(isOwnHeld ? [network.holdValidator()] : [])]
+    const release = () => {
+      for (const one of releases) one()
     }
-    const early = await until('the replies of the nodes', async () => {
-      const reply = await vote()
-      return reply.body.code === 'NOT_ENOUGH_NODES' ? undefined : reply
-    })
-    expect([early.status, early.body.code]).toEqual([503, 'CONSENSUS_LAGGING'])
-  } finally {
-    release()
-  }
-  await until('an answer', async () => (offsetOf(await vote()) >= shown ? true : undefined))
-})
+    let shown = 0
+    try {
+      const wallet = await network.createWallet(`payer-${isOwnHeld}`)
+      await wallet.pay({ name: `payer-${isOwnHeld}.unverified.ns` })
+      shown = await until('a certified answer with the coin of the payer', async () => {
+        const { certificate } = (await send(`${network.peers[0]?.url}/v0/certificate`)).body
+        const body = { page_size: 10, sort_order: 'desc', min_offset: certificate.offset }
+        const reply = await client.post('/v0/scan-proxy/activities', body, CERTIFIED)
+        return reply.text.includes(wallet.party) ? offsetOf(reply) : undefined
+      })
+      if (isOwnHeld) {
+        await validator.stop()
+        await validator.start()
+      }
+      const early = await until('the replies of the nodes', async () => {
+        const reply = await vote()
+        return reply.body.code === 'NOT_ENOUGH_NODES' ? undefined : reply
+      })
+      expect([early.status, early.body.code]).toEqual([503, 'CONSENSUS_LAGGING'])
+    } finally {
+      release()
+    }
+    await until('an answer', async () => (offsetOf(await vote()) >= shown ? true : undefined))
+  },
+)
 
-it('a value that was changed in the Redis of the validator is never served as certified', async () => {
+it('a value that was changed in the Redis of the validator is never served as certified', async ({
+  network,
+  validator,
+  client,
+}) => {
   const redis = network.redis.connect()
   const versions = (await redis.hgetBuffer('{replica}:names', NAME)) as Buffer
   const forged = Buffer.from(versions.toString('latin1').replace('true', 'lies'), 'latin1')
   await redis.hset('{replica}:names', NAME, forged)
-  await validator[Symbol.asyncDispose]()
-  await start()
+  await validator.stop()
+  await validator.start()
   await untilTrue('the validator to report it', async () => {
     const { code } = (await client.get('/api/validator/readyz')).body ?? {}
     return code === 'STATE_DIVERGED'
@@ -253,13 +274,17 @@ it('a value that was changed in the Redis of the validator is never served as ce
   const reply = await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)
   expect(reply.body['entry']).toMatchObject({ description: 'true' })
   // The store notes that it was found, even if the value is restored.
-  await validator[Symbol.asyncDispose]()
+  await validator.stop()
   await redis.del(await redis.keys('{replica}:*'))
   redis.disconnect()
-  await start()
+  await validator.start()
 })
 
-it('no node is asked where the local replica is up to date', async () => {
+it('no node is asked where the local replica is up to date', async ({
+  untilOwn,
+  network,
+  client,
+}) => {
   await untilOwn(0)
   await Promise.all(network.scans.map(({ stop }) => stop()))
   expect((await client.get(`${LOOKUP}/dso.ns`)).status).not.toBe(200)

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { createSystemClock, type KeyPair, toHex, utf8 } from '@quorumscan/base'
@@ -8,7 +7,14 @@ import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createEvidenceStore } from '@quorumscan/scan-proxy'
 import { buildServer } from '@quorumscan/server'
-import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
+import {
+  createDirectory,
+  createTestNetwork,
+  send,
+  startRedis,
+  testKeyPair,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { openValidatorStore, type StoredText } from '@quorumscan/users'
 import {
   chainIdOf,
@@ -133,10 +139,10 @@ describe('evidence of the synchronizer', () => {
 
   it('is listed once each piece is verified, also among forged ones, and fetched again', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-    const directory = await mkdtemp(join(tmpdir(), 'qs-evidence-'))
+    using directory = createDirectory()
     const file = async (name: string, text: string) => {
-      await writeFile(join(directory, name), text, { mode: 0o600 })
-      return join(directory, name)
+      await writeFile(join(directory.path, name), text, { mode: 0o600 })
+      return join(directory.path, name)
     }
     const forged: Evidence[] = [
       await voted(voters[1], 'a', 'b'),
@@ -209,7 +215,6 @@ describe('evidence of the synchronizer', () => {
     } finally {
       await validator[Symbol.asyncDispose]()
       await synchronizer.close()
-      await rm(directory, { recursive: true })
     }
   })
 })

@@ -1,7 +1,6 @@
 /** A lookup as a trace: who of the nodes was asked for it, and who did not answer. */
-import { createServer, type Socket } from 'node:net'
 import { createLogger } from '@quorumscan/runtime'
-import { type CollectedSpan, send, startTraceCollector, until } from '@quorumscan/testkit'
+import { type CollectedSpan, listen, send, startTraceCollector, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { startValidator } from '../server.ts'
 import { startNetwork } from '../testing/network.ts'
@@ -28,7 +27,10 @@ it('a node that is silent shows in the trace, and the refusal is a line under th
       return status === 200 ? true : undefined
     })
     await network.scans[3]?.stop()
-    await using _silent = await listenSilently(Number(new URL(network.peers[3]?.url ?? '').port))
+    // Accepts connections, and never answers.
+    await using _silent = await listen(() => {}, {
+      at: Number(new URL(network.peers[3]?.url ?? '').port),
+    })
     const traceparent = `00-${TRACE}-${'cd'.repeat(8)}-01`
     for (const _ of ['one', 'another'])
       expect(await lookUp('three', '?quorum=strong', { traceparent })).toAnswer(200)
@@ -55,19 +57,3 @@ it('a node that is silent shows in the trace, and the refusal is a line under th
     ...{ level: 'info', method: 'GET', path: '/v0/scan-proxy/ans-entries/by-name/dso.ns' },
   })
 })
-
-/** Accepts connections, and never answers. */
-async function listenSilently(port: number): Promise<AsyncDisposable> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {}) // The client may close in any way.
-  })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return {
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
-}

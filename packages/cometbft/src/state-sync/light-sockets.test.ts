@@ -1,17 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDirectory } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEngineRpc } from '../engine-rpc.ts'
 import type { EngineRead } from './engine-read.ts'
 import { openLightSocket } from './light-sockets.ts'
 
 it('a request of a light client on a socket goes to its member, and no other method does', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-light-'))
+  using directory = createDirectory()
   const asked: (readonly [string, EngineRead])[] = []
   const { signal } = new AbortController()
   const open = async (member: string) => {
-    const socketPath = join(directory, member)
+    const socketPath = join(directory.path, member)
     const listening = await openLightSocket(socketPath, async (read) => {
       asked.push([member, read])
       if (read.method === 'validators') return { refusal: 'height 7 is not available' }
@@ -35,5 +34,4 @@ it('a request of a light client on a socket goes to its member, and no other met
     ['two', { method: 'consensus_params', params: {} }],
   ])
   for (const opened of [one, two]) await opened?.listening[Symbol.asyncDispose]()
-  await rm(directory, { recursive: true })
 })

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createManualClock } from '@quorumscan/testkit'
+import { createDirectory, createManualClock } from '@quorumscan/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { VOTE_STATE_FILE } from '../engine-files.ts'
 import { createEngineRpc } from '../engine-rpc.ts'
@@ -17,8 +16,8 @@ afterEach(async () => {
 
 /** One of four whose engine has blocks and votes; the others say this. */
 async function setUp(says: AnchorReport) {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-sync-'))
-  opened.push(() => rm(directory, { recursive: true }))
+  const { path: directory, ...temporary } = createDirectory()
+  opened.push(async () => temporary[Symbol.dispose]())
   const home = join(directory, 'home')
   await mkdir(join(home, 'data/blockstore.db'), { recursive: true })
   await writeFile(join(home, VOTE_STATE_FILE), 'signed')

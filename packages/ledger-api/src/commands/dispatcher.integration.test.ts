@@ -2,15 +2,10 @@ import { createKeyPair, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, decodeEntry, type Head } from '@quorumscan/ledger'
 import { type CompletionRecord, participantOfKey, type Submission } from '@quorumscan/model'
-import {
-  createManualClock,
-  type ManualClock,
-  startRedis,
-  type TestRedis,
-  until,
-} from '@quorumscan/testkit'
+import { createManualClock, type ManualClock, until } from '@quorumscan/testkit'
+import { itWithRedis } from '@quorumscan/testkit/fixtures'
 import { openValidatorStore, PENDING_MAX, type ValidatorStore } from '@quorumscan/users'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { Dispatcher, type DispatchInput } from './dispatcher.ts'
 
 const SECOND = 1_000_000
@@ -31,18 +26,39 @@ const input: DispatchInput = {
   notBefore: 0,
 }
 
-let redis: TestRedis
-beforeAll(async () => {
-  redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-})
-afterAll(async () => {
-  await redis?.[Symbol.asyncDispose]()
-})
-beforeEach(async () => {
-  const connection = redis.connect()
-  await connection.flushall()
-  connection.disconnect()
-})
+const it = itWithRedis
+  .extend('redis', ({ durableRedis }) => durableRedis)
+  .extend(
+    'start',
+    ({ redis }) =>
+      async (
+        log: ReturnType<typeof createLog>,
+        {
+          clock = createManualClock(),
+          outboxOf = (outbox: Outbox): Outbox => outbox,
+        }: { clock?: ManualClock; outboxOf?: (outbox: Outbox) => Outbox } = {},
+      ) => {
+        const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
+        const dispatcher = await Dispatcher.create({
+          outbox: outboxOf(store.outbox),
+          ledger: log.ledger,
+          ordering: log.ordering,
+          genesisHash,
+          keyPair,
+          clock,
+          random: systemRandom,
+          onProblem: () => {},
+        })
+        return {
+          store,
+          dispatcher,
+          async [Symbol.asyncDispose]() {
+            await dispatcher[Symbol.asyncDispose]()
+            await store[Symbol.asyncDispose]()
+          },
+        }
+      },
+  )
 
 /** A log that accepts each submission, and applies it when the test calls `apply`. */
 function createLog() {
@@ -102,38 +118,12 @@ function createLog() {
 
 type Outbox = ValidatorStore['outbox']
 
-async function start(
-  log: ReturnType<typeof createLog>,
-  {
-    clock = createManualClock(),
-    outboxOf = (outbox: Outbox): Outbox => outbox,
-  }: { clock?: ManualClock; outboxOf?: (outbox: Outbox) => Outbox } = {},
-) {
-  const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
-  const dispatcher = await Dispatcher.create({
-    outbox: outboxOf(store.outbox),
-    ledger: log.ledger,
-    ordering: log.ordering,
-    genesisHash,
-    keyPair,
-    clock,
-    random: systemRandom,
-    onProblem: () => {},
-  })
-  return {
-    store,
-    dispatcher,
-    async [Symbol.asyncDispose]() {
-      await dispatcher[Symbol.asyncDispose]()
-      await store[Symbol.asyncDispose]()
-    },
-  }
-}
-
 const untilOffered = (log: ReturnType<typeof createLog>, count: number) =>
   until('the state', async () => (log.submissions().length >= count ? true : undefined))
 
-it('a submission is sent again after a restart, with the same bytes, and ends once', async () => {
+it('a submission is sent again after a restart, with the same bytes, and ends once', async ({
+  start,
+}) => {
   const log = createLog()
   log.stop()
   {
@@ -153,7 +143,9 @@ it('a submission is sent again after a restart, with the same bytes, and ends on
   )
 })
 
-it('a submission that took effect while the process was down is not sent again', async () => {
+it('a submission that took effect while the process was down is not sent again', async ({
+  start,
+}) => {
   const log = createLog()
   {
     await using first = await start(log)
@@ -169,7 +161,7 @@ it('a submission that took effect while the process was down is not sent again',
   expect(log.offered.length).toBe(before)
 })
 
-it('a change has one submission in flight at a time', async () => {
+it('a change has one submission in flight at a time', async ({ start }) => {
   const log = createLog()
   await using first = await start(log)
   const { outcome } = await first.dispatcher.dispatch(input)
@@ -191,7 +183,7 @@ it('a change has one submission in flight at a time', async () => {
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })
 
-it('submissions above the limit are refused until others have an outcome', async () => {
+it('submissions above the limit are refused until others have an outcome', async ({ start }) => {
   const log = createLog()
   await using running = await start(log)
   const { dispatcher, store } = running
@@ -213,7 +205,7 @@ it('submissions above the limit are refused until others have an outcome', async
   await dispatcher.dispatch(next)
 })
 
-it('a minimum ledger time holds by record time, across a restart', async () => {
+it('a minimum ledger time holds by record time, across a restart', async ({ start }) => {
   const log = createLog()
   {
     await using first = await start(log)
@@ -231,7 +223,9 @@ it('a minimum ledger time holds by record time, across a restart', async () => {
   expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later', 'c'])
 })
 
-it('a submission that is not in the log in time ends with a completion, before and after a restart', async () => {
+it('a submission that is not in the log in time ends with a completion, before and after a restart', async ({
+  start,
+}) => {
   const log = createLog()
   log.stop()
   {
@@ -257,7 +251,9 @@ it('a submission that is not in the log in time ends with a completion, before a
   expect(await second.store.outbox.list()).toEqual([])
 })
 
-it('writes an outcome to the store again after half a second, and not before', async () => {
+it('writes an outcome to the store again after half a second, and not before', async ({
+  start,
+}) => {
   const log = createLog()
   const clock = createManualClock()
   let tryCount = 0

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { connect, type Server } from 'node:net'
 import { buildServer, mountSockets } from '@quorumscan/server'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { Type } from 'typebox'
-import { afterEach, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { ledgerSocketDialect } from './ledger-sockets.ts'
 
@@ -14,39 +15,41 @@ const ELEMENT = JSON.stringify('x'.repeat(ELEMENT_BYTES - 2))
 const HELD_BYTES_MAX = 24 * 1024 * 1024
 
 type Stream = AsyncGenerator<readonly string[]>
-let closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.toReversed()) await close()
-  closers = []
-})
-
-async function start(open: (signal: AbortSignal) => Stream) {
-  const clock = createManualClock()
-  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
-  const dialect = ledgerSocketDialect({
-    authenticate: async () => ({ userId: 'alice', rights: [], expiresAt: null }),
-    sockets: [
-      { path: '/v2/stream', request: Type.Object({}), open: async ({ signal }) => open(signal) },
-    ],
-    participant: 'participant::1220',
-    prefix: '/api/x',
-  })
-  mountSockets(app, { dialects: [dialect], clock })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  closers.push(() => app.close())
-  return {
-    app,
-    clock,
-    url,
-    async connect(): Promise<WebSocket> {
-      const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/stream`, 'daml.ws.auth')
-      socket.on('error', () => {}) // A terminated one is reset.
-      closers.push(() => socket.terminate())
-      await once(socket, 'open')
-      return socket
+const it = base.extend(
+  'start',
+  ({ resources }) =>
+    async (open: (signal: AbortSignal) => Stream) => {
+      const clock = createManualClock()
+      const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
+      const dialect = ledgerSocketDialect({
+        authenticate: async () => ({ userId: 'alice', rights: [], expiresAt: null }),
+        sockets: [
+          {
+            path: '/v2/stream',
+            request: Type.Object({}),
+            open: async ({ signal }) => open(signal),
+          },
+        ],
+        participant: 'participant::1220',
+        prefix: '/api/x',
+      })
+      mountSockets(app, { dialects: [dialect], clock })
+      const url = await app.listen({ host: '127.0.0.1', port: 0 })
+      resources.onClose(() => app.close())
+      return {
+        app,
+        clock,
+        url,
+        async connect(): Promise<WebSocket> {
+          const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/stream`, 'daml.ws.auth')
+          socket.on('error', () => {}) // A terminated one is reset.
+          resources.onClose(() => socket.terminate())
+          await once(socket, 'open')
+          return socket
+        },
+      }
     },
-  }
-}
+)
 
 /** A stream without end, and how much of it was taken. */
 function endless() {
@@ -76,7 +79,9 @@ async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   })
 }
 
-it('a client that stops reading holds little, is closed with the reason, and slows no other client', async () => {
+it('a client that stops reading holds little, is closed with the reason, and slows no other client', async ({
+  start,
+}) => {
   const streams = [endless(), endless()] as const
   let opened = 0
   const { clock, connect: open } = await start((signal) =>
@@ -106,7 +111,7 @@ it('a client that stops reading holds little, is closed with the reason, and slo
   expect(other.readyState).toBe(WebSocket.OPEN)
 })
 
-it('a client that never reads again is closed without waiting for it', async () => {
+it('a client that never reads again is closed without waiting for it', async ({ start }) => {
   const stream = endless()
   const { app, clock, connect: open } = await start((signal) => stream.open(signal))
   const stalled = await open()
@@ -119,7 +124,9 @@ it('a client that never reads again is closed without waiting for it', async () 
   await untilTrue('the connection to end', async () => (await countOf(app)) === 0)
 })
 
-it('texts of every size arrive complete, in order, and before the final error', async () => {
+it('texts of every size arrive complete, in order, and before the final error', async ({
+  start,
+}) => {
   const sizes = [0, 125, 126, 65_535, 65_536, 300_000, 1, 127, 70_000, 2]
   const texts = sizes.flatMap((size) => ['x'.repeat(size), 'é😀'.repeat(Math.ceil(size / 6))])
   const { connect: open } = await start(async function* (): Stream {
@@ -138,7 +145,7 @@ it('texts of every size arrive complete, in order, and before the final error', 
   expect(received).toEqual([...texts, ...texts.toReversed()])
 })
 
-it('without a request within 10 s the connection ends', async () => {
+it('without a request within 10 s the connection ends', async ({ start }) => {
   const { clock, connect: open } = await start((signal) => endless().open(signal))
   const silent = await open()
   const closed = once(silent, 'close')
@@ -147,14 +154,14 @@ it('without a request within 10 s the connection ends', async () => {
   expect([code, String(reason)]).toEqual([1008, 'no request came within 10 s'])
 })
 
-it('a client that answers no ping is closed', async () => {
+it('a client that answers no ping is closed', async ({ start, resources }) => {
   const { clock, url } = await start(async function* (signal): Stream {
     yield ['1']
     await clock.delay(1e9, signal)
   })
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
-  closers.push(() => socket.destroy())
+  resources.onClose(() => socket.destroy())
   socket.write(
     'GET /v2/stream HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n' +
       'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
@@ -169,7 +176,7 @@ it('a client that answers no ping is closed', async () => {
   await closed
 })
 
-it('a server that stops closes with 1001', async () => {
+it('a server that stops closes with 1001', async ({ start }) => {
   const {
     app,
     clock,

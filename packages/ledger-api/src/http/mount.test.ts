@@ -5,8 +5,9 @@ import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { buildServer } from '@quorumscan/server'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { Type } from 'typebox'
-import { afterEach, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import type { Caller } from '../callers.ts'
 import { mountLedger } from './mount.ts'
 
@@ -23,48 +24,46 @@ const routes = {
   },
 } as const
 
-let closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers) await close()
-  closers = []
-})
+const it = base.extend(
+  'serve',
+  ({ resources }) =>
+    (read: () => Promise<{ ok: boolean }>, authenticate = async () => alice) => {
+      const lines: string[] = []
+      const logger = createLogger({
+        name: 'test',
+        level: 'info',
+        stream: { write: (line) => lines.push(line) },
+      })
+      const clock = createManualClock()
+      const app = buildServer({
+        routes: {},
+        handlers: {},
+        prefix: null,
+        rateLimit: null,
+        logger,
+        clock,
+      })
+      const participant = 'participant::1220'
+      mountLedger(app, {
+        routes,
+        handlers: { read },
+        authenticate,
+        participant,
+        prefix: '/api/x',
+      })
+      resources.onClose(() => app.close())
+      const send = (payload = '{"at":1}') =>
+        app.inject({
+          method: 'POST',
+          url: '/v2/read',
+          payload,
+          headers: { authorization: 'Bearer secret-token', 'x-request-id': 'req-7' },
+        })
+      return { app, lines, clock, send }
+    },
+)
 
 const alice: Caller = { userId: 'alice', rights: [], expiresAt: null }
-
-function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => alice) {
-  const lines: string[] = []
-  const logger = createLogger({
-    name: 'test',
-    level: 'info',
-    stream: { write: (line) => lines.push(line) },
-  })
-  const clock = createManualClock()
-  const app = buildServer({
-    routes: {},
-    handlers: {},
-    prefix: null,
-    rateLimit: null,
-    logger,
-    clock,
-  })
-  const participant = 'participant::1220'
-  mountLedger(app, {
-    routes,
-    handlers: { read },
-    authenticate,
-    participant,
-    prefix: '/api/x',
-  })
-  closers.push(() => app.close())
-  const send = (payload = '{"at":1}') =>
-    app.inject({
-      method: 'POST',
-      url: '/v2/read',
-      payload,
-      headers: { authorization: 'Bearer secret-token', 'x-request-id': 'req-7' },
-    })
-  return { app, lines, clock, send }
-}
 
 const REDACTED = {
   code: 'NA',
@@ -78,13 +77,13 @@ const REDACTED = {
   definiteAnswer: null,
 }
 
-it.each([
+it.for([
   ['an exception', new Error('secret reason'), 500, 13],
   ['no valid token', new LedgerError('UNAUTHENTICATED', 'secret reason'), 401, 16],
   ['a missing right', new LedgerError('PERMISSION_DENIED', 'secret reason'), 403, 7],
-])(
+] as const)(
   '%s is redacted; the reason stands in the log under the correlation id',
-  async (_, error, status, grpc) => {
+  async ([_, error, status, grpc], { serve }) => {
     const { lines, send } = serve(() => Promise.reject(error))
     const reply = await send()
     expect(reply.statusCode).toBe(status)
@@ -97,7 +96,9 @@ it.each([
   },
 )
 
-it('errors of decoding, of the JSON layer and of the ledger have three forms', async () => {
+it('errors of decoding, of the JSON layer and of the ledger have three forms', async ({
+  serve,
+}) => {
   const text = await serve(() => Promise.reject(new LedgerDecodeError('body.at: no'))).send()
   expect([text.statusCode, text.headers['content-type'], text.body]).toEqual([
     400,
@@ -149,7 +150,7 @@ it('errors of decoding, of the JSON layer and of the ledger have three forms', a
   ])
 })
 
-it('a request is decoded, then authenticated, then handled', async () => {
+it('a request is decoded, then authenticated, then handled', async ({ serve }) => {
   let isHandled = false
   const { send } = serve(
     async () => {
@@ -163,9 +164,9 @@ it('a request is decoded, then authenticated, then handled', async () => {
   expect(isHandled).toBe(false)
 })
 
-it.each(['content-length: 300000', 'transfer-encoding: chunked'])(
+it.for(['content-length: 300000', 'transfer-encoding: chunked'])(
   'the sender of a large body is authenticated before the body is read (%s)',
-  async (length) => {
+  async (length, { serve }) => {
     const refuse = () => Promise.reject(new LedgerError('UNAUTHENTICATED', 'no token'))
     const { app } = serve(async () => ({ ok: true }), refuse)
     const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
@@ -177,7 +178,7 @@ it.each(['content-length: 300000', 'transfer-encoding: chunked'])(
   },
 )
 
-it('a body may take 20 s to arrive, then it is 408, as text', async () => {
+it('a body may take 20 s to arrive, then it is 408, as text', async ({ serve }) => {
   const { app, clock } = serve(async () => ({ ok: true }))
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const begin = async () => {
@@ -204,7 +205,7 @@ it('a body may take 20 s to arrive, then it is 408, as text', async () => {
   late.destroy()
 })
 
-it('an operation that takes longer than 20 s is 503, as text', async () => {
+it('an operation that takes longer than 20 s is 503, as text', async ({ serve }) => {
   let begun = () => {}
   const begins = new Promise<void>((resolve) => {
     begun = resolve
@@ -220,7 +221,7 @@ it('an operation that takes longer than 20 s is 503, as text', async () => {
   expect([statusCode, headers['content-type']]).toEqual([503, 'text/plain; charset=utf-8'])
 })
 
-it('a temporary failure is 503 with retry-after', async () => {
+it('a temporary failure is 503 with retry-after', async ({ serve }) => {
   const { send } = serve(() =>
     Promise.reject(new ScanError('OVERLOADED', 'busy', { retryAfterSeconds: 2 })),
   )

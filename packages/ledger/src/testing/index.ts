@@ -2,3 +2,4 @@
 export { MemoryLedger, type SubmitOptions } from './memory-ledger.ts'
 export * from './plain-model.ts'
 export { type Actor, amountOf, outcomeOf, resultOf, Scenario } from './scenario.ts'
+export { createEntrySigner, submissionOf } from './submissions.ts'

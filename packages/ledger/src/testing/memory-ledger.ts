@@ -29,6 +29,7 @@ import { ansRules } from '../templates/ans-rules.ts'
 import { coinRules } from '../templates/coin-rules.ts'
 import { dsoRules } from '../templates/dso-rules.ts'
 import { type LoadedCell, WorkingState } from '../working-state.ts'
+import { submissionOf } from './submissions.ts'
 
 /** More than any entry needs: a loop of missing cells that does not end is a bug. */
 const ROUND_TRIPS_MAX = 20
@@ -112,21 +113,15 @@ export class MemoryLedger {
   /** Entry bytes for a submission, valid for the next minute of record time. */
   sign({ keyPair, ...options }: SubmitOptions): Uint8Array {
     const id = String(++this.#submissions).padStart(32, '0')
-    const submission: Submission = {
+    const submission = submissionOf({
       genesis: this.genesisHash,
       participant: keyPair.publicKey,
       id,
       notAfter: this.#head.recordTime + 60_000_000,
-      userId: 'tester',
-      actAs: [],
-      readAs: [],
       commandId: `command-${id}`,
-      submissionId: '',
-      workflowId: '',
-      deduplication: { kind: 'duration', micros: 0 },
       disclosed: this.#rulesIn(options.commands),
       ...options,
-    }
+    })
     return encodeEntry(submission, keyPair)
   }
 

@@ -22,6 +22,8 @@ export type LogRedis = AsyncDisposable & {
   writer(options?: Partial<LogWriterOptions>): Promise<LogWriter>
   reader(options?: Partial<OrderingClientOptions>): Ordering
   connection(): Promise<LogConnection>
+  /** Deletes all data. */
+  empty(): Promise<void>
 }
 
 export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
@@ -64,6 +66,11 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
         ...options,
       }),
     connection: () => openLogConnection(address, { signal: never }),
+    async empty() {
+      const admin = redis.connect()
+      await admin.flushall()
+      admin.disconnect()
+    },
     async [Symbol.asyncDispose]() {
       await feed[Symbol.asyncDispose]()
       await redis[Symbol.asyncDispose]()

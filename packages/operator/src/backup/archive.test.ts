@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
-import { afterAll, expect, it } from 'vitest'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { expect, it } from 'vitest'
 import { type Item, openArchive, writeArchive } from './archive.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'qs-archive-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = directoryOfFile()
 
 const OF = {
   role: 'validator' as const,

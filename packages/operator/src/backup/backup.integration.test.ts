@@ -3,20 +3,18 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { trimLog, verifyLog, writeWholeLog } from '@quorumscan/log'
 import { required, startRedis } from '@quorumscan/testkit'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { openValidatorStore, readStore } from '@quorumscan/users'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
@@ -28,8 +26,7 @@ import { writeArchive } from './archive.ts'
 import { backUp } from './back-up.ts'
 import { restore } from './restore.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'qs-backup-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = directoryOfFile()
 const clock = createSystemClock()
 const machine = {
   env: process.env,

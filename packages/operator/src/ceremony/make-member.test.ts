@@ -1,8 +1,8 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keyPairFromSeed } from '@quorumscan/base'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
+import { createDirectory } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
 import { MEMBER_BYTES_MAX, makeMember, memberKeyFile, readMember } from './member.ts'
@@ -14,16 +14,13 @@ const input = {
   engineAddress: null,
 }
 
-async function temporaryDirectory() {
-  const path = await mkdtemp(join(tmpdir(), 'qs-keys-'))
-  return {
-    directory: dataDirectory(join(path, 'data')),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
-  }
+function temporaryDirectory() {
+  const { path, ...temporary } = createDirectory()
+  return { ...temporary, directory: dataDirectory(join(path, 'data')) }
 }
 
 it('makes keys that only their owner can read, and writes their public halves', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { directory } = temporary
   const umask = process.umask(0o077) // As strict as a unit of systemd may have it.
   const member = makeMember(directory, 'super-validator', input)
@@ -41,7 +38,7 @@ it('makes keys that only their owner can read, and writes their public halves', 
 })
 
 it('leaves what is there as it is', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { directory } = temporary
   const first = makeMember(directory, 'super-validator', input)
   const again = makeMember(directory, 'super-validator', { ...input, createdAtMicros: 1 })
@@ -54,7 +51,7 @@ it('leaves what is there as it is', async () => {
 })
 
 it('says that nothing is signed with a new voting key, and with no other', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { directory } = temporary
   const { keys } = makeMember(directory, 'super-validator', input)
   const voteState = join(directory.engineDirectory('sv-1'), VOTE_STATE_FILE)
@@ -66,7 +63,7 @@ it('says that nothing is signed with a new voting key, and with no other', async
 })
 
 it('names the file that is not a member file', async () => {
-  await using temporary = await temporaryDirectory()
+  using temporary = temporaryDirectory()
   const { directory } = temporary
   makeMember(directory, 'validator', input)
   const file = directory.memberFile('sv-1')

@@ -1,7 +1,6 @@
 /** The processes that follow from one operator's file, and the problems of a file. */
 
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import {
@@ -12,6 +11,7 @@ import {
 } from '@quorumscan/config'
 import type { Service } from '@quorumscan/supervisor'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MemberFile, makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import type { OrderingDriver } from '../ceremony/rules.ts'
@@ -20,7 +20,7 @@ import { createGenesis } from '../genesis.ts'
 import { readOperatorConfig } from './operator-config.ts'
 import { planOperator, validateProcesses, warningsOf } from './operator-services.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))
+const root = directoryOfFile()
 const tls = { QS_TLS_CERT: '', QS_TLS_KEY: '' }
 let authority: TestAuthority
 beforeAll(async () => {
@@ -31,7 +31,6 @@ beforeAll(async () => {
 const token = join(root, 'token')
 writeFileSync(token, 'a-token-of-22-letters_\n')
 afterAll(async () => {
-  rmSync(root, { recursive: true })
   await authority?.[Symbol.asyncDispose]()
 })
 

@@ -1,12 +1,12 @@
 /** `run` with real processes, of which one finds that its configuration is wrong. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createSystemClock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
 import { required } from '@quorumscan/testkit'
-import { afterAll, expect, it } from 'vitest'
+import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { expect, it } from 'vitest'
 import { makeMember } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
@@ -14,8 +14,7 @@ import { readOperatorConfig } from './operator-config.ts'
 import { validateProcesses } from './operator-services.ts'
 import { runOperator } from './run-operator.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'qs-run-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = directoryOfFile()
 const members = join(root, 'members')
 mkdirSync(members)
 

@@ -1,22 +1,16 @@
 /** Data directories that another process has, or had. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { it as base } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
 import { takeOver } from './take-over.ts'
 
 const clock = createSystemClock()
-let root: string
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'qs-take-'))
-})
-afterEach(() => rm(root, { recursive: true }))
+const it = base.extend('root', ({ directory }) => directory)
 
-it('a directory is taken once, and again when it was given back', async () => {
+it('a directory is taken once, and again when it was given back', async ({ root }) => {
   const directory = dataDirectory(root)
   {
     await using _taken = await takeOver(directory, clock)
@@ -27,7 +21,9 @@ it('a directory is taken once, and again when it was given back', async () => {
   await using _again = await takeOver(directory, clock)
 })
 
-it('a directory of a process that was killed is free, and of one that hangs is not', async () => {
+it('a directory of a process that was killed is free, and of one that hangs is not', async ({
+  root,
+}) => {
   const directory = dataDirectory(root)
   const program = `require('node:net').createServer().listen('run.sock', () => console.log('listens'))`
   const other = spawn(process.execPath, ['-e', program], { cwd: root })

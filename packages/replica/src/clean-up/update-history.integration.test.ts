@@ -1,6 +1,7 @@
 import { type EntryResult, partyParticipant } from '@quorumscan/model'
-import { createManualClock, startRedis } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { createManualClock } from '@quorumscan/testkit'
+import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { PRUNED_FIELD } from '../ingest/plan-histories.ts'
 import { openReplica, type Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
@@ -42,8 +43,7 @@ it('the log of these tests has contracts of every kind', () => {
   expect([...lives.values()].some((life) => life.archived === undefined)).toBe(true)
 })
 
-it('an archival is found by its contract until it is pruned, over restarts', async () => {
-  await using redis = await startRedis()
+it('an archival is found by its contract until it is pruned, over restarts', async ({ redis }) => {
   const connection = redis.connect()
   const follow = async (upTo: number, batch: number) => {
     const clock = createManualClock(ledger.head().recordTime)

@@ -1,25 +1,30 @@
 import { acceptRequestCommand, genesisDelta, type LogEntry, WorkingState } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
-import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { itWithRedis } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { fetchCells } from '../reads/cells.ts'
 import { createLayout } from '../storage/layout.ts'
 import { loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
 import { type HeadState, writeSteps } from './store.ts'
 
-let server: TestRedis
-let redis: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  redis = server.connect()
-})
-afterAll(async () => {
-  redis?.disconnect()
-  await server?.[Symbol.asyncDispose]()
-})
-
+const it = itWithRedis.extend(
+  'interpretCounted',
+  ({ connection }) =>
+    async (headState: HeadState, entries: readonly LogEntry[], scenario: Scenario) => {
+      const state = new CountingState()
+      let fetches = 0
+      const steps = await interpretBatch(entries, headState.head, {
+        ...scenario.network,
+        state,
+        fetch: (keys) => {
+          fetches++
+          return fetchCells({ redis: connection, layout: createLayout(scenario.network) }, keys)
+        },
+      })
+      return { steps, fetches, looks: state.looks }
+    },
+)
 /** Counts how often an entry is looked at: every interpretation of a submission asks whether it was seen. */
 class CountingState extends WorkingState {
   looks = 0
@@ -29,27 +34,12 @@ class CountingState extends WorkingState {
   }
 }
 
-async function interpretCounted(
-  headState: HeadState,
-  entries: readonly LogEntry[],
-  scenario: Scenario,
-) {
-  const state = new CountingState()
-  let fetches = 0
-  const steps = await interpretBatch(entries, headState.head, {
-    ...scenario.network,
-    state,
-    fetch: (keys) => {
-      fetches++
-      return fetchCells({ redis, layout: createLayout(scenario.network) }, keys)
-    },
-  })
-  return { steps, fetches, looks: state.looks }
-}
-
 const { signal } = new AbortController()
 
-it('steps of many parties side by side share a few round trips', async () => {
+it('steps of many parties side by side share a few round trips', async ({
+  connection,
+  interpretCounted,
+}) => {
   const scenario = new Scenario()
   const actors = Array.from({ length: 20 }, (_, index) => scenario.actor(`party-${index}`, 'one'))
   for (const actor of actors) scenario.tap(actor, '200')
@@ -66,23 +56,24 @@ it('steps of many parties side by side share a few round trips', async () => {
       }),
     )
   const layout = createLayout(scenario.network)
-  await redis.flushall()
-  const headState = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const headState = await loadOrStart(connection, { ...scenario.network, layout }, signal)
   const entries = scenario.ledger.entries()
   const first = await interpretCounted(headState, entries.slice(0, setUp), scenario)
-  await writeSteps(redis, headState, { steps: first.steps, layout, signal })
+  await writeSteps(connection, headState, { steps: first.steps, layout, signal })
   const { steps, fetches } = await interpretCounted(headState, entries.slice(setUp), scenario)
   expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
   expect(fetches).toBeLessThanOrEqual(10)
 })
 
-it('entries that all build on the one before cost work in proportion to their number', async () => {
+it('entries that all build on the one before cost work in proportion to their number', async ({
+  connection,
+  interpretCounted,
+}) => {
   const scenario = new Scenario()
   for (let index = 0; index < 10; index++)
     scenario.register(scenario.actor(`party-${index}`, 'one'), `name-${index}.unverified.ns`)
   const layout = createLayout(scenario.network)
-  await redis.flushall()
-  const headState = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const headState = await loadOrStart(connection, { ...scenario.network, layout }, signal)
   const entries = scenario.ledger.entries()
   const { steps, fetches, looks } = await interpretCounted(headState, entries, scenario)
   expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)

@@ -1,3 +1,4 @@
+import { submissionOf } from '@quorumscan/ledger/testing'
 import type { Submission } from '@quorumscan/model'
 import { expect, it } from 'vitest'
 import { createLookahead } from './lookahead.ts'
@@ -7,23 +8,12 @@ const PARTY = `alice::1220${'ab'.repeat(32)}`
 
 function submissionNaming(first: number, count: number): Submission {
   const inputs = Array.from({ length: count }, (_, index) => idOf(first + index))
-  return {
-    genesis: '00'.repeat(32),
-    participant: '00'.repeat(32),
-    id: '00'.repeat(16),
-    notAfter: 0,
-    userId: 'user',
+  return submissionOf({
     actAs: [PARTY],
-    readAs: [],
-    commandId: 'command',
-    submissionId: '',
-    workflowId: '',
-    deduplication: { kind: 'duration', micros: 0 },
     commands: [
       { kind: 'exercise', template: '', contractId: idOf(0), choice: '', argument: { inputs } },
     ],
-    disclosed: [],
-  }
+  })
 }
 
 const lookaheadOver = (submissions: readonly Submission[]) =>

@@ -1,8 +1,8 @@
 import { tapCommand, WorkingState } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { type Offset, participantOfKey } from '@quorumscan/model'
-import { startRedis } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { loadOrStart } from '../ingest/genesis.ts'
 import { interpretBatch } from '../ingest/interpret-batch.ts'
 import { writeSteps } from '../ingest/store.ts'
@@ -12,8 +12,9 @@ import { readCompletions } from './completions.ts'
 
 const { signal } = new AbortController()
 
-it('a participant finds what became of its own submissions, where they stand in the log', async () => {
-  await using server = await startRedis()
+it('a participant finds what became of its own submissions, where they stand in the log', async ({
+  redis: server,
+}) => {
   const redis = server.connect()
   const scenario = new Scenario()
   const alice = scenario.actor('alice')

@@ -1,6 +1,7 @@
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
 import { openReplica } from '../replica.ts'
 import { createLayout } from '../storage/layout.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
@@ -68,9 +69,8 @@ it.each([1_000, 3])(
   },
 )
 
-it('of each key no more than the limit is read', async () => {
+it('of each key no more than the limit is read', async ({ redis }) => {
   const scenario = growRandomLog('joined', 20)
-  await using redis = await startRedis()
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(genesis.recordTime)
   await using replica = await openReplica({

@@ -1,10 +1,10 @@
 import { sha256Hex } from '@quorumscan/base'
 import type { LogEntry, PeerSnapshot } from '@quorumscan/ledger'
-import { startRedis } from '@quorumscan/testkit'
+import { createSeededIntegers, startRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { naiveStates } from '../testing/naive-state.ts'
-import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
+import { growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
 import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
 

@@ -1,34 +1,56 @@
 import { fromHex, sha256, utf8 } from '@quorumscan/base'
 import { formatEventId } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
-import {
-  createManualClock,
-  HOUR_MICROS,
-  startRedis,
-  type TestRedis,
-  untilTrue,
-} from '@quorumscan/testkit'
+import { createManualClock, HOUR_MICROS, untilTrue } from '@quorumscan/testkit'
+import { type FixturesOf, itWithRedis } from '@quorumscan/testkit/fixtures'
 import { type ActivitiesPage, activitiesQuery, InvalidProof } from '@quorumscan/verifier/certified'
 import fc from 'fast-check'
-import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { openReplica, type Replica } from '../replica.ts'
 import { decodeActivity } from '../storage/activity-member.ts'
 import { activityTileKey, KEYS } from '../storage/keys.ts'
 import { ActivityOracle, growActivityLog } from '../testing/activity-log.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
 
-let redis: TestRedis
-let client: Redis
-beforeAll(async () => {
-  redis = await startRedis()
-  client = redis.connect()
-})
-afterAll(async () => {
-  client?.disconnect()
-  await redis?.[Symbol.asyncDispose]()
-})
-beforeEach(() => client.flushall())
+const it = itWithRedis
+  .extend('follow', ({ redis }) => async ({ ledger, network }: Scenario) => {
+    const clock = createManualClock(ledger.head().recordTime)
+    const replica = await openReplica({ redis: { path: redis.socketPath }, ...network, clock })
+    const log = ledger.entries()
+    let pushed = replica.head().offset
+    const ordering = createMemoryOrdering(log.slice(0, pushed), () => 90)
+    void replica.run(ordering, signal)
+    return {
+      replica,
+      clock,
+      async reach(offset: number): Promise<void> {
+        ordering.push(log.slice(pushed, offset))
+        pushed = Math.max(pushed, offset)
+        await untilTrue(`offset ${offset}`, () => replica.head().offset >= offset)
+      },
+      [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+    }
+  })
+  .extend('last', ({ connection }) => async () => {
+    const [, member] = await connection.zrangeBuffer(KEYS.activities, '-2', '-1')
+    return member as Buffer
+  })
+  .extend('put', ({ last, connection }) => async (change: (member: string) => string) => {
+    const member = await last()
+    await connection.zrem(KEYS.activities, member)
+    await connection.zadd(
+      KEYS.activities,
+      0,
+      Buffer.from(change(member.toString('latin1')), 'latin1'),
+    )
+  })
+  .extend('tile', ({ connection }) => async () => {
+    const keys = (await connection.keys('{replica}:activity-tree:0:*')).sort((a, b) =>
+      a.localeCompare(b, 'en', { numeric: true }),
+    )
+    return keys.at(-1) as string
+  })
+type Given = Pick<FixturesOf<typeof it>, 'put' | 'connection' | 'last' | 'tile'>
 
 const { signal } = new AbortController()
 /** More rows than a tile has hashes; most of them go. */
@@ -36,25 +58,6 @@ const { scenario } = growActivityLog('proven', { steps: 700, retentionMicros: HO
 scenario.ledger.advance(1_000_000)
 const oracle = new ActivityOracle(scenario)
 const end = scenario.ledger.head().offset
-
-async function follow({ ledger, network }: Scenario) {
-  const clock = createManualClock(ledger.head().recordTime)
-  const replica = await openReplica({ redis: { path: redis.socketPath }, ...network, clock })
-  const log = ledger.entries()
-  let pushed = replica.head().offset
-  const ordering = createMemoryOrdering(log.slice(0, pushed), () => 90)
-  void replica.run(ordering, signal)
-  return {
-    replica,
-    clock,
-    async reach(offset: number): Promise<void> {
-      ordering.push(log.slice(pushed, offset))
-      pushed = Math.max(pushed, offset)
-      await untilTrue(`offset ${offset}`, () => replica.head().offset >= offset)
-    },
-    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
-  }
-}
 
 /** What the replica proves of a page at a kept state, as a reader reads it. */
 async function provenPage(
@@ -87,7 +90,10 @@ describe('a page of activities', () => {
     order: fc.constantFrom('asc' as const, 'desc' as const),
   })
 
-  it('is proven at every kept state, whatever was cleaned up, also after a restart', async () => {
+  it('is proven at every kept state, whatever was cleaned up, also after a restart', async ({
+    follow,
+    connection,
+  }) => {
     expect(oracle.all().length).toBeGreaterThan(2 * 256)
     let run = await follow(scenario)
     let provenCount = 0
@@ -112,11 +118,11 @@ describe('a page of activities', () => {
     }
     expect(provenCount).toBeGreaterThan(200)
     // Tiles of rows that have gone, all but the one of the last, are gone with them.
-    const [row] = await client.zrangeBuffer(KEYS.activities, '0', '0')
+    const [row] = await connection.zrangeBuffer(KEYS.activities, '0', '0')
     const first = Math.floor((decodeActivity(row as Buffer).index as number) / 256)
     const last = Math.floor((ids.length - 1) / 256)
     expect(first).toBeGreaterThan(0)
-    const tiles = await client.keys('{replica}:activity-tree:*')
+    const tiles = await connection.keys('{replica}:activity-tree:*')
     const ofLeaves = Array.from({ length: last - first + 1 }, (_, n) =>
       activityTileKey(0, first + n),
     )
@@ -124,7 +130,9 @@ describe('a page of activities', () => {
     await run.replica[Symbol.asyncDispose]()
   })
 
-  it('of large rows ends where it has enough of them, and claims nothing about later ones', async () => {
+  it('of large rows ends where it has enough of them, and claims nothing about later ones', async ({
+    follow,
+  }) => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1000, after: null, order: 'asc' } as const
@@ -133,7 +141,7 @@ describe('a page of activities', () => {
     expect(await provenPage(run.replica, end, { ...page, after: ids.at(-1) as string })).toEqual([])
   })
 
-  it('is not given where no state is kept', async () => {
+  it('is not given where no state is kept', async ({ follow }) => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1, after: null, order: 'asc' } as const
@@ -154,54 +162,53 @@ describe('activities that were changed by hand', () => {
   scenario.ledger.advance(1_000_000)
   const end = scenario.ledger.head().offset
   const newest = { pageSize: 2, after: null, order: 'desc' } as const
-  const last = async () => {
-    const [, member] = await client.zrangeBuffer(KEYS.activities, '-2', '-1')
-    return member as Buffer
-  }
-  const put = async (change: (member: string) => string) => {
-    const member = await last()
-    await client.zrem(KEYS.activities, member)
-    await client.zadd(KEYS.activities, 0, Buffer.from(change(member.toString('latin1')), 'latin1'))
-  }
-  const tile = async () => {
-    const keys = (await client.keys('{replica}:activity-tree:0:*')).sort((a, b) =>
-      a.localeCompare(b, 'en', { numeric: true }),
-    )
-    return keys.at(-1) as string
-  }
-  const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
-    ['an amount', () => put((member) => member.replace(/"offset":"\d+"/, '"offset":"7"'))],
-    ['malformed bytes', () => put((member) => member.slice(0, 24))],
-    ['an event', () => put((member) => member.replace(/:000(\d)/, ':0009'))],
-    ['a row that is gone', async () => client.zrem(KEYS.activities, await last())],
+  const changes: readonly (readonly [string, (given: Given) => Promise<unknown>])[] = [
+    [
+      'an amount',
+      ({ put }: Given) => put((member) => member.replace(/"offset":"\d+"/, '"offset":"7"')),
+    ],
+    ['malformed bytes', ({ put }: Given) => put((member) => member.slice(0, 24))],
+    ['an event', ({ put }: Given) => put((member) => member.replace(/:000(\d)/, ':0009'))],
+    [
+      'a row that is gone',
+      async ({ connection, last }: Given) => connection.zrem(KEYS.activities, await last()),
+    ],
     [
       'a row too many',
-      async () => client.zadd(KEYS.activities, 0, `${`${end}`.padStart(16, '0')}:0099`),
+      async ({ connection }: Given) =>
+        connection.zadd(KEYS.activities, 0, `${`${end}`.padStart(16, '0')}:0099`),
     ],
-    ['a hash', async () => client.setrange(await tile(), 0, Buffer.alloc(32, 1))],
-    ['hashes that are gone', async () => client.del(await tile())],
-    ['malformed hashes', async () => client.set(await tile(), 'x')],
+    [
+      'a hash',
+      async ({ connection, tile }: Given) =>
+        connection.setrange(await tile(), 0, Buffer.alloc(32, 1)),
+    ],
+    ['hashes that are gone', async ({ connection, tile }: Given) => connection.del(await tile())],
+    ['malformed hashes', async ({ connection, tile }: Given) => connection.set(await tile(), 'x')],
   ]
 
-  it.each(changes)('are not proven, and the replica says so at once: %s', async (_what, change) => {
-    await using run = await follow(scenario)
-    await run.reach(end)
-    expect((await provenPage(run.replica, end, newest, scenario)).length).toBe(2)
-    await change()
-    const proving = run.replica.proofs.proveActivities(end, newest)
-    await expect(proving).rejects.toMatchObject({ code: 'STATE_DIVERGED' })
-    expect(run.replica.proofs.diverged()).toMatchObject({ offset: end })
-    expect(run.replica.proofs.statePoints()).toEqual([])
-  })
+  it.for(changes)(
+    'are not proven, and the replica says so at once: %s',
+    async ([_what, change], { follow, put, connection, last, tile }) => {
+      await using run = await follow(scenario)
+      await run.reach(end)
+      expect((await provenPage(run.replica, end, newest, scenario)).length).toBe(2)
+      await change({ put, connection, last, tile })
+      const proving = run.replica.proofs.proveActivities(end, newest)
+      await expect(proving).rejects.toMatchObject({ code: 'STATE_DIVERGED' })
+      expect(run.replica.proofs.diverged()).toMatchObject({ offset: end })
+      expect(run.replica.proofs.statePoints()).toEqual([])
+    },
+  )
 
-  it.each(changes)(
+  it.for(changes)(
     'are found by the scrub when no client reads them: %s',
-    async (_what, change) => {
+    async ([_what, change], { follow, put, connection, last, tile }) => {
       await using run = await follow(scenario)
       await run.reach(end)
       await run.clock.advance(60_000)
       expect(run.replica.proofs.diverged()).toBeNull()
-      await change()
+      await change({ put, connection, last, tile })
       await untilTrue('the scrub finds it', async () => {
         await run.clock.advance(1_000)
         return run.replica.proofs.diverged() !== null
@@ -209,14 +216,14 @@ describe('activities that were changed by hand', () => {
     },
   )
 
-  it.each(changes)(
+  it.for(changes)(
     'are found within two seconds of a start when no client reads them: %s',
-    async (_what, change) => {
+    async ([_what, change], { follow, connection, put, last, tile }) => {
       {
         await using run = await follow(scenario)
         await run.reach(end)
       }
-      await change()
+      await change({ put, connection, last, tile })
       await using run = await follow(scenario)
       const { replica } = run
       const isLoaded = () =>
@@ -225,24 +232,28 @@ describe('activities that were changed by hand', () => {
       for (let ms = 0; ms < 2_000; ms += 50) {
         await run.clock.advance(50)
         // What the scrub asked Redis in this step is answered before the next one.
-        for (let answers = 0; answers < 20; answers++) await client.ping()
+        for (let answers = 0; answers < 20; answers++) await connection.ping()
       }
       expect(replica.proofs.diverged()).not.toBeNull()
     },
   )
 
-  it('are found at a start where the tree cannot be made of them, until a wipe', async () => {
+  it('are found at a start where the tree cannot be made of them, until a wipe', async ({
+    follow,
+    connection,
+    tile,
+  }) => {
     {
       await using run = await follow(scenario)
       await run.reach(end)
     }
-    await client.setrange(await tile(), 0, Buffer.alloc(32, 1))
+    await connection.setrange(await tile(), 0, Buffer.alloc(32, 1))
     await using run = await follow(scenario)
     await untilTrue('it is found', () => run.replica.proofs.diverged() !== null)
   })
 })
 
-it('a proof is held against the state alone', async () => {
+it('a proof is held against the state alone', async ({ follow }) => {
   await using run = await follow(scenario)
   await run.reach(end)
   const page = { pageSize: 1, after: null, order: 'desc' } as const

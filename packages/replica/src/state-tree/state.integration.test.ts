@@ -3,36 +3,92 @@ import type { LogEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import {
   createManualClock,
+  createSeededIntegers,
   type ManualClock,
-  startRedis,
-  type TestRedis,
   untilTrue,
 } from '@quorumscan/testkit'
+import { type FixturesOf, itWithRedis } from '@quorumscan/testkit/fixtures'
 import type { StatePoint } from '@quorumscan/verifier'
 import { joinProofs, verifyRanges } from '@quorumscan/verifier/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { openReplica, type Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
 import { decodeVersions, encodeVersions } from '../storage/versions.ts'
 import { createMemoryOrdering, type MemoryOrdering } from '../testing/memory-ordering.ts'
 import { type NaiveState, naiveStates } from '../testing/naive-state.ts'
-import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
+import { growRandomLog } from '../testing/random-log.ts'
 import { pruneRange } from './prove-range.ts'
 import { createStateHistory, RECENT_MICROS } from './state-history.ts'
 
-let redis: TestRedis
-let client: ReturnType<TestRedis['connect']>
-beforeAll(async () => {
-  redis = await startRedis()
-  client = redis.connect()
-})
-afterAll(async () => {
-  client?.disconnect()
-  await redis?.[Symbol.asyncDispose]()
-})
-beforeEach(() => client.flushall())
+const it = itWithRedis
+  .extend(
+    'start',
+    ({ redis }) =>
+      async (
+        scenario: Scenario,
+        options: { readonly entries?: readonly LogEntry[]; readonly nextCut?: () => number } = {},
+      ): Promise<Running> => {
+        const clock = createManualClock(scenario.ledger.head().recordTime)
+        const { genesis, genesisHash } = scenario.network
+        const problems: Error[] = []
+        const replica = await openReplica({
+          redis: { path: redis.socketPath },
+          genesis,
+          genesisHash,
+          clock,
+          onProblem: (error) => problems.push(error),
+        })
+        const reported: StatePoint[] = []
+        replica.proofs.onStatePoint((point) => reported.push(point))
+        const ordering = createMemoryOrdering(
+          options.entries ?? scenario.ledger.entries(),
+          options.nextCut ?? (() => 40),
+        )
+        void replica.run(ordering, signal)
+        return {
+          replica,
+          ordering,
+          clock,
+          reported,
+          problems,
+          reach: (offset) => untilTrue(`offset ${offset}`, () => replica.head().offset >= offset),
+          [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+        }
+      },
+  )
+  /** What Redis holds now; the way back to it, which is a Redis that lost what came later. */
+  .extend('takeSnapshot', ({ connection }) => async (): Promise<() => Promise<void>> => {
+    const keys = await connection.keys('*')
+    const values = await Promise.all(keys.map((key) => connection.dumpBuffer(key)))
+    return async () => {
+      const step = connection.multi().flushall()
+      for (const [index, key] of keys.entries()) step.restore(key, 0, values[index] as Buffer)
+      await step.exec()
+    }
+  })
+  /** Changes the stored versions of the name, as an intruder or a broken disk would. */
+  .extend('tamper', ({ connection }) => async (how: (body: string) => string): Promise<void> => {
+    const value = (await connection.hgetBuffer(KEYS.names, NAME)) as Buffer
+    const versions = decodeVersions(value).map((version) => ({
+      ...version,
+      body: Buffer.from(how(Buffer.from(version.body).toString())),
+    }))
+    await connection.hset(KEYS.names, NAME, Buffer.from(encodeVersions(versions)))
+  })
+  .extend('tooMany', ({ connection }) => async (): Promise<void> => {
+    const value = (await connection.hgetBuffer(KEYS.names, NAME)) as Buffer
+    await connection.hset(KEYS.names, 'aa.unverified.ns', value)
+    await connection.zadd(KEYS.lex, 0, 'aa.unverified.ns')
+  })
+  /** Forgets all versions of a document but for what is not read. */
+  .extend('documentOf', ({ connection }) => async (entity: string): Promise<void> => {
+    const value = (await connection.hgetBuffer(KEYS.documents, entity)) as Buffer
+    const versions = decodeVersions(value).map((version) => ({ ...version, to: version.from + 1 }))
+    await connection.hset(KEYS.documents, entity, Buffer.from(encodeVersions(versions)))
+  })
+type Given = Pick<FixturesOf<typeof it>, 'tamper' | 'connection' | 'tooMany' | 'documentOf'>
 
 const SECOND = 1_000_000
 const { signal } = new AbortController()
@@ -44,38 +100,6 @@ type Running = AsyncDisposable & {
   readonly reported: readonly StatePoint[]
   readonly problems: readonly Error[]
   reach(offset: number): Promise<void>
-}
-
-async function start(
-  scenario: Scenario,
-  options: { readonly entries?: readonly LogEntry[]; readonly nextCut?: () => number } = {},
-): Promise<Running> {
-  const clock = createManualClock(scenario.ledger.head().recordTime)
-  const { genesis, genesisHash } = scenario.network
-  const problems: Error[] = []
-  const replica = await openReplica({
-    redis: { path: redis.socketPath },
-    genesis,
-    genesisHash,
-    clock,
-    onProblem: (error) => problems.push(error),
-  })
-  const reported: StatePoint[] = []
-  replica.proofs.onStatePoint((point) => reported.push(point))
-  const ordering = createMemoryOrdering(
-    options.entries ?? scenario.ledger.entries(),
-    options.nextCut ?? (() => 40),
-  )
-  void replica.run(ordering, signal)
-  return {
-    replica,
-    ordering,
-    clock,
-    reported,
-    problems,
-    reach: (offset) => untilTrue(`offset ${offset}`, () => replica.head().offset >= offset),
-    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
-  }
 }
 
 /** What a proof of the range says, by its verifier and by the model. */
@@ -108,10 +132,10 @@ const bound = (text: string) => Buffer.from(text)
 describe('the state of a replica', () => {
   it('is that of the model at each certifiable offset, whatever happens between batches', {
     tags: ['many-cases'],
-  }, async () => {
+  }, async ({ connection, start, takeSnapshot }) => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
-        await client.flushall()
+        await connection.flushall()
         const below = createSeededIntegers(seed)
         const scenario = growRandomLog(`state ${below(4)}`, 160)
         const log = scenario.ledger.entries()
@@ -156,7 +180,7 @@ describe('the state of a replica', () => {
               await run.reach(fed)
               break
             case 1:
-              await client.flushall()
+              await connection.flushall()
               break
             case 2:
               await snapshot()
@@ -178,17 +202,6 @@ describe('the state of a replica', () => {
   })
 })
 
-/** What Redis holds now; the way back to it, which is a Redis that lost what came later. */
-async function takeSnapshot(): Promise<() => Promise<void>> {
-  const keys = await client.keys('*')
-  const values = await Promise.all(keys.map((key) => client.dumpBuffer(key)))
-  return async () => {
-    const step = client.multi().flushall()
-    for (const [index, key] of keys.entries()) step.restore(key, 0, values[index] as Buffer)
-    await step.exec()
-  }
-}
-
 const NAME = 'a.unverified.ns'
 const BY_NAME: KeyRange = { from: bound(`n\0${NAME}\0`), to: bound(`n\0${NAME}\u0001`), limit: 1 }
 const ALL_NAMES: KeyRange = { from: bound('n\0'), to: bound('n\u0001'), limit: 1_000 }
@@ -199,21 +212,12 @@ scenario.ledger.advance(SECOND)
 const log = scenario.ledger.entries()
 const end = scenario.ledger.head()
 
-/** Changes the stored versions of the name, as an intruder or a broken disk would. */
-async function tamper(how: (body: string) => string): Promise<void> {
-  const value = (await client.hgetBuffer(KEYS.names, NAME)) as Buffer
-  const versions = decodeVersions(value).map((version) => ({
-    ...version,
-    body: Buffer.from(how(Buffer.from(version.body).toString())),
-  }))
-  await client.hset(KEYS.names, NAME, Buffer.from(encodeVersions(versions)))
-}
 const bob = (body: string) => body.replaceAll('"url":""', '"url":"https://bob.example"')
 
 describe('a value that was changed by hand', () => {
   const DIVERGED = { code: 'STATE_DIVERGED' }
 
-  it('is not proven, and the replica says so at once', async () => {
+  it('is not proven, and the replica says so at once', async ({ start, tamper }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
@@ -228,7 +232,7 @@ describe('a value that was changed by hand', () => {
     )
   })
 
-  it('is not answered to a lookup by name either', async () => {
+  it('is not answered to a lookup by name either', async ({ start, tamper }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
@@ -238,38 +242,41 @@ describe('a value that was changed by hand', () => {
     expect(run.replica.proofs.diverged()).not.toBeNull()
   })
 
-  it.each([
-    ['a body', () => tamper(bob)],
-    ['malformed bytes', () => client.hset(KEYS.names, NAME, 'none')],
-    ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
-    ['a name that is not found', () => client.zrem(KEYS.lex, NAME)],
-    ['an entry too many', () => tooMany()],
-    ['the rules', () => documentOf('AnsRules')],
-  ])('is found by the scrub when no client reads it: %s', async (_what, change) => {
-    await using run = await start(scenario)
-    await run.reach(end.offset)
-    await run.clock.advance(10_000)
-    expect(run.replica.proofs.diverged()).toBeNull()
-    await change()
-    await untilTrue('the scrub finds it', async () => {
-      await run.clock.advance(1_000)
-      return run.replica.proofs.diverged() !== null
-    })
-  })
+  it.for([
+    ['a body', ({ tamper }: Given) => tamper(bob)],
+    ['malformed bytes', ({ connection }: Given) => connection.hset(KEYS.names, NAME, 'none')],
+    ['a name that is gone', ({ connection }: Given) => connection.hdel(KEYS.names, NAME)],
+    ['a name that is not found', ({ connection }: Given) => connection.zrem(KEYS.lex, NAME)],
+    ['an entry too many', ({ tooMany }: Given) => tooMany()],
+    ['the rules', ({ documentOf }: Given) => documentOf('AnsRules')],
+  ] as const)(
+    'is found by the scrub when no client reads it: %s',
+    async ([_what, change], { start, tamper, connection, tooMany, documentOf }) => {
+      await using run = await start(scenario)
+      await run.reach(end.offset)
+      await run.clock.advance(10_000)
+      expect(run.replica.proofs.diverged()).toBeNull()
+      await change({ tamper, connection, tooMany, documentOf })
+      await untilTrue('the scrub finds it', async () => {
+        await run.clock.advance(1_000)
+        return run.replica.proofs.diverged() !== null
+      })
+    },
+  )
 
-  it.each([
-    ['a body', () => tamper(bob)],
-    ['malformed bytes', () => client.hset(KEYS.names, NAME, 'none')],
-    ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
-    ['the rules', () => documentOf('AnsRules')],
-  ])(
+  it.for([
+    ['a body', ({ tamper }: Given) => tamper(bob)],
+    ['malformed bytes', ({ connection }: Given) => connection.hset(KEYS.names, NAME, 'none')],
+    ['a name that is gone', ({ connection }: Given) => connection.hdel(KEYS.names, NAME)],
+    ['the rules', ({ documentOf }: Given) => documentOf('AnsRules')],
+  ] as const)(
     'is found at a start, and every start from then on, until a wipe: %s',
-    async (_what, change) => {
+    async ([_what, change], { start, connection, tamper, tooMany, documentOf }) => {
       {
         await using run = await start(scenario)
         await run.reach(end.offset)
       }
-      await change()
+      await change({ tamper, connection, tooMany, documentOf })
       const later = {
         offset: end.offset + 1,
         recordTime: end.recordTime + SECOND,
@@ -284,7 +291,7 @@ describe('a value that was changed by hand', () => {
       }
       await using run = await start(scenario, { entries: [...log, later] })
       await untilTrue('it is found again', () => run.replica.proofs.diverged() !== null)
-      await client.flushall()
+      await connection.flushall()
       run.ordering.push([{ ...later, offset: later.offset + 1, recordTime: later.recordTime + 1 }])
       await untilTrue('it is whole again', () => run.replica.proofs.diverged() === null)
       await run.reach(later.offset + 1)
@@ -295,21 +302,8 @@ describe('a value that was changed by hand', () => {
   )
 })
 
-async function tooMany(): Promise<void> {
-  const value = (await client.hgetBuffer(KEYS.names, NAME)) as Buffer
-  await client.hset(KEYS.names, 'aa.unverified.ns', value)
-  await client.zadd(KEYS.lex, 0, 'aa.unverified.ns')
-}
-
-/** Forgets all versions of a document but for what is not read. */
-async function documentOf(entity: string): Promise<void> {
-  const value = (await client.hgetBuffer(KEYS.documents, entity)) as Buffer
-  const versions = decodeVersions(value).map((version) => ({ ...version, to: version.from + 1 }))
-  await client.hset(KEYS.documents, entity, Buffer.from(encodeVersions(versions)))
-}
-
 describe('proofs', () => {
-  it('are returned at recent certifiable offsets only', async () => {
+  it('are returned at recent certifiable offsets only', async ({ start }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const points = run.replica.proofs.statePoints().map(({ offset }) => offset)
@@ -336,7 +330,7 @@ describe('proofs', () => {
     })
   })
 
-  it('are made once, however many ask for the same at one moment', async () => {
+  it('are made once, however many ask for the same at one moment', async ({ start }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const ask = () => run.replica.proofs.proveRanges(end.offset, [BY_NAME, ALL_NAMES])

@@ -1,4 +1,5 @@
 /** A log full of activities of all kinds, grown from a seed, and the slow and obvious way to read them. */
+
 import {
   acceptTransferCommand,
   activityRowsOf,
@@ -13,9 +14,9 @@ import {
 } from '@quorumscan/ledger'
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
 import type { Micros, Offset, PartyId } from '@quorumscan/model'
+import { createSeededIntegers } from '@quorumscan/testkit'
 import type { ActivityPage } from '../reads/activity-reads.ts'
 import { HORIZON_MICROS } from '../storage/timeline.ts'
-import { createSeededIntegers } from './random-log.ts'
 
 const SECOND_MICROS = 1_000_000
 /** A round closes every five minutes, so that most logs have mints. */

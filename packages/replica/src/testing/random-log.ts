@@ -1,5 +1,6 @@
 /** A log with everything that a ledger meets, grown from a seed: the same seed gives the same bytes. */
-import { sha256, toHex, utf8 } from '@quorumscan/base'
+
+import { utf8 } from '@quorumscan/base'
 import {
   acceptRequestCommand,
   advanceRoundsCommand,
@@ -23,6 +24,7 @@ import {
 } from '@quorumscan/ledger'
 import { type Actor, Scenario } from '@quorumscan/ledger/testing'
 import type { Command } from '@quorumscan/model'
+import { createSeededIntegers } from '@quorumscan/testkit'
 
 const SECOND_MICROS = 1_000_000
 
@@ -34,13 +36,6 @@ const QUICK_RULES = {
     requestLifetimeMicros: 60 * SECOND_MICROS,
   },
   coin: { tickMicros: 45 * SECOND_MICROS },
-}
-
-/** Integers from 0 and below `bound`, decided by a text. */
-export function createSeededIntegers(seed: string): (bound: number) => number {
-  let count = 0
-  return (bound) =>
-    Number.parseInt(toHex(sha256(utf8(`${seed} ${count++}`))).slice(0, 12), 16) % bound
 }
 
 /** The scenario whose ledger holds the log, its results and the state at its end. */

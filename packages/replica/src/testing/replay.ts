@@ -3,7 +3,12 @@ import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
 import { partyParticipant } from '@quorumscan/model'
-import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import {
+  createManualClock,
+  createSeededIntegers,
+  startRedis,
+  type TestRedis,
+} from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { cleanUpActivities } from '../clean-up/activity-clean-up.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
@@ -11,7 +16,7 @@ import { loadHeadState } from '../ingest/store.ts'
 import { openReplica } from '../replica.ts'
 import { dumpReplica } from './dump.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
-import { createSeededIntegers, growRandomLog } from './random-log.ts'
+import { growRandomLog } from './random-log.ts'
 
 /** Entries between two faults, at most. */
 const FAULT_DISTANCE_MAX = 80

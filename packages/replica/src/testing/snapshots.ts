@@ -14,7 +14,12 @@ import {
 } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
 import type { Offset } from '@quorumscan/model'
-import { createManualClock, DAY_MICROS, type TestRedis } from '@quorumscan/testkit'
+import {
+  createManualClock,
+  createSeededIntegers,
+  DAY_MICROS,
+  type TestRedis,
+} from '@quorumscan/testkit'
 import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { loadHeadState } from '../ingest/store.ts'
@@ -23,7 +28,6 @@ import { createStateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { createLayout } from '../storage/layout.ts'
 import { growActivityLog } from './activity-log.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
-import { createSeededIntegers } from './random-log.ts'
 import { settledDump } from './replay.ts'
 
 const SECOND_MICROS = 1_000_000

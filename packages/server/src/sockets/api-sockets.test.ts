@@ -3,44 +3,43 @@ import { once } from 'node:events'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { Type } from 'typebox'
-import { afterEach, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { buildServer } from '../server.ts'
 import { type ApiSocket, apiSocketDialect } from './api-sockets.ts'
 import { mountSockets, type SocketDialect } from './mount.ts'
 
-let closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.toReversed()) await close()
-  closers = []
-})
+const it = base.extend(
+  'start',
+  ({ resources }) =>
+    async (open: ApiSocket['open'], bounds: Partial<SocketDialect> = {}) => {
+      const lines: string[] = []
+      const logger = createLogger({
+        name: 'test',
+        level: 'info',
+        stream: { write: (line) => lines.push(line) },
+      })
+      const clock = createManualClock()
+      const rateLimit = { unitsPerSecond: 10 }
+      const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit, clock, logger })
+      const sockets = [{ path: '/v0/stream', request, open }] as const
+      const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
+      mountSockets(app, { dialects: [{ ...dialect, ...bounds }], clock })
+      const url = (await app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
+      resources.onClose(() => app.close())
+      const connect = (path = '/v0/stream') => {
+        const socket = new WebSocket(`${url}${path}`, { headers: { 'x-request-id': 'req-7' } })
+        socket.on('error', () => {}) // A refusal is a status.
+        resources.onClose(() => socket.terminate())
+        return socket
+      }
+      return { lines, clock, connect }
+    },
+)
 
 const request = Type.Object({ size: Type.Integer({ minimum: 1 }) })
-
-async function start(open: ApiSocket['open'], bounds: Partial<SocketDialect> = {}) {
-  const lines: string[] = []
-  const logger = createLogger({
-    name: 'test',
-    level: 'info',
-    stream: { write: (line) => lines.push(line) },
-  })
-  const clock = createManualClock()
-  const rateLimit = { unitsPerSecond: 10 }
-  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit, clock, logger })
-  const sockets = [{ path: '/v0/stream', request, open }] as const
-  const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
-  mountSockets(app, { dialects: [{ ...dialect, ...bounds }], clock })
-  const url = (await app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
-  closers.push(() => app.close())
-  const connect = (path = '/v0/stream') => {
-    const socket = new WebSocket(`${url}${path}`, { headers: { 'x-request-id': 'req-7' } })
-    socket.on('error', () => {}) // A refusal is a status.
-    closers.push(() => socket.terminate())
-    return socket
-  }
-  return { lines, clock, connect }
-}
 
 /** The last frame and the close of a socket that is sent this first. */
 async function answerTo(socket: WebSocket, first: string) {
@@ -68,7 +67,9 @@ const echo: ApiSocket['open'] = async ({ request }) =>
     yield [JSON.stringify(request)]
   })()
 
-it('a path is served at the root, below the prefix and with a double slash; no other is', async () => {
+it('a path is served at the root, below the prefix and with a double slash; no other is', async ({
+  start,
+}) => {
   const { connect } = await start(echo)
   for (const path of ['/v0/stream', '/api/test/v0/stream', '//v0/stream?x=1'])
     expect(await answerTo(connect(path), '{"size":2,"more":true}')).toEqual({
@@ -81,7 +82,7 @@ it('a path is served at the root, below the prefix and with a double slash; no o
   })
 })
 
-it('an invalid first frame is refused like a body, and nothing else follows', async () => {
+it('an invalid first frame is refused like a body, and nothing else follows', async ({ start }) => {
   const { connect, lines } = await start(echo)
   for (const [first, code, path] of [
     ['{', 'MALFORMED_BODY', undefined],
@@ -97,7 +98,7 @@ it('an invalid first frame is refused like a body, and nothing else follows', as
   expect(lines.filter((line) => line.includes('err'))).toEqual([])
 })
 
-it('a frame in too many fragments is refused before it is complete', async () => {
+it('a frame in too many fragments is refused before it is complete', async ({ start }) => {
   const { connect } = await start(echo)
   const inFragments = async (count: number) => {
     const socket = connect()
@@ -112,9 +113,9 @@ it('a frame in too many fragments is refused before it is complete', async () =>
   expect(await inFragments(70)).toBe(1008)
 })
 
-it.each(['ping', 'message'])(
+it.for(['ping', 'message'])(
   'ends a connection that sends one %s after another, unless slowly',
-  async (kind) => {
+  async (kind, { start }) => {
     const { clock, connect } = await start(async ({ signal }) =>
       (async function* () {
         yield ['1']
@@ -145,7 +146,9 @@ it.each(['ping', 'message'])(
   },
 )
 
-it('no client has more sockets than its share, and a closed one frees its slot', async () => {
+it('no client has more sockets than its share, and a closed one frees its slot', async ({
+  start,
+}) => {
   const { clock, connect } = await start(
     async ({ signal }) =>
       (async function* () {
@@ -168,7 +171,9 @@ it('no client has more sockets than its share, and a closed one frees its slot',
   await once(connect(), 'open')
 })
 
-it('a client pays for opening and for what the stream charges, from the budget of its requests', async () => {
+it('a client pays for opening and for what the stream charges, from the budget of its requests', async ({
+  start,
+}) => {
   const { clock, connect } = await start(async ({ charge }) => {
     charge(30)
     return (async function* () {
@@ -185,7 +190,7 @@ it('a client pays for opening and for what the stream charges, from the budget o
   await once(connect(), 'open')
 })
 
-it('a defect is reported without its reason, which the log has', async () => {
+it('a defect is reported without its reason, which the log has', async ({ start }) => {
   const { lines, connect } = await start(async () => {
     throw new Error('the secret reason')
   })
@@ -195,7 +200,7 @@ it('a defect is reported without its reason, which the log has', async () => {
   expect(lines.join()).toContain('the secret reason')
 })
 
-it('an error after elements comes after them', async () => {
+it('an error after elements comes after them', async ({ start }) => {
   const { connect } = await start(async () =>
     (async function* () {
       yield ['1', '2']
