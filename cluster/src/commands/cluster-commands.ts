@@ -51,8 +51,8 @@ const UP_NUMBERS = [
   ['--nodes <n>', 'super-validators (default: 4)', 1, NODE_COUNT_MAX, undefined],
   ['--base-port <port>', 'first port; 0: any free ports (default: 4600)', 0, 65_000, undefined],
   ['--rate-limit <units>', 'units per second and client', 1, 10_000_000, LOCAL_RATE_LIMIT],
-  ['--disk-free-min <MiB>', 'free disk that names need', 0, 1_048_576, DISK_FREE_MIB_MIN],
-  ['--log-keep <seconds>', 'log kept before a snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
+  ['--disk-free-min <MiB>', 'refuse entries below this free disk', 0, 1_048_576, DISK_FREE_MIB_MIN],
+  ['--log-keep <seconds>', 'log before newest snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
 ] as const
 
 /** The additions of the cluster to the program. */

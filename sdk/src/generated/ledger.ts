@@ -1122,13 +1122,13 @@ export interface components {
         };
         /** @description A refusal. */
         JsCantonError: {
-            /** @description UPPER_SNAKE, permanent; `NA` if only the log has the reason. */
+            /** @description UPPER_SNAKE, permanent; `NA` if only the log of the process has the reason. */
             code: string;
             /** @description A sentence for a person. */
             cause: string;
             /** @description The submission id, of errors of submissions. */
             correlationId: string | null;
-            /** @description The id of the request in the log. */
+            /** @description The id of the request in the log of the process. */
             traceId: string | null;
             /** @description Facts about the error. */
             context: {
