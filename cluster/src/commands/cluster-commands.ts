@@ -193,7 +193,7 @@ function addCommands(context: CommandContext): void {
     (options: Common) => demo(options, clock),
   )
 
-  command('logs', 'show the latest lines of a log')
+  command('logs', 'show the latest lines of the log file of a process')
     .argument('<process>', 'sv-1 …, validator, synchronizer, control; sv-1.redis for its Redis')
     .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_DEFAULT)
     .option('-f, --follow', 'also show new lines, until interrupted')
@@ -224,7 +224,7 @@ function logFileOf(directory: DataDirectory, name: string): string {
   throw new UsageError(
     known.length === 0
       ? `${directory.path} has no logs: start a cluster with \`quorumscan up\``
-      : `${name} has no log; the logs are ${known.sort().join(', ')}`,
+      : `${name} has no log file; the log files are ${known.sort().join(', ')}`,
   )
 }
 

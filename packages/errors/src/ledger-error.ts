@@ -9,7 +9,7 @@ type Resource = readonly [type: string, name: string]
 
 /** Longer texts are cut (§L7.1). */
 const CAUSE_LENGTH_MAX = 512
-/** `code`, `errorCategory` and sentence of an error whose reason only the log has (§L6.3). */
+/** `code`, `errorCategory` and sentence of an error whose reason the process only logs (§L6.3). */
 const REDACTED_CODE = 'NA'
 const REDACTED_CATEGORY = -1
 const REDACTED_CAUSE = 'A security-sensitive error has been received'
