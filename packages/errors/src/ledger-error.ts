@@ -16,7 +16,7 @@ const REDACTED_CAUSE = 'A security-sensitive error has been received'
 
 /**
  * A refusal of the ledger interface. `message` goes to the caller as `cause`, unless the category is
- * redacted: then it is for the log alone, as `options.cause` always is.
+ * redacted: then it is only logged, as `options.cause` always is.
  */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
