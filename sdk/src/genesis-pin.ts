@@ -1,4 +1,4 @@
-/** The pin of a network: the hash of its genesis document. */
+/** The option `genesis`: the hash of the genesis document, or the document. It determines which network is trusted. */
 import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 
 const HASH = /^[0-9a-f]{64}$/
@@ -14,7 +14,7 @@ export function assertPin(pin: unknown): void {
   throw invalidArgument(message)
 }
 
-/** A document that was served or passed in is not the pinned one. */
+/** A document that was served or passed in does not have the expected hash. */
 export function wrongGenesis(message: string, cause?: unknown): QuorumscanError {
   return failure('WRONG_GENESIS', message, { cause })
 }

@@ -201,7 +201,7 @@ async function untilReady(
   })
   const failed = once(child, 'exit').then(
     ([code]) => {
-      throw clusterFailed(`quorumscan ended with ${code} before the cluster was ready:\n${output}`)
+      throw clusterFailed(`quorumscan exited with ${code} before the cluster was ready:\n${output}`)
     },
     (cause: unknown) => {
       const message = 'The quorumscan command is missing: install it, or pass `command`.'

@@ -141,7 +141,7 @@ function describeFuture(members: readonly MemberFile[], aheadMicros: Micros): st
   )
 }
 
-/** A genesis has no validators, whose files are in the same directory. */
+/** The directory may also contain member files of validators, which a genesis does not name. */
 function describeLeftOut(members: readonly MemberFile[]): readonly string[] {
   const names = members.filter(({ role }) => role === 'validator').map(({ name }) => name)
   return names.length === 0

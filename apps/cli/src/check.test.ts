@@ -31,8 +31,8 @@ it('names the node that lags, by how much and since when', () => {
     ...honest.map(({ node }) => `  ${node}    ${root}`),
     '  sv-4    lags by 220: at offset 32 since 2023-11-14T22:13:20.000000Z',
     'A node that lags is catching up, is cut off from the log, or stopped signing',
-    'because its replica differs from the log. `quorumscan status` and its log show',
-    'which. Run this again when it has caught up.',
+    'because its replica differs from the log. `quorumscan status` and its log file',
+    'show which. Run this again when it has caught up.',
   ])
   expect(json).toMatchObject({ equal: false })
 })

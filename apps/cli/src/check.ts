@@ -21,14 +21,14 @@ const NO_STATE =
 const SILENT =
   'Check that the nodes that did not answer run, and that their addresses are right. Then run this again.'
 const EQUIVOCATES =
-  'A node that signed two states for one offset is faulty or lies. Keep its log as evidence, and ask its operator. ' +
-  'The others work without it.'
+  'A node that signed two states for one offset is faulty or lies. Keep its log file as evidence, and ask its ' +
+  'operator. The others work without it.'
 const LAGS =
   'A node that lags is catching up, is cut off from the log, or stopped signing because its replica differs from the ' +
-  'log. `quorumscan status` and its log show which. Run this again when it has caught up.'
+  'log. `quorumscan status` and its log file show which. Run this again when it has caught up.'
 const DIFFER =
-  'Replicas differ if software or a disk is at fault. Keep the logs. Then wipe the replicas that fewer nodes agree ' +
-  'with, so that they are rebuilt from the log.'
+  'Replicas differ if software or a disk is at fault. Keep the log files. Then wipe the replicas that fewer nodes ' +
+  'agree with, so that they are rebuilt from the log.'
 
 export function addCheckCommand({ command, clock, cluster, exitWith }: CommandContext): void {
   ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))

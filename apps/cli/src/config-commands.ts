@@ -41,10 +41,10 @@ export function addConfigCommands({ command, group, clock, cluster }: CommandCon
     .addHelpText(
       'after',
       `
-Without --key it confirms for all super-validators whose keys are in the data
-directory. With --key it confirms for one of them: each operator runs the same
-command, and the change is in force when a quorum has confirmed it. It replaces
-the rules that this super-validator confirmed before.`,
+Without --key it confirms for a quorum of the super-validators, with their keys
+in the data directory. With --key it confirms for one of them: each operator
+runs the same command, and the change is in force when a quorum has confirmed
+it. It replaces the rules that this super-validator confirmed before.`,
     )
     .action(async (changes: string[], options: MemberFlags) => {
       const change = parseConfigChange(changes)

@@ -49,7 +49,7 @@ export async function proposalsFor(options: MemberFlags, cluster: LocalCluster) 
   return readProposals(apiOf(node.url))
 }
 
-/** Votes for a version of the protocol. Returns the proposals of its node once the vote shows there. */
+/** Votes for a version of the protocol. Returns the proposals of its node once the vote shows there, or after 2 s. */
 export async function voteForOne(
   options: MemberFlags,
   vote: { readonly version: number; readonly notBefore: string | null },

@@ -14,7 +14,7 @@ function thrownBy(work: () => unknown): unknown {
   throw new Error('nothing was thrown')
 }
 
-it('tells what could not be done, what made no sense and who said nothing apart', () => {
+it('gives a failure, an invalid command line and a missing reply different exit statuses', () => {
   const errors = [
     new Error('a bug'),
     new CommandError('no'),

@@ -22,8 +22,8 @@ export type RepairTexts = {
 export async function repairLogOfOperator(options: Parameters<typeof repairOperatorLog>[0]) {
   return reportRepair(await repairOperatorLog(options), {
     reasonOf: ({ refusal }) => reasonForOperator(refusal),
-    notApplied: 'When it sent its stored groups, no super-validator had applied',
-    alsoApplied: 'A validator that has reports LOG_REGRESSED: restore it from a backup of its own.',
+    notApplied: 'According to the files, no super-validator had applied',
+    alsoApplied: 'A validator that applied more reports LOG_REGRESSED. Restore it from its own backup.',
     cut: 'The same command with --cut',
     next: ['`quorumscan run synchronizer` starts it.'],
   })
@@ -108,7 +108,7 @@ function reasonForOperator(refusal: RepairRefusal): string {
   switch (refusal.kind) {
     case 'too-few':
       return (
-        `${refusal.needed} super-validators must provide what they keep of the log, and no file is of ${namesOf(refusal.silent)}. ` +
+        `${refusal.needed} super-validators must provide their stored groups; the files of ${namesOf(refusal.silent)} are missing. ` +
         'Ask them for the file that `backup sv --log` writes, and name all files after `--log`.'
       )
     case 'another-log':

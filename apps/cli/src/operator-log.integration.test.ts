@@ -145,7 +145,7 @@ it('what is damaged, and an end that is lost, are refilled from what n - f super
   const few = await type('repair', '--log', ...two)
   expect(few.code).toBe(1)
   expect(few.text).toContain(
-    'Nothing was changed: 3 super-validators must provide what they keep of the log, and no file is of sv-3 and sv-4.',
+    'Nothing was changed: 3 super-validators must provide their stored groups; the files of sv-3 and sv-4 are missing.',
   )
   const three = [
     await sent('sv-1', 5, END + 5),

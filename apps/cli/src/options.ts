@@ -65,7 +65,7 @@ export function wrap(prose: string): string[] {
   const indent = /^ */.exec(text)?.[0] ?? ''
   const lines: string[] = []
   let line = ''
-  // Each with what is before it, which is more than a blank in a table.
+  // Each word with the spaces before it: in a table these are several.
   for (const word of text.trimStart().match(/\s*(`[^`]*`|\S)+/g) ?? []) {
     if (indent.length + line.length + word.length > COLUMNS) {
       lines.push(line)

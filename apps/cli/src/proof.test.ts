@@ -53,11 +53,11 @@ describe('a certified document', () => {
     const page = vector('the next page of activities')
     const { begin_after_id: after } = page.request.parameters
     const known = await judge(JSON.stringify(keptOf(page)))
-    expect(known.text).toContain(`activities, oldest first, after ${after}: 2 next to each other`)
+    expect(known.text).toContain(`activities, oldest first, after ${after}: 2 (consecutive)`)
     const end = await judge(JSON.stringify(keptOf(vector('no activities after the last'))))
     expect(end.text).toMatch(/activities, oldest first, after .*: none/)
     const newest = await judge(JSON.stringify(keptOf(vector('the newest activities'))))
-    expect(newest.text).toContain('activities, newest first: 2 next to each other')
+    expect(newest.text).toContain('activities, newest first: 2 (consecutive)')
     const { activities } = page.answer as { activities: readonly { event_id: string }[] }
     const shown = await judge(page.document)
     expect(shown.json).toMatchObject({

@@ -183,7 +183,7 @@ function activityLines({ parameters }: CanonicalRequest, { activities }: Activit
   const { begin_after_id: after, sort_order: order } = parameters
   const direction = order === 'asc' ? 'oldest first' : 'newest first'
   const bound = after === null ? '' : `, ${order === 'asc' ? 'after' : 'before'} ${after}`
-  const count = activities.length === 0 ? 'none' : `${activities.length} next to each other`
+  const count = activities.length === 0 ? 'none' : `${activities.length} (consecutive)`
   return [printable(`activities, ${direction}${bound}: ${count}`), ...listed(activities)]
 }
 

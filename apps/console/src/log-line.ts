@@ -1,6 +1,6 @@
 import { clockTime } from './time.ts'
 
-/** A line of a log in readable form, and whether it reports a problem. */
+/** A line of a log file in readable form, and whether it reports a problem. */
 export function logLineOf(line: string): { readonly text: string; readonly isTrouble: boolean } {
   const plain = { text: line, isTrouble: /\b(error|fatal)\b/i.test(line) }
   if (!line.startsWith('{')) return plain

@@ -1,18 +1,18 @@
 /** The parts of the cluster that work, and how many further failures each tolerates. */
 import type { Status } from './api.ts'
-import { type Headline, headlinesOf, liarsOf } from './budgets.ts'
+import { type Headline, headlinesOf, liarsOf } from './headlines.ts'
 
 export function Strip({ status }: { readonly status: Status }) {
   const liars = liarsOf(status)
   return (
     <section className="strip" aria-label="State of the quorum">
-      <ul className="budgets" aria-live="assertive">
+      <ul className="headlines" aria-live="assertive">
         {headlinesOf(status).map(({ label, tone, verdict, detail, meter }) => (
-          <li key={label} className={`budget ${tone}`} aria-label={label}>
-            <p className="budget-label">{label}</p>
-            <p className="budget-title">{verdict}</p>
+          <li key={label} className={`headline ${tone}`} aria-label={label}>
+            <p className="headline-label">{label}</p>
+            <p className="headline-title">{verdict}</p>
             {meter && <Meter {...meter} />}
-            <p className="budget-detail">{detail}</p>
+            <p className="headline-detail">{detail}</p>
           </li>
         ))}
       </ul>

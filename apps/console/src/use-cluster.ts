@@ -1,7 +1,7 @@
 /** Follows the state of the cluster while the page is open. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
-import { unknownOf } from './budgets.ts'
+import { unknownOf } from './headlines.ts'
 import { every } from './time.ts'
 
 /** Ten minutes of samples; the control plane keeps no more. */

@@ -75,7 +75,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         const { signal } = background
         const publisher = { ...app, ledger, submitter, isLive, party, scanKey, signal }
         const work = publishAddress(publisher, url)
-        background.run('publishing the address ended', work)
+        background.run('could not publish the address of the node; the process ends', work)
       },
     }
   })

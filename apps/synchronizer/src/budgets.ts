@@ -19,7 +19,7 @@ type RateBudget = ReturnType<typeof createRateBudget>
 /** The number of anonymous addresses that are served at full rate at once. */
 const ANONYMOUS_MAX = 4
 const ALL = 'all'
-/** An address that asked within it, or in the span before, has a share. */
+/** An address that submitted in the current span or the one before has a share. */
 const SPAN_MS = 1000
 /** Addresses that each span remembers: beyond them a share is less than an entry costs, anyway. */
 const SHARES_MAX = 10_000

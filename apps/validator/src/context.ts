@@ -112,7 +112,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
     background.run(
-      'the registration of the operator ended',
+      'could not register the operator; the process ends',
       registration.registerOperator(background.signal),
     )
     return {

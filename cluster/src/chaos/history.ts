@@ -35,7 +35,7 @@ export type ReadOutcome =
       readonly kind: 'answered'
       readonly offset: number
       readonly entry: CertifiedEntry | null
-      /** Nodes that answered in time, and otherwise (D-40). */
+      /** Nodes that answered in time, with a different answer (D-40). */
       readonly dissented: readonly string[]
     }
   /** The proxy refused, or a reader of proofs received no proof. It is not a statement about the name. */

@@ -25,7 +25,7 @@ const LOOKUP_TIMEOUT_MS = 5000
 /** Most clients read by votes. */
 const PROXIED = ['weak', 'strong', 'weak', 'certified', 'strong', 'certified-strong'] as const
 const PROVEN = ['proof', 'proof-strong'] as const
-/** The client of each kind of read: each has its own read floor. */
+/** The client that a read counts for: successive reads of one client must not go back. */
 const CLIENTS: Readonly<Record<ReadKind, string>> = {
   weak: 'voter',
   strong: 'voter',

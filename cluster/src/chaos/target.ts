@@ -13,7 +13,7 @@ const EVIDENCE_TIMEOUT_MS = 20_000
 
 export type ChaosTarget = ReturnType<typeof createChaosTarget>
 
-/** Methods throw a CommandError if the cluster refuses or does not answer. */
+/** Methods except `wipe` throw a CommandError if the cluster refuses or does not answer. */
 export function createChaosTarget(cluster: Cluster, prepared: Prepared, clock: Clock) {
   const { genesis, directory, validatorUrl } = prepared
   return {
@@ -23,8 +23,8 @@ export function createChaosTarget(cluster: Cluster, prepared: Prepared, clock: C
     inject: cluster.faults.apply.bind(cluster.faults),
     heal: cluster.faults.heal.bind(cluster.faults),
     /**
-     * Deletes a replica, or all data of a member. Refused, without effect, while the log cannot be read. The run itself
-     * looks whether the node is up again.
+     * Deletes a replica, or all data of a member. A refusal, as while the log cannot be read, has no effect and is
+     * ignored: the run checks whether the node is up again.
      */
     async wipe({ node, disk }: { readonly node: string; readonly disk: boolean }): Promise<null> {
       await (disk ? cluster.disks.wipeDisk(node) : cluster.disks.wipe(node)).catch(() => {})

@@ -51,8 +51,8 @@ const UP_NUMBERS = [
   ['--nodes <n>', 'super-validators (default: 4)', 1, NODE_COUNT_MAX, undefined],
   ['--base-port <port>', 'first port; 0: any free ports (default: 4600)', 0, 65_000, undefined],
   ['--rate-limit <units>', 'units per second and client', 1, 10_000_000, LOCAL_RATE_LIMIT],
-  ['--disk-free-min <MiB>', 'free disk that names need', 0, 1_048_576, DISK_FREE_MIB_MIN],
-  ['--log-keep <seconds>', 'log kept before a snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
+  ['--disk-free-min <MiB>', 'refuse entries below this free disk', 0, 1_048_576, DISK_FREE_MIB_MIN],
+  ['--log-keep <seconds>', 'log before newest snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
 ] as const
 
 /** The additions of the cluster to the program. */
@@ -193,7 +193,7 @@ function addCommands(context: CommandContext): void {
     (options: Common) => demo(options, clock),
   )
 
-  command('logs', 'show the latest lines of a log')
+  command('logs', 'show the latest lines of the log file of a process')
     .argument('<process>', 'sv-1 …, validator, synchronizer, control; sv-1.redis for its Redis')
     .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_DEFAULT)
     .option('-f, --follow', 'also show new lines, until interrupted')
@@ -224,7 +224,7 @@ function logFileOf(directory: DataDirectory, name: string): string {
   throw new UsageError(
     known.length === 0
       ? `${directory.path} has no logs: start a cluster with \`quorumscan up\``
-      : `${name} has no log; the logs are ${known.sort().join(', ')}`,
+      : `${name} has no log file; the log files are ${known.sort().join(', ')}`,
   )
 }
 

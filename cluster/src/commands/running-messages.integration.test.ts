@@ -34,7 +34,7 @@ it('reports what happened, why, and what to do next, when a running network refu
     ],
     [
       `config set entry-fee=3 ${of('http://127.0.0.1:1')}`,
-      'the synchronizer at http://127.0.0.1:1 did not confirm that it has this: the synchronizer cannot be reached. Check that it runs, and that its address is right. Then run the same command again, which confirms it once',
+      'the synchronizer at http://127.0.0.1:1 did not acknowledge the confirmation: the synchronizer cannot be reached. Check that it runs, and that its address is right. Then run the same command again: a repeated confirmation has no effect',
     ],
     [
       `config set entry-lifetime=99999d ${of(log.url)}`,

@@ -1,6 +1,6 @@
 /**
- * The rules of the name service of a local cluster. The control plane has the operator key of every super-validator, so it
- * confirms a change with each key in turn, even for nodes that are down.
+ * The rules of the name service of a local cluster. The control plane has the operator key of every super-validator. It
+ * confirms a change with the keys of the first q members, one after the other, whether their nodes run or not.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'

@@ -1,5 +1,5 @@
 /**
- * A call of the control plane: its caller, its line in the log, its errors through tRPC, and the context and the procedure
+ * A call of the control plane: its caller, its log line, its errors through tRPC, and the context and the procedure
  * of the router.
  */
 import type { IncomingHttpHeaders } from 'node:http'

@@ -1,4 +1,4 @@
-/** The details of one node for the console: its newest certificate, its store, and its logs. */
+/** The details of one node for the console: its newest certificate, its store, and its log files. */
 import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
@@ -15,7 +15,7 @@ import { lastLines } from '../rig/log-files.ts'
 const TIMEOUT_MS = 1500
 /** A certificate of a hundred members has less than 20 000 bytes; the metrics of a process less than 200 000. */
 const ANSWER_BYTES_MAX = 1_000_000
-/** The part of each log that is read: more lines than a page shows. */
+/** The part of each log file that is read: more lines than a page shows. */
 const LOG_TAIL = { bytes: 32_768, lines: 100 }
 
 /** Asks the processes of a node, within bounds. Values that they do not report are null. */

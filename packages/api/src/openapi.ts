@@ -196,14 +196,14 @@ const COMMON_ERRORS: Readonly<Record<string, string>> = {
   '400': 'The request does not decode (one line of text), or it is refused.',
   '413': 'The body is too large (text), or the list has too many elements.',
   '429': 'The caller exceeded its rate limit; `retry-after` has the time to wait.',
-  '500': 'A defect; the log has the reason under the trace id.',
+  '500': 'A defect; the process logs the reason under the trace id.',
   '503':
     'The participant is starting, catching up or stopping, or the operation took too long (text).',
 }
 /** Errors of operations that need a token. */
 const AUTH_ERRORS = {
-  '401': 'No valid token; the log has the reason.',
-  '403': 'The user may not do this; the log has the reason.',
+  '401': 'No valid token; the process logs the reason.',
+  '403': 'The user may not do this; the process logs the reason.',
 }
 /** Errors of operations that list the status. */
 const MORE_ERRORS = {

@@ -1,4 +1,4 @@
-/** Messages in the stream of a socket: each after its length as a varint. Pure. */
+/** Messages in the stream of a socket: each after its length as a varint. */
 import { readVarint, splitFrames } from '@quorumscan/base'
 import { BinaryWriter } from 'cosmjs-types/binary'
 

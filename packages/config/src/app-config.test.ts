@@ -39,14 +39,14 @@ it.each([
   'ftp://a.example',
   'https://',
   'https://a b',
-])('%s ends the start, by the name of the variable', (url) => {
+])('refuses to start with %s, and names the variable', (url) => {
   const refused = [`QS_NODES: ${JSON.stringify(url)} is`, `QS_LOG: ${JSON.stringify(url)} is`]
   const start = () => read({ QS_LOG: url, QS_NODES: `sv-1=${url}` })
   expect(start).toThrow(EnvError)
   for (const sentence of refused) expect(start).toThrow(sentence)
 })
 
-it('proxies are named by address, and tell in one header', () => {
+it('trusted proxies are addresses, and pass the client address in one header', () => {
   const variables = { QS_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', QS_TRUSTED_HEADER: 'forwarded' }
   expect(read(variables).connections.proxies).toEqual({
     trusted: ['127.0.0.1', '10.0.0.0/8'],

@@ -151,7 +151,7 @@ export const catalogue = {
     httpStatus: 500,
     definite: false,
     retryable: false,
-    doc: 'A defect; the log has the reason under the request id.',
+    doc: 'A defect; the process logs the reason under the request id.',
   },
 } as const satisfies Record<string, ErrorSpec>
 

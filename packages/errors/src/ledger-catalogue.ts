@@ -9,7 +9,7 @@ type CategorySpec = {
   readonly grpcCode: number
   /** The retry text of upstream; null if a retry does not help. */
   readonly retryInfo: string | null
-  /** The caller learns the status only; the reason is in the log. */
+  /** The caller learns the status only; the process logs the reason. */
   readonly isRedacted: boolean
 }
 

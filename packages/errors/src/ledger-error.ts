@@ -9,14 +9,14 @@ type Resource = readonly [type: string, name: string]
 
 /** Longer texts are cut (§L7.1). */
 const CAUSE_LENGTH_MAX = 512
-/** `code`, `errorCategory` and sentence of an error whose reason only the log has (§L6.3). */
+/** `code`, `errorCategory` and sentence of an error whose reason the process only logs (§L6.3). */
 const REDACTED_CODE = 'NA'
 const REDACTED_CATEGORY = -1
 const REDACTED_CAUSE = 'A security-sensitive error has been received'
 
 /**
  * A refusal of the ledger interface. `message` goes to the caller as `cause`, unless the category is
- * redacted: then it is for the log alone, as `options.cause` always is.
+ * redacted: then it is only logged, as `options.cause` always is.
  */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'

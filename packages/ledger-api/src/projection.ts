@@ -326,7 +326,7 @@ function stakeholdersOf({ signatories, observers }: StoredEvent): readonly numbe
   return observers.length === 0 ? signatories : [...signatories, ...observers]
 }
 
-/** Who sees the node in LEDGER_EFFECTS (§L2.4). */
+/** Who sees the event in LEDGER_EFFECTS (§L2.4). */
 function informeesOf(event: StoredEvent): readonly number[] {
   if (event.kind === 'created') return [...stakeholdersOf(event), ...event.inherited]
   const own = event.consuming ? stakeholdersOf(event) : event.signatories

@@ -1,10 +1,10 @@
 /** The ids of the rows of activities and notices, and the steps that cause the rows. */
 import type { ExercisedEvent, LedgerEvent, Offset } from '@quorumscan/model'
 
-/** Digits of the two parts of an event id; a transaction has at most 1 000 nodes (Rule 1). */
+/** Digits of the two parts of an event id; a transaction has at most 1 000 events (Rule 1). */
 const OFFSET_DIGITS = 16
 const INDEX_DIGITS = 4
-/** A transaction has fewer activities than this, as each is a node. Notices are counted from here on. */
+/** A transaction has fewer activities than this, as each is an event. Notices are counted from here on. */
 const NOTICE_INDEX_FIRST = 1_000
 
 /**

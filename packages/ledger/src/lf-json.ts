@@ -1,7 +1,7 @@
 /**
  * Contract values as the ledger interface shows them (docs/upstream.md §L4.3): record members in
  * the order of their declaration, without trailing `None`, times without trailing zeros. The input is the
- * canonical form of `Lf.encode`. `readValue` of `value-input.ts` is the inverse.
+ * canonical form of `Lf.encode`. `readValueInput` of `value-input.ts` is the inverse.
  */
 import { assert } from '@quorumscan/base'
 import type { DamlValue } from '@quorumscan/model'

@@ -58,7 +58,7 @@ export type TransactionInput = {
   readonly authority: readonly PartyId[]
 }
 
-type OpenNode = CreatedEvent | { -readonly [K in keyof ExercisedEvent]: ExercisedEvent[K] }
+type OpenEvent = CreatedEvent | { -readonly [K in keyof ExercisedEvent]: ExercisedEvent[K] }
 
 export class LedgerTransaction implements Transaction {
   readonly now: Micros
@@ -66,7 +66,7 @@ export class LedgerTransaction implements Transaction {
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly #input: TransactionInput
-  readonly #nodes: OpenNode[] = []
+  readonly #events: OpenEvent[] = []
   readonly #created = new Map<ContractId, Contract>()
   readonly #createdByKey = new Map<string, ContractId[]>()
   readonly #archived: Contract[] = []
@@ -84,7 +84,7 @@ export class LedgerTransaction implements Transaction {
 
   finish(): FinishedTransaction {
     return {
-      events: this.#nodes,
+      events: this.#events,
       created: [...this.#created.values()].filter((c) => !this.#consumed.has(c.contractId)),
       archived: this.#archived,
     }
@@ -152,7 +152,7 @@ export class LedgerTransaction implements Transaction {
       templateId: templateIdOf(template),
       payload: encoded,
       updateId: this.#input.updateId,
-      nodeId: this.#nodes.length,
+      nodeId: this.#events.length,
     }
     const contract: Contract = {
       ...identified,
@@ -187,7 +187,7 @@ export class LedgerTransaction implements Transaction {
     const self = this.fetch(choice.template, id)
     const controllers = sortedUnique(choice.controllers(self.payload, argument))
     this.#demandAuthority(controllers, choice.name)
-    const node = this.#beginExercise(self.contract, {
+    const event = this.#beginExercise(self.contract, {
       choice: choice.name,
       consuming: choice.consuming,
       argument: choice.argument.encode(argument),
@@ -197,8 +197,8 @@ export class LedgerTransaction implements Transaction {
     this.#authority = new Set([...self.contract.signatories, ...controllers])
     const result = choice.run(this, self, argument)
     this.#authority = outer
-    node.result = choice.result.encode(result)
-    node.lastDescendantNodeId = this.#nodes.length - 1
+    event.result = choice.result.encode(result)
+    event.lastDescendantNodeId = this.#events.length - 1
     return result
   }
 
@@ -222,8 +222,8 @@ export class LedgerTransaction implements Transaction {
       controllers: readonly PartyId[]
     },
   ) {
-    const nodeId = this.#nodes.length
-    const node: Extract<OpenNode, { kind: 'exercised' }> = {
+    const nodeId = this.#events.length
+    const event: Extract<OpenEvent, { kind: 'exercised' }> = {
       kind: 'exercised',
       nodeId,
       lastDescendantNodeId: nodeId,
@@ -238,19 +238,19 @@ export class LedgerTransaction implements Transaction {
       signatories: contract.signatories,
       observers: contract.observers,
     }
-    this.#append(node)
+    this.#append(event)
     if (step.consuming) {
       this.#consumed.add(contract.contractId)
       if (!this.#created.has(contract.contractId)) this.#archived.push(contract)
     }
-    return node
+    return event
   }
 
-  #append(node: OpenNode): void {
+  #append(event: OpenEvent): void {
     const { eventsMax } = this.rules
-    if (this.#nodes.length >= eventsMax)
+    if (this.#events.length >= eventsMax)
       refuse('LIMIT_EXCEEDED', `a transaction has at most ${eventsMax} events`)
-    this.#nodes.push(node)
+    this.#events.push(event)
   }
 
   #demandAuthority(parties: readonly PartyId[], what: string): void {

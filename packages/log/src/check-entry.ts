@@ -29,7 +29,7 @@ export type CheckedEntry =
       /** Public key, hex. */
       readonly participant: string
       readonly notAfter: Micros
-      /** Units of its bytes, and of the contracts that it names at most (`price.ts` of the ledger). */
+      /** Units of its bytes, and of the contracts that it names at most (`entry-units.ts` of the ledger). */
       readonly bytesUnits: number
       readonly contractsUnits: number
       /** By version of the protocol that this software knows: how many contracts the entry makes replicas read. */

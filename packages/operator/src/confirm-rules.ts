@@ -89,7 +89,7 @@ export function changeRules(
       'nothing was changed: the ledger accepts a fee above 0, durations above 0 and within a century, and a description ' +
         'prefix of at most 140 characters. Set the rules to values within these limits',
     )
-  // The ledger allows it: to refuse it there would be another version of the protocol.
+  // The ledger allows it: a refusal there would require a new protocol version.
   if (config.renewalDuration > config.entryLifetime)
     throw new CommandError(
       `nothing was changed: the renewal window (renewal-duration, ${formatDuration(config.renewalDuration)}) would be ` +
@@ -190,8 +190,8 @@ function reasonOf(error: ScanError, url: string): string {
     return `nothing was confirmed: the server at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
   if (error.code === 'DEPENDENCY_UNAVAILABLE')
     return (
-      `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Check that it runs, and ` +
-      'that its address is right. Then run the same command again, which confirms it once'
+      `the synchronizer at ${url} did not acknowledge the confirmation: ${error.message}. Check that it runs, and ` +
+      'that its address is right. Then run the same command again: a repeated confirmation has no effect'
     )
   if (error.message.endsWith('other network'))
     return (

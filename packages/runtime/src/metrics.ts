@@ -132,6 +132,6 @@ function named(labels: readonly string[], values: readonly string[]): Record<str
 /** The value of the source; null if it fails or is late. */
 function atMost<T>(clock: Clock, read: () => Promise<T>): Promise<T | null> {
   const none = () => null
-  // A value that cannot be read is left out. The log of the source has the reason.
+  // A value that cannot be read is left out. The source logs the reason.
   return within({ clock, timeoutMs: SAMPLE_MS_MAX }, () => read().catch(none), none)
 }

@@ -62,7 +62,7 @@ export function createBind(server: {
   const { shedder, deadlines, responder } = server
   return (operation) => async (request, reply) => {
     assertWellFormedQuery(request.query)
-    // Not always awaited: in its turn of the load shedder, a handler starts at once.
+    // Awaited only if it is a promise, so that the handler starts in the same turn of the load shedder.
     const decoded = operation.decode(request)
     const input = decoded instanceof Promise ? await decoded : decoded
     const units = operation.unitsOf(input)

@@ -13,8 +13,8 @@
  *   body            `body.ts`: BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
  *   decoding        `validation.ts`: INVALID_ARGUMENT, or the member's own code (D-7)
  *   rest of cost    `bind.ts`: RATE_LIMITED, OVERLOADED
- *   handler         `handler.ts`, `deadlines.ts`, `long-polls.ts`: what the route declares; anything else is INTERNAL, with
- *                   the reason in the log
+ *   handler         `handler.ts`, `deadlines.ts`, `long-polls.ts`: what the route declares; anything else is INTERNAL, and
+ *                   the process logs the reason
  *   answer          `respond.ts`: headers; after RATE_LIMITED and OVERLOADED the connection is not read for a second
  *
  * Probes of health pass the token bucket and wait in the queue before others. WebSockets (`sockets/mount.ts`) and the

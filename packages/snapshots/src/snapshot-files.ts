@@ -1,6 +1,6 @@
 /**
  * The snapshots of a node in a directory: for each snapshot a file with its content, and one with its description. A file
- * without a description was not finished. A piece that was damaged since is not served.
+ * without a description was not finished. A piece that has been damaged since it was written is not served.
  */
 import { mkdir, open, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'

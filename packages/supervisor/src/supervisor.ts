@@ -278,7 +278,7 @@ function hashOf({ command, args, env }: ProcessSpec): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** Empties a log that is too long, and keeps its text in `.1`. */
+/** Empties a log file that is too long, and keeps its text in `.1`. */
 export function boundLog(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES_MAX) return
   // The process keeps its descriptor, opened to append: copy and empty instead of renaming.
@@ -290,11 +290,11 @@ export function boundLog(path: string): void {
   try {
     truncateSync(path)
   } catch {
-    // On a file system that is read-only the log does not grow either.
+    // On a file system that is read-only the log file does not grow either.
   }
 }
 
-/** Null where no log can be written: a process without a log is better than no process. */
+/** Null where no log file can be written: a process without one is better than no process. */
 function openLog(path: string): number | null {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -1122,13 +1122,13 @@ export interface components {
         };
         /** @description A refusal. */
         JsCantonError: {
-            /** @description UPPER_SNAKE, permanent; `NA` if only the log has the reason. */
+            /** @description UPPER_SNAKE, permanent; `NA` if only the log of the process has the reason. */
             code: string;
             /** @description A sentence for a person. */
             cause: string;
             /** @description The submission id, of errors of submissions. */
             correlationId: string | null;
-            /** @description The id of the request in the log. */
+            /** @description The id of the request in the log of the process. */
             traceId: string | null;
             /** @description Facts about the error. */
             context: {
@@ -1745,7 +1745,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1754,7 +1754,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1800,7 +1800,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1858,7 +1858,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1867,7 +1867,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1913,7 +1913,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1971,7 +1971,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1980,7 +1980,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2026,7 +2026,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2079,7 +2079,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2088,7 +2088,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2125,7 +2125,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2178,7 +2178,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2187,7 +2187,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2224,7 +2224,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2282,7 +2282,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2291,7 +2291,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2337,7 +2337,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2386,7 +2386,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2395,7 +2395,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2432,7 +2432,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2485,7 +2485,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2494,7 +2494,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2531,7 +2531,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2584,7 +2584,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2593,7 +2593,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2630,7 +2630,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2683,7 +2683,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2692,7 +2692,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2729,7 +2729,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2785,7 +2785,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2794,7 +2794,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2822,7 +2822,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2871,7 +2871,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2880,7 +2880,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2908,7 +2908,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2961,7 +2961,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2970,7 +2970,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2998,7 +2998,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3047,7 +3047,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3056,7 +3056,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3084,7 +3084,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3137,7 +3137,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3146,7 +3146,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3192,7 +3192,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3245,7 +3245,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3254,7 +3254,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3300,7 +3300,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3353,7 +3353,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3362,7 +3362,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3408,7 +3408,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3466,7 +3466,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3475,7 +3475,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3512,7 +3512,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3580,7 +3580,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3632,7 +3632,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3641,7 +3641,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3669,7 +3669,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3725,7 +3725,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3734,7 +3734,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3762,7 +3762,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3818,7 +3818,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3827,7 +3827,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3864,7 +3864,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3919,7 +3919,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3928,7 +3928,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3965,7 +3965,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4020,7 +4020,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4029,7 +4029,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4066,7 +4066,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4125,7 +4125,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4134,7 +4134,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4171,7 +4171,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4230,7 +4230,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4239,7 +4239,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4276,7 +4276,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4331,7 +4331,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4340,7 +4340,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4377,7 +4377,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4436,7 +4436,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4445,7 +4445,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4482,7 +4482,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4541,7 +4541,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4550,7 +4550,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4587,7 +4587,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4643,7 +4643,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4652,7 +4652,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4680,7 +4680,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4736,7 +4736,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4745,7 +4745,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4782,7 +4782,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4831,7 +4831,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4840,7 +4840,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4868,7 +4868,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4923,7 +4923,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4932,7 +4932,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4960,7 +4960,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5019,7 +5019,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5028,7 +5028,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5065,7 +5065,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5114,7 +5114,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid token; the log has the reason. */
+            /** @description No valid token; the process logs the reason. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5123,7 +5123,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description The user may not do this; the log has the reason. */
+            /** @description The user may not do this; the process logs the reason. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5151,7 +5151,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A defect; the log has the reason under the trace id. */
+            /** @description A defect; the process logs the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;

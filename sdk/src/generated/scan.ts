@@ -1149,7 +1149,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1194,7 +1194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1272,7 +1272,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1319,7 +1319,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1417,7 +1417,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1551,7 +1551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1687,7 +1687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1817,7 +1817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1969,7 +1969,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2113,7 +2113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2266,7 +2266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2407,7 +2407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2544,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2651,7 +2651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2768,7 +2768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2887,7 +2887,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2999,7 +2999,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3107,7 +3107,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3192,7 +3192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3271,7 +3271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3367,7 +3367,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3465,7 +3465,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3600,7 +3600,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3679,7 +3679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

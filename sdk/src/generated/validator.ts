@@ -1702,7 +1702,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1749,7 +1749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1828,7 +1828,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1875,7 +1875,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1979,7 +1979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2126,7 +2126,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2275,7 +2275,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2418,7 +2418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2587,7 +2587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2749,7 +2749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2911,7 +2911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3030,7 +3030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3149,7 +3149,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3268,7 +3268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3400,7 +3400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3532,7 +3532,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3628,7 +3628,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3705,7 +3705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3883,7 +3883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4020,7 +4020,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4190,7 +4190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4383,7 +4383,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4496,7 +4496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4614,7 +4614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4786,7 +4786,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4923,7 +4923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5041,7 +5041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5205,7 +5205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5323,7 +5323,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5452,7 +5452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5609,7 +5609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5809,7 +5809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5985,7 +5985,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6122,7 +6122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6240,7 +6240,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6398,7 +6398,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6561,7 +6561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6698,7 +6698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6878,7 +6878,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7056,7 +7056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7234,7 +7234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7412,7 +7412,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A defect; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

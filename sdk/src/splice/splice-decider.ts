@@ -1,6 +1,6 @@
 /**
- * The decider of reads of a Splice network: one question to several super-validators. Pure: `step` changes the state and
- * returns effects; `question.ts` owns sockets and clock. Answers are compared by their canonical text.
+ * The decider of reads of a Splice network: one question to several super-validators. Deterministic: `step` updates the
+ * state and returns effects; `question.ts` owns sockets and clock. Answers are compared by their canonical text.
  *
  * Each super-validator has one vote, its newest answer in this read. A failure is not a vote, and withdraws none. The
  * read ends as soon as `needed` votes are equal. Super-validators that failed are asked again after a pause. While votes

@@ -38,7 +38,7 @@ type LookupHandlers = Pick<
   | 'listActivities'
 >
 
-/** One lookup as validation lets it through: at least one member is of the right form. */
+/** One lookup after validation: exactly one of `name` and `party`. It may still have unknown members. */
 type Lookup = BodyOf<Routes['lookupEntries']>['lookups'][number]
 type PageQuery = { readonly page_size: number; readonly page_token?: string }
 

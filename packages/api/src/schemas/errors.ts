@@ -17,10 +17,10 @@ export const ErrorAnswer = m.component('Error', 'A refusal.', {
 
 /** The body of every error under `/v2` (docs/upstream.md §L7.1). */
 export const LedgerErrorAnswer = m.component('JsCantonError', 'A refusal.', {
-  code: m.string('UPPER_SNAKE, permanent; `NA` if only the log has the reason.'),
+  code: m.string('UPPER_SNAKE, permanent; `NA` if only the log of the process has the reason.'),
   cause: m.string('A sentence for a person.'),
   correlationId: m.nullableText('The submission id, of errors of submissions.'),
-  traceId: m.nullableText('The id of the request in the log.'),
+  traceId: m.nullableText('The id of the request in the log of the process.'),
   context: m.record('Facts about the error.', Type.String()),
   resources: m.array(
     'The resources concerned, as pairs of type and name.',

@@ -1,6 +1,6 @@
 /**
- * The decider of certified reads. Pure: `step` applies an event to the state and pushes effects. Transport, signatures
- * and clock belong to the driver.
+ * The decider of certified reads. Deterministic: `step` updates the state by an event and pushes effects. Transport,
+ * signatures and clock belong to the driver.
  *
  * One node is asked at a time, the fastest. Its proof shows the state at an offset. `credibility.ts` decides whether that
  * offset is recent enough: not below what the reader has seen, and not older than the caller accepts. A suspiciously

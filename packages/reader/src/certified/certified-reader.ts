@@ -4,8 +4,8 @@
  * How a read runs:
  * 1. `lookup` and `read` below check the call (`checkCall` in `../reader-base.ts`) and give it to the driver
  *    (`../driver/run.ts`), which owns clock, sockets and callers, and reports each event to the decider.
- * 2. `certified-decider.ts` is pure. It joins lookups of one moment to one read, asks the fastest node
- *    (`../source/source.ts`), and asks a second node when the first one is late.
+ * 2. `certified-decider.ts` is deterministic and does no I/O. It joins lookups of one moment to one read, asks the
+ *    fastest node (`../source/source.ts`), and asks a second node when the first one is late.
  * 3. `node-asker.ts` sends the request (`node-request.ts`) and verifies certificate and proof of the reply.
  * 4. `credibility.ts` tests whether the proven state is recent enough. If not, the decider asks further nodes.
  * 5. `certified-outcome.ts` makes what the caller gets.

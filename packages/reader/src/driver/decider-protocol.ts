@@ -1,9 +1,9 @@
 /**
  * The protocol between a decider and its driver.
  *
- * A decider is a pure `step(state, event)`. It changes only its state, which extends `DeciderContext`, and has no clock, no
- * sockets and no randomness. Two use this protocol: certified and voted. The driver (`run.ts`) sets the times of the
- * context, calls `step`, and performs the effects that `step` has pushed.
+ * A decider is a deterministic `step(state, event)`. It updates only its state, which extends `DeciderContext`, and has
+ * no clock, no sockets and no randomness. Two use this protocol: certified and voted. The driver (`run.ts`) sets the times
+ * of the context, calls `step`, and performs the effects that `step` has pushed.
  */
 import type { Flight, Source } from '../source/source.ts'
 

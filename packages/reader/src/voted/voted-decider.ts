@@ -1,6 +1,6 @@
 /**
  * The decider of votes (D-34 to D-39): all nodes are asked the same at one offset, and equal answers of enough of
- * them decide. Pure: it has no clock and no sockets, so the same events at the same times have the same effects.
+ * them decide. Deterministic: it has no clock and no sockets, so the same events at the same times have the same effects.
  *
  * Each step ends by sending reads that have a pin (`heads.ts`) and room (`lanes.ts`), in batches, to all nodes
  * (`send.ts`, `request-spec.ts`). Replies become votes (`on-reply.ts`), which `../votes/tally.ts` counts. `decide.ts`

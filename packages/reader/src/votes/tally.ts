@@ -1,7 +1,7 @@
 /**
  * Counts votes: which are equal, whether they suffice, and what follows if they do not.
  *
- * Pure. The decider adds votes as they arrive and stops at the first verdict.
+ * Deterministic, without I/O. The decider adds votes as they arrive and stops at the first verdict.
  */
 
 import type { HistoryPoint } from '@quorumscan/verifier'

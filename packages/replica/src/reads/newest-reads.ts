@@ -81,7 +81,7 @@ async function readDueItems(
   recordTime: Micros,
 ): Promise<DueItem[]> {
   const found: DueItem[] = []
-  // Items with one time come from one transaction, so few are skipped here (1 000 nodes at most).
+  // Items with one time come from one transaction, so few are skipped here (1 000 events at most).
   for (let skipped = 0; found.length < limit; skipped += PORTION) {
     const min = after?.at ?? '-inf'
     const range = ['WITHSCORES', 'LIMIT', skipped, PORTION] as const

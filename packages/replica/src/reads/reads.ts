@@ -1,4 +1,7 @@
-/** Reads of names and documents at a readable offset. Each command returns the data together with the head. */
+/**
+ * Reads of names and documents at a readable offset. Each command returns the data together with the head. Documents are
+ * the contracts that describe the network (`DOCUMENT_ENTITIES`), such as `AnsRules` and `ScanAddress`.
+ */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, LogPosition, PartyId } from '@quorumscan/model'
@@ -166,7 +169,7 @@ async function collect(
     if (budget.invisible < 0)
       throw new ScanError(
         'OVERLOADED',
-        'Too many names of this range have just ended; ask again in a few minutes, or for a narrower range.',
+        'Too many names of this range have just expired; ask again in a few minutes, or for a narrower range.',
       )
     const last = reply.members.at(-1)
     if (last === undefined || reply.members.length < count) break

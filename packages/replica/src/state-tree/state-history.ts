@@ -1,6 +1,6 @@
 /**
  * The state tree of one history of the log. Ingest applies each entry to it, in order. The tree has a root at each
- * certifiable offset, however the log was cut into batches. The trees of recent certifiable offsets are stored. Pure.
+ * certifiable offset, however the log was cut into batches. The trees of recent certifiable offsets stay in memory.
  */
 import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
 import type { Contract, Offset } from '@quorumscan/model'

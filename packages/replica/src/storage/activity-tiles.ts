@@ -85,7 +85,10 @@ export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Pro
   }
 }
 
-/** Hashes of a tile that lie to the left of a row: of level 0 before the row itself, above before what it is part of. */
+/**
+ * Hashes of a tile that lie to the left of a row: at level 0 those before the row, at higher levels those before the
+ * subtree that contains the row.
+ */
 export type TileBefore = { readonly level: number; readonly hashes: Uint8Array }
 
 /** The hashes of each level from which the tree before a row continues, and which proofs contain. */

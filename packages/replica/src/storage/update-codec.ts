@@ -3,8 +3,8 @@
  * of it, for any party. A table holds each party and contract id once. Values are Daml-LF JSON in which a number
  * replaces each of them, so that printing a value is joining texts.
  *
- * The nesting of nodes is not stored. Instead each node has the parties that see it only because they see a
- * node above it.
+ * The nesting of events is not stored. Instead each event has the parties that see it only because they see an
+ * exercise above it.
  */
 import { assert, ByteReader, ByteWriter } from '@quorumscan/base'
 import { type ContractCodec, choicesOf, templates, toLfJson } from '@quorumscan/ledger'
@@ -33,7 +33,7 @@ const EXERCISED = 1
 const CONSUMING = 2
 const TRANSIENT = 4
 
-/** A node as it is stored. Parties are numbers of the update's table. */
+/** An event as it is stored. Parties are numbers of the update's table. */
 export type StoredEvent = Readonly<ReturnType<typeof readEvent>>
 
 /** A piece of the stored bytes. */
@@ -49,7 +49,7 @@ export class StoredUpdate {
   /** '' for none. */
   readonly traceparent: string
   readonly submitters: readonly number[]
-  /** Parties that the update hosts; the identifier names the participant (D-30). */
+  /** Parties that the update allocates; the identifier names the participant (D-30). */
   readonly allocated: readonly number[]
   readonly events: readonly StoredEvent[]
   /** Parties and contract ids by number. */
@@ -189,7 +189,7 @@ function readEvent(reader: ByteReader) {
       contract,
       signatories,
       observers,
-      /** Parties that see the node only because of an exercise above it. */
+      /** Parties that see the event only because of an exercise above it. */
       inherited,
       /** Created and archived by this update. */
       isTransient,
@@ -216,7 +216,7 @@ function readEvent(reader: ByteReader) {
     result,
     actors,
     lastDescendantNodeId,
-    /** The contract as it was (`ContractCodec`): one that ended here and began earlier. */
+    /** The contract (`ContractCodec`), if this update archived it and an earlier one created it. */
     archived: archived.start === archived.end ? null : archived,
   }
 }
@@ -240,7 +240,7 @@ function transientOf(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {
 }
 
 /**
- * For each node, the informees of the exercises above it that are not its own (§L2.4): of a consuming exercise
+ * For each event, the informees of the exercises above it that are not its own (§L2.4): of a consuming exercise
  * the stakeholders and actors, of another one the signatories and actors, of a create the stakeholders.
  */
 function inheritedOf(events: readonly LedgerEvent[]): readonly (readonly PartyId[])[] {

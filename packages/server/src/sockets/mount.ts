@@ -24,7 +24,7 @@ export type SocketDialect = {
   }[]
   /** Whether it answers requests for the path, also without a socket there. */
   owns(path: string): boolean
-  /** The caller's own id of the request, for errors and the log; null: a random one. */
+  /** The caller's own id of the request, for errors and log lines; null: a random one. */
   givenIdOf(headers: IncomingHttpHeaders): string | null
   notFound(request: IncomingMessage, requestId: string): ErrorResponse
   /** The error if no more sockets may be opened. */

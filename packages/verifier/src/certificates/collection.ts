@@ -1,6 +1,7 @@
 /**
  * Makes certificates of a node or a validator: combines the states that the local replica computed with the
- * statements of members. Pure: `step` takes an event and returns effects. The driver owns keys, connections and alarms.
+ * statements of members. Deterministic, without I/O or a clock: `step` updates the collection and returns effects. The
+ * driver owns keys, connections and alarms.
  *
  * If f + 1 other members signed another state, the local replica is wrong, since at most f members lie. From then on it
  * signs and certifies nothing, until an operator has repaired it.

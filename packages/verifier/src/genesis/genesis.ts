@@ -22,7 +22,7 @@ type RedisOrdering = { readonly driver: 'redis'; readonly key: string }
  */
 export type CometbftOrdering = {
   readonly driver: 'cometbft'
-  /** One for each node, in the same order. */
+  /** CometBFT's term: the ordering members, one for each node, in the same order. Not the validators of the network. */
   readonly validators: readonly {
     /** The node's. */
     readonly name: string
@@ -31,7 +31,7 @@ export type CometbftOrdering = {
     /** 20 bytes, hex: what its engine proves to be when another one connects. */
     readonly nodeId: string
   }[]
-  /** The same for all members; those of a round grow by themselves from round to round. */
+  /** The same for all members. CometBFT increases the timeouts of propose and vote with each round. */
   readonly timeouts: {
     readonly proposeMicros: number
     /** For prevotes, and for precommits. */
@@ -55,7 +55,7 @@ export type EvidenceAge = {
   readonly blocks: number
 }
 
-/** Two days: by then an operator knows. */
+/** Two days: enough time for an operator to see the evidence. */
 export const EVIDENCE_AGE: EvidenceAge = { micros: 172_800_000_000, blocks: 100_000 }
 
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */

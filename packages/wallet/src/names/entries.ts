@@ -28,7 +28,7 @@ import {
   type WalletUser,
 } from '../ledger.ts'
 
-/** Payments are made in µs, the answer speaks of ms (D-19). */
+/** `expiresAt` of the answer is in ms. The ledger has µs, as do the intervals of the answer (D-19). */
 const MICROS_PER_MS = 1000
 
 /**

@@ -85,7 +85,7 @@ async function spendableCoins(ledger: Ledger, party: PartyId): Promise<readonly 
   }))
 }
 
-/** Each input is fetched, archived and recorded in one transaction of at most 1 000 nodes (Rule 1). */
+/** Each input is fetched, archived and recorded in one transaction of at most 1 000 events (Rule 1). */
 export const INPUTS_MAX = 100
 
 type SpendableCoin = { readonly contractId: ContractId; readonly amount: Amount }

@@ -1,7 +1,7 @@
 import { marginsOf } from 'quorumscan/view'
 import { describe, expect, it } from 'vitest'
 import type { Status } from './api.ts'
-import { headlinesOf, liarsOf, unknownOf } from './budgets.ts'
+import { headlinesOf, liarsOf, unknownOf } from './headlines.ts'
 
 type Given = {
   readonly members?: readonly string[]
@@ -37,8 +37,8 @@ describe('the headline', () => {
       ['Registrations', 'bad'],
       ['Ordering', 'good'],
     ])
-    const budgets = Object.values(marginsOf(status))
-    for (const [index, { verdict, detail, meter }] of budgets.entries())
+    const margins = Object.values(marginsOf(status))
+    for (const [index, { verdict, detail, meter }] of margins.entries())
       expect(headlines[index]).toMatchObject({
         verdict: verdict.replace(/^./, (letter) => letter.toUpperCase()),
         detail,

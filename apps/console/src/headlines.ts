@@ -16,8 +16,8 @@ const UNKNOWN = {
 
 /** Whether lookups are answered, names registered and entries ordered, and how many failures each still tolerates. */
 export function headlinesOf(status: Status): readonly Headline[] {
-  return Object.entries(marginsOf(status)).map(([label, budget]) => {
-    const headline = isUnknown(status) ? UNKNOWN : budget
+  return Object.entries(marginsOf(status)).map(([label, margin]) => {
+    const headline = isUnknown(status) ? UNKNOWN : margin
     return { ...headline, label: capitalized(label), verdict: capitalized(headline.verdict) }
   })
 }
