@@ -1,4 +1,7 @@
-/** What `verify` says to certified documents: the published vectors, and what becomes of them in files. */
+/**
+ * What `verify` says to certified documents: the published vectors, and what becomes of them in files.
+ * @module-tag thorough
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+/** @module-tag thorough */
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
