@@ -35,6 +35,7 @@ export function configurationPage(): string {
     '`quorumscan run` reads those marked "run" itself, makes what follows from them (`QS_NODES`, `QS_SEEDS`, sockets, files of keys), and hands all ' +
       'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
+    '`npm start` and `quorumscan up` read `QS_INSPECT`, the name of a process such as `sv-1`: a debugger can attach to it at 127.0.0.1:9229.',
     '## Commands and their flags',
     ...commandsOf(createProgram(testEnvironment(), RIG).program).map(describeCommand),
     '',

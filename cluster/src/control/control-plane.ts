@@ -164,5 +164,6 @@ function topologyOf(options: ControlOptions, engineProgram: string | null) {
     mains: Object.fromEntries(apps.map((app) => [app, bundleOf(app)])) as Machine['mains'],
     logUser: { name: LOG_USER, rules: LOG_RULES },
     env: Object.fromEntries(inherited),
+    inspected: process.env['QS_INSPECT'],
   }
 }
