@@ -1,28 +1,11 @@
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { CLUSTER_LIMITS, LIMITS, vitestLimits } from './packages/testkit/src/time-limits.ts'
+import { LongestFirst } from './test/support/durations.ts'
 
 /** The code that packages were built to. */
 const BUILT = ['node', 'import', 'default']
 /** Their sources: tests need no build (condition of our package.json files). */
 const SOURCES = ['@quorumscan/source', ...BUILT]
-
-/** The longest first, so that they do not run alone at the end. */
-const LONGEST = [
-  'e2e/ordering.test.ts',
-  'e2e/sdk.test.ts',
-  'damage.test.ts',
-  'verified-reads.test.ts',
-  'life-cycle.test.ts',
-]
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const isLongest = ({ moduleId }: TestSpecification) =>
-      LONGEST.some((end) => moduleId.endsWith(end))
-    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))]
-  }
-}
 
 const SETUP = ['time-limits', 'matchers', 'requirements']
 

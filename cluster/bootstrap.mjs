@@ -1,6 +1,7 @@
 // What `npm start`, `npm test` and CI run first, on a machine that may have only Node and npm: provides the npm packages, a
-// Redis server, a build and, for tests, Chromium. Reports what it installs, and is quick when nothing is missing. Plain
-// JavaScript without dependencies; its syntax must parse on old Nodes.
+// Redis server, a build and, for tests, Chromium, as far as they are needed. Reports what it installs, asks before it
+// installs anything as root, and is quick when nothing is missing. Plain JavaScript without dependencies; its syntax must
+// parse on old Nodes.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -37,9 +38,11 @@ const [command, ...args] = process.argv.slice(2)
 try {
   checkNode()
   installPackages()
-  process.env.REDIS_SERVER = findRedis() ?? installRedis()
-  if (command === 'test') await provideTestPrograms()
-  await build()
+  if (command === 'test') await provideForTests()
+  else {
+    provideRedis()
+    await build()
+  }
   await run()
 } catch (error) {
   if (!(error instanceof Stop)) throw error
@@ -100,23 +103,24 @@ function isRedisNewEnough(file) {
   return version !== null && isAtLeast(version[1], REDIS_MIN)
 }
 
-/** Installs Debian's package, if this user may. Its service is not started. */
+function provideRedis() {
+  process.env.REDIS_SERVER = findRedis() ?? installRedis()
+}
+
 function installRedis() {
   const needed = `redis-server ${REDIS_MIN} or newer is needed`
   if (process.platform === 'darwin')
     fail(`${needed}: \`brew install redis\`, or set $REDIS_SERVER.`)
-  if (!mayInstall())
+  if (!install('redis-server'))
     fail(
       `${needed}: install it (Debian, Ubuntu: \`apt-get install redis-server\`), or set $REDIS_SERVER.`,
     )
-  say("Installing Debian's package redis-server (its service is not started) …")
-  if (!install('redis-server')) fail(`${needed}, and apt-get could not install it.`)
   return findRedis() ?? fail(`${needed}, but apt-get installed an older one.`)
 }
 
-async function provideTestPrograms() {
+async function provideForTests() {
   const { providePrograms } = await import(pathToFileURL(join(root, 'test/programs.mjs')).href)
-  providePrograms(args, { fail, install, mayInstall, onPath, say })
+  await providePrograms(args, { build, fail, install, onPath, provideRedis, say })
 }
 
 /** Reports the build only when it takes longer than reading turbo's cache. */
@@ -174,18 +178,29 @@ function readIfThere(file) {
   }
 }
 
-function mayInstall() {
-  if (spawnSync('apt-get', ['--version']).status !== 0) return false
-  return isRoot() || spawnSync('sudo', ['-n', 'true']).status === 0
-}
-
-/** Installs a package of Debian. Prints the output of apt-get if it fails. */
+/**
+ * Installs a package of Debian, whose services are not started, if this user may and agrees. Prints the output of apt-get
+ * if it fails. Where CI is set, it does not ask.
+ */
 function install(debianPackage) {
+  if (spawnSync('apt-get', ['--version']).status !== 0) return false
+  if (!isRoot() && spawnSync('sudo', ['-n', 'true']).status !== 0) return false
+  if (!process.env.CI && !isAgreed(`Install Debian's package ${debianPackage} as root?`))
+    return false
+  say(`Installing Debian's package ${debianPackage} (its services are not started) …`)
   const [program, first] = isRoot() ? ['sh', []] : ['sudo', ['-n', 'sh']]
   const result = spawnSync(program, [...first, '-c', INSTALL, debianPackage], { encoding: 'utf8' })
   if (result.status === 0) return true
   process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
   return false
+}
+
+/** Without a terminal: no. */
+function isAgreed(question) {
+  if (!process.stdin.isTTY) return false
+  process.stderr.write(`${question} [y/N] `)
+  const read = ['-c', 'read -r answer && [ "$answer" = y ]']
+  return spawnSync('/bin/sh', read, { stdio: [0, 2, 2] }).status === 0
 }
 
 function isRoot() {

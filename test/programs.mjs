@@ -1,7 +1,28 @@
-// Programs that tests need in addition to those of the product: Chromium, and in CI others. Tests look for them in
+// Requirements of tests: a build, Redis, Chromium, and in CI other programs. Tests look for programs in
 // packages/testkit/src/requirements.ts. The syntax of this file must parse on old versions of Node.
 
 import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** The kinds of tests (vitest.config.ts), and what must be there before they run. */
+const NEEDS = {
+  check: [],
+  unit: [],
+  sdk: [],
+  tidy: [],
+  vectors: [],
+  sim: [],
+  parity: ['build'],
+  integration: ['build', 'redis'],
+  consumer: ['build', 'redis'],
+  conformance: ['build', 'redis'],
+  attacks: ['build', 'redis'],
+  e2e: ['build', 'redis', 'chromium'],
+  browser: ['build', 'redis', 'chromium'],
+}
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 /**
@@ -16,34 +37,49 @@ const TEST_PROGRAMS = [
   ['mount', 'mount'],
   ['setpriv', 'util-linux'],
 ]
-/** The kinds of tests (vitest.config.ts) that open a browser. */
-const BROWSER_KINDS = ['browser', 'e2e']
 
 /**
- * Provides the programs of these kinds of tests. Default: all kinds. Functions of `cluster/bootstrap.mjs`, which
- * imports this file, look for programs and install them.
+ * What the arguments of `npm test` name before its first option, which vitest takes with what follows it.
+ *
+ * @returns `unknown`: the first word that is neither a kind nor the path of a file or a folder.
  */
-export function providePrograms(kinds, { fail, install, mayInstall, onPath, say }) {
-  if (opensBrowser(kinds)) provideChromium()
+export function readArguments(args) {
+  const firstOption = args.findIndex((arg) => arg.startsWith('-'))
+  const end = firstOption < 0 ? args.length : firstOption
+  const words = args.slice(0, end)
+  const kinds = words.filter((word) => word in NEEDS)
+  const files = words
+    .filter((word) => !(word in NEEDS))
+    .map((word) => relative(root, resolve(root, word)))
+  const unknown = files.find((file) => !existsSync(join(root, file)))
+  return { kinds, files, options: args.slice(end), unknown }
+}
+
+/**
+ * Provides what the tests that are named need; none: all. Programs are looked for and installed by functions of
+ * `cluster/bootstrap.mjs`, which imports this file.
+ */
+export async function providePrograms(args, tools) {
+  const { fail, install, onPath, say, build, provideRedis } = tools
+  const { kinds, files, unknown } = readArguments(args)
+  if (unknown !== undefined)
+    fail(
+      `There is no file and no kind of test named ${unknown}; the kinds are: ${Object.keys(NEEDS).join(', ')}.`,
+    )
+  const named = kinds.length > 0 ? kinds.flatMap((kind) => NEEDS[kind]) : files.flatMap(needsOf)
+  const isNeeded = (need) => kinds.length + files.length === 0 || named.includes(need)
+  if (isNeeded('redis')) provideRedis()
+  if (isNeeded('chromium')) provideChromium()
   if (process.env.CI) provideTestPrograms()
+  if (isNeeded('build')) await build()
 
   function provideTestPrograms() {
     for (const [program, debianPackage] of TEST_PROGRAMS) {
       if (onPath(program) !== undefined) continue
       const needed = `CI is set, and tests need ${program} of Debian's package ${debianPackage}`
-      if (process.platform === 'darwin' || !mayInstall()) fail(`${needed}: install it.`)
-      say(
-        `Installing Debian's package ${debianPackage}, for tests (its services are not started) …`,
-      )
       if (!install(debianPackage) || onPath(program) === undefined)
-        fail(`${needed}, and apt-get could not install it.`)
+        fail(`${needed}, which could not be installed.`)
     }
-  }
-
-  /** Whether the requested kinds of tests need Chromium. Without arguments all kinds are requested. */
-  function opensBrowser(testArgs) {
-    const kinds = testArgs.filter((arg) => !arg.startsWith('--'))
-    return kinds.length === 0 || kinds.some((kind) => BROWSER_KINDS.includes(kind))
   }
 
   /**
@@ -56,7 +92,7 @@ export function providePrograms(kinds, { fail, install, mayInstall, onPath, say 
     else if (process.env.CI) fail('Chromium is needed for the browser tests: set $CHROMIUM.')
     else
       say(
-        'Chromium is missing and could not be installed: browser tests are SKIPPED. Install it or set $CHROMIUM.',
+        'Chromium is missing: browser tests are SKIPPED. Install it (Debian: `apt-get install chromium`), or set $CHROMIUM.',
       )
   }
 
@@ -79,8 +115,22 @@ export function providePrograms(kinds, { fail, install, mayInstall, onPath, say 
   }
 
   function installChromium() {
-    if (process.platform === 'darwin' || !mayInstall()) return null
-    say("Installing Debian's package chromium, for the browser tests …")
     return install('chromium') ? findChromium() : null
   }
+}
+
+/** What a file, or each file of a folder, needs. Of the tests next to sources and of parity, few need the build: they name it. */
+function needsOf(path) {
+  const file = join(root, path)
+  if (statSync(file).isDirectory())
+    return readdirSync(file)
+      .filter((name) => name !== 'node_modules')
+      .flatMap((name) => needsOf(join(path, name)))
+  const [top, next] = path.split(sep)
+  const isIntegration = path.endsWith('.integration.test.ts')
+  const kind = { test: next, sdk: 'sdk' }[top] ?? (isIntegration ? 'integration' : 'unit')
+  if (!path.endsWith('.test.ts')) return []
+  const isBuilt =
+    !['integration', 'parity'].includes(kind) || readFileSync(file, 'utf8').includes('dist/')
+  return (NEEDS[kind] ?? []).filter((need) => need !== 'build' || isBuilt)
 }

@@ -163,13 +163,46 @@ async function putPackages(clone: Awaited<ReturnType<typeof createClone>>) {
 }
 const TEST_PROGRAMS = ['python3', 'openssl', 'ip', 'mount', 'setpriv']
 
-it("installs Debian's Chromium where it may, and no other program of tests", async () => {
+it('installs nothing as root without a terminal to ask at, and names the command', async () => {
   await using clone = await createClone()
   await putPackages(clone)
-  const { stdout, stderr } = clone.test({})
-  expect(stdout).toBe(`${join(clone.root, 'bin/chromium')}\n`)
-  expect(stderr).toContain("Installing Debian's package chromium")
-  expect(stderr).not.toContain('prometheus')
+  await clone.putScript('packages/redis-server/redis-server', '#!/bin/sh\n')
+  const tests = clone.test({})
+  expect([tests.exitCode, tests.stdout]).toEqual([0, '\n'])
+  expect(tests.stderr).toContain('`apt-get install chromium`')
+  const start = clone.start({ PATH: join(clone.root, 'bin') })
+  expect([start.exitCode, start.stdout]).toEqual([1, ''])
+  expect(start.stderr).toContain('`apt-get install redis-server`')
+  expect(tests.stderr + start.stderr).not.toContain('Installing Debian')
+})
+
+it.each([
+  ['unit', false],
+  ['e2e', true],
+  ['a.test.ts', false],
+  ['test/sim', false],
+  ['test/browser', true],
+  ['b.integration.test.ts', false],
+  ['built.integration.test.ts', true],
+])('npm test -- %s builds: %s', async (word, isBuilt) => {
+  await using clone = await createClone()
+  for (const file of [
+    'a.test.ts',
+    'b.integration.test.ts',
+    'test/sim/a.test.ts',
+    'test/browser/a.test.ts',
+  ])
+    await clone.put(file, '')
+  await clone.put('built.integration.test.ts', "import '../dist/index.js'")
+  await clone.putScript('node_modules/.bin/turbo', '#!/bin/sh\necho "built"; exit 1\n')
+  expect(clone.test({}, word, '-t', 'e2e').exitCode).toBe(isBuilt ? 1 : 0)
+})
+
+it('refuses a kind of tests that does not exist', async () => {
+  await using clone = await createClone()
+  const { exitCode, stderr } = clone.test({}, 'units')
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/There is no file and no kind of test named units; the kinds are: check, /)
 })
 
 it('in CI installs the programs of tests that are missing, or ends and names the one that it cannot install', async () => {
@@ -178,13 +211,13 @@ it('in CI installs the programs of tests that are missing, or ends and names the
   for (const program of TEST_PROGRAMS) await clone.putScript(`bin/${program}`, '#!/bin/sh\n')
   const { exitCode, stderr } = clone.test({ CI: 'true' })
   expect(exitCode, stderr).toBe(0)
-  expect(stderr).toContain("Installing Debian's package prometheus, for tests")
+  expect(stderr).toContain("Installing Debian's package prometheus (its services")
   expect(clone.test({ CI: 'true' }).stderr).toBe('')
   await clone.remove('bin/openssl')
   const refused = clone.test({ CI: 'true' })
   expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
   expect(refused.stderr).toMatch(
-    /CI is set, and tests need openssl of Debian's package openssl, and apt-get could not install it\.\n$/,
+    /CI is set, and tests need openssl of Debian's package openssl, which could not be installed\.\n$/,
   )
 })
 

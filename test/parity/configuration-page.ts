@@ -35,6 +35,7 @@ export function configurationPage(): string {
     '`quorumscan run` reads the variables marked "run", derives others from them (`QS_NODES`, `QS_SEEDS`, sockets, key files), and passes the ' +
       'rest to its processes. A process that is started alone (`node apps/scan/dist/main.js`) reads the variables marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
+    '`npm start` and `quorumscan up` read `QS_INSPECT`, the name of a process such as `sv-1`: a debugger can attach to it at 127.0.0.1:9229.',
     '## Commands and their flags',
     ...commandsOf(createProgram(testEnvironment(), RIG).program).map(describeCommand),
     '',

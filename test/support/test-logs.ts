@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** Lines that are printed of each process. */
 const LINES_PRINTED_MAX = 40
@@ -15,6 +15,8 @@ const PREFIX = 't-'
 
 /** Data directories of clusters that have ended, while the test that used them may still fail. */
 const ended = new Set<string>()
+/** Whether a test has failed whose data directories stay. */
+let isKept = false
 
 /**
  * Collects the temporary files of this process and its children in one directory, and deletes it on disposal. (vitest
@@ -30,12 +32,16 @@ export function keepTemporaryFilesTogether(): Disposable {
       if (before === undefined) delete process.env['TMPDIR']
       else process.env['TMPDIR'] = before
       ended.clear()
-      rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+      if (!isKept) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+      isKept = false
     },
   }
 }
 
-/** Deletes a directory after the current test, once its logs are printed if it fails. */
+/**
+ * Deletes a directory after the current test, once its logs are printed if it fails. With `KEEP=1`, the directories of a
+ * failed test are kept.
+ */
 export function deleteAfterTest(directory: string): void {
   ended.add(directory)
 }
@@ -45,13 +51,19 @@ export function deleteEnded(): void {
   ended.clear()
 }
 
-/** Prints the last log lines of each process of each cluster. */
+/** Prints the last log lines of each process of each cluster and, with `KEEP=1`, the path of its data directory. */
 export function printLogs(): void {
-  for (const directory of logDirectories(tmpdir(), DEPTH_MAX))
+  isKept ||= Boolean(process.env['KEEP'])
+  for (const directory of logDirectories(tmpdir(), DEPTH_MAX)) {
+    if (isKept) {
+      ended.delete(dirname(directory))
+      process.stdout.write(`\nkept: ${dirname(directory)}\n`)
+    }
     for (const file of readdirSync(directory)) {
       const lines = readFileSync(join(directory, file), 'utf8').trimEnd().split('\n')
       process.stdout.write(`\n-- ${file}\n${lines.slice(-LINES_PRINTED_MAX).join('\n')}\n`)
     }
+  }
 }
 
 function logDirectories(directory: string, depth: number): readonly string[] {

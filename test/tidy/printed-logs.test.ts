@@ -1,5 +1,5 @@
-/** A failed test of a cluster prints the logs of all processes that it or its helpers have started. */
-import { existsSync } from 'node:fs'
+/** A failing test of a cluster prints the logs of all processes that it or its helpers started. */
+import { existsSync, rmSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'
 
@@ -13,4 +13,17 @@ it('a failed test prints the logs of only its own clusters, including one that h
   const [, directory = ''] = /temporary files: (.*)/.exec(output) ?? []
   expect(directory).not.toBe('')
   expect(existsSync(directory)).toBe(false)
+})
+
+it('with KEEP=1 the data directories of a test that fails stay, and are named', () => {
+  const file = { project: 'e2e', file: 'failing-cluster.test.ts' }
+  const { output } = runFixture(file, { KEEP: '1' })
+  const [, directory = ''] = /temporary files: (.*)/.exec(output) ?? []
+  try {
+    const kept = new Set([...output.matchAll(/^kept: (.*)$/gm)].map(([, path = '']) => path))
+    expect(kept.size).toBe(2)
+    for (const path of kept) expect(existsSync(path), path).toBe(true)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
 })

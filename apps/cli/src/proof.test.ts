@@ -1,5 +1,9 @@
-/** What `verify` says to certified documents: the published vectors, and what becomes of them in files. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/**
+ * What `verify` says to certified documents: the published vectors, and what becomes of them in files.
+ * @module-tag thorough
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import type { CanonicalRequest } from '@quorumscan/verifier'

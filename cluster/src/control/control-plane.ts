@@ -166,5 +166,6 @@ function topologyOf(options: ControlOptions, engineProgram: string | null) {
     ) as Machine['entryFiles'],
     logUser: { name: LOG_USER, rules: LOG_RULES },
     env: Object.fromEntries(inherited),
+    inspected: process.env['QS_INSPECT'],
   }
 }

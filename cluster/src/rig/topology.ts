@@ -19,6 +19,8 @@ export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> &
     readonly prepared: Prepared
     /** The user of the log's Redis and its rules, from `packages/log`. */
     readonly logUser: Omit<RedisUser, 'password'>
+    /** The process that a debugger can attach to, at Node's default port. */
+    readonly inspected?: string | undefined
   }
 
 /** A Redis with the user of the log's Redis, under another name and in its own directory. */
@@ -46,6 +48,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     QS_RATE_LIMIT: String(input.rateLimit),
     QS_NODES: prepared.nodes.map(({ name, url }) => `${name}=${url}`).join(','),
     QS_FAULT_SOCKETS: faultSocketsOf(input, service),
+    ...(input.inspected === service && { NODE_OPTIONS: '--inspect' }),
   })
   const ofSynchronizer = (service: string, port: number) => ({
     ...shared(service, port),

@@ -2,6 +2,7 @@
  * Hostile input: an exception inside interpretation would end every replica, so whatever a participant
  * signs must end in a result. Commands are made from the types of all templates and choices, with real
  * ids, parties and amounts in them, and then broken in places.
+ * @module-tag thorough
  */
 
 import type { Command, DamlValue } from '@quorumscan/model'

@@ -1,3 +1,4 @@
+/** @module-tag thorough */
 import type { Amount, Command, ContractId, Micros } from '@quorumscan/model'
 import { NAME_SUFFIX, quorumOf } from '@quorumscan/verifier'
 import fc from 'fast-check'

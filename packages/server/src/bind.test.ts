@@ -1,4 +1,7 @@
-/** What a handler leaves behind once its request is over. */
+/**
+ * What a handler leaves behind once its request is over.
+ * @module-tag thorough
+ */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ScanError } from '@quorumscan/errors'

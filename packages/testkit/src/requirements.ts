@@ -4,7 +4,8 @@
  * `.ci/run` installs the programs.
  */
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, appendFileSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createDirectory } from './directory.ts'
 
@@ -117,6 +118,9 @@ export function required(key: RequirementName): string {
 function announce(sentence: string): void {
   if (process.env['CI']) throw new Error(`CI is set, and ${sentence}`)
   process.stderr.write(`SKIPPED  tests for which ${sentence}\n`)
+  // test/support/report.ts repeats it at the end of a run.
+  const file = process.env['TEST_MISSING_FILE']
+  if (file) appendFileSync(file, `${sentence}\n`)
 }
 
 function sentenceOf(key: RequirementName, { why }: { readonly why: string }): string {

@@ -34,10 +34,11 @@ export function slowness(env = process.env): number {
 
 const MINUTE_MS = 60_000
 
-/** The limits of tests that take longer than others of their kind, by the tag that such a test or file carries. */
-function longLimits(env = process.env) {
+/** The tags that a test or file may carry: all but the first have a longer limit than others of their kind. */
+function tags(env = process.env) {
   const isLong = Boolean(env['LONG'])
   return [
+    { name: 'thorough', description: 'takes seconds of a processor: npm run check leaves it out' },
     {
       name: 'cluster',
       description: 'starts many processes, among tests that start none',
@@ -62,7 +63,7 @@ export function vitestLimits({ testMs, waitMs }: TimeLimits) {
   return {
     testTimeout: limitMs,
     hookTimeout: limitMs,
-    tags: longLimits(),
+    tags: tags(),
     expect: { poll: { timeout: waitMs * slowness(), interval: 20 } },
     env: { [WAIT_VARIABLE]: String(waitMs), [TEST_VARIABLE]: String(limitMs) },
   }

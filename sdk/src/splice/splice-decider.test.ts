@@ -1,4 +1,7 @@
-/** Reads in virtual time: f scans lie in any way, others lag, fail and hang. Mutants break one rule each. */
+/**
+ * Reads in virtual time: f scans lie in any way, others lag, fail and hang. Mutants break one rule each.
+ * @module-tag thorough
+ */
 import { maxFaulty } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

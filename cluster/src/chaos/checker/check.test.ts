@@ -1,6 +1,7 @@
 /**
  * The checker against histories of a real ledger: honest ones are valid, and each mistake that a reader, an
  * interpretation or a log could have makes them invalid.
+ * @module-tag thorough
  */
 import { toHex } from '@quorumscan/base'
 import { ansEntry } from '@quorumscan/ledger'

@@ -1,4 +1,7 @@
-/** The decider alone, with its events in any order and any answers of nodes. */
+/**
+ * The decider alone, with its events in any order and any answers of nodes.
+ * @module-tag thorough
+ */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createRun, ENDED_MS } from './testing/driven.ts'

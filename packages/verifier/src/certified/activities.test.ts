@@ -1,3 +1,4 @@
+/** @module-tag thorough */
 import { describe, expect, it } from 'vitest'
 import { activitiesQuery } from './activities.ts'
 import * as reader from './index.ts'

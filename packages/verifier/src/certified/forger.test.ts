@@ -1,6 +1,7 @@
 /**
  * The reader of certified answers against the forger, and so that the forger is known to look everywhere, broken
  * readers: each is the reader with one line of its source replaced.
+ * @module-tag thorough
  */
 import { describe, expect, it } from 'vitest'
 import * as reader from './index.ts'

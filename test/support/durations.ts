@@ -1,0 +1,62 @@
+/** How long each file of tests took when `npm run test:durations` ran last: the order of a run, and what it is compared with. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+const root = join(import.meta.dirname, '../..')
+const FILE = join(root, 'test/durations.json')
+/** A run is reported as slower above this share of the recorded seconds. */
+const SLOWER_FROM = 1.2
+
+type Seconds = Readonly<Record<string, number>>
+
+/** By the path of the file, of those that take a second or more. */
+const recorded: Seconds = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {}
+
+/**
+ * The longest first, so that they do not run alone at the end. Files of a project stay together, because a worker that
+ * does not isolate them ends where a file of another project follows.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const secondsOf = ({ moduleId }: TestSpecification) => recorded[relative(root, moduleId)] ?? 0
+    const longest = new Map<string, number>()
+    for (const one of specifications)
+      longest.set(one.project.name, Math.max(secondsOf(one), longest.get(one.project.name) ?? 0))
+    const keysOf = (one: TestSpecification) =>
+      [
+        -one.project.config.sequence.groupOrder,
+        longest.get(one.project.name) ?? 0,
+        [...longest.keys()].indexOf(one.project.name),
+        secondsOf(one),
+      ] as const
+    const compare = (one: TestSpecification, other: TestSpecification) => {
+      const [keys, others] = [keysOf(one), keysOf(other)]
+      return keys.map((key, index) => (others[index] ?? 0) - key).find((sign) => sign !== 0) ?? 0
+    }
+    return (await super.sort(specifications)).sort(compare)
+  }
+}
+
+/** A sentence about files that took longer than recorded, or null. */
+export function slowerThanRecorded(now: Seconds, before = recorded): string | null {
+  const rows = Object.keys(now)
+    .map((file) => ({ file, now: now[file] ?? 0, before: before[file] ?? 0 }))
+    .filter((row) => row.before > 0)
+  const sum = (key: 'now' | 'before') => rows.reduce((total, row) => total + row[key], 0)
+  if (sum('now') <= sum('before') * SLOWER_FROM) return null
+  const worst = rows.sort((a, b) => b.now - b.before - (a.now - a.before)).slice(0, 3)
+  const names = worst.map((row) => `${row.file} (${row.before} s, now ${row.now.toFixed(0)} s)`)
+  const percent = ((sum('now') / sum('before') - 1) * 100).toFixed(0)
+  return `${percent} % slower than test/durations.json, most of all ${names.join(', ')}`
+}
+
+/** Writes what this run took, and keeps what is recorded of other files that exist. */
+export function record(now: Seconds): void {
+  const others = Object.entries(recorded).filter(([file]) => existsSync(join(root, file)))
+  const rows = Object.entries({ ...Object.fromEntries(others), ...now })
+    .map(([file, seconds]) => [file, Math.round(seconds)] as const)
+    .filter(([, seconds]) => seconds > 0)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`)
+}
