@@ -23,7 +23,8 @@ export async function repairLogOfOperator(options: Parameters<typeof repairOpera
   return reportRepair(await repairOperatorLog(options), {
     reasonOf: ({ refusal }) => reasonForOperator(refusal),
     notApplied: 'According to the files, no super-validator had applied',
-    alsoApplied: 'A validator that applied more reports LOG_REGRESSED. Restore it from its own backup.',
+    alsoApplied:
+      'A validator that applied more reports LOG_REGRESSED. Restore it from its own backup.',
     cut: 'The same command with --cut',
     next: ['`quorumscan run synchronizer` starts it.'],
   })

@@ -2,8 +2,7 @@
  * What `verify` says to certified documents: the published vectors, and what becomes of them in files.
  * @module-tag thorough
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import type { CanonicalRequest } from '@quorumscan/verifier'

@@ -1,8 +1,5 @@
 /** @module-tag thorough */
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { concatBytes, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'

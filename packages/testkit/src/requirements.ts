@@ -4,8 +4,7 @@
  * `.ci/run` installs the programs.
  */
 import { execFileSync } from 'node:child_process'
-import { accessSync, appendFileSync, constants, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { accessSync, appendFileSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createDirectory } from './directory.ts'
 

@@ -1,6 +1,5 @@
 /** @module-tag thorough */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
