@@ -1,7 +1,7 @@
 /** The end of `npm test`: time and counts of each kind, a line for each failure, what was skipped, what became slower. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 import { record, slowerThanRecorded } from './durations.ts'
 
@@ -11,8 +11,8 @@ type Kind = { readonly start: number; end: number; passed: number; failed: numbe
 export default class Report implements Reporter {
   readonly #startedAt = performance.now()
   readonly #kinds = new Map<string, Kind>()
-  /** What is missing on this machine: workers append to the file that this variable names (testkit/src/requirements.ts). */
-  readonly #missingFile = join(mkdtempSync(join(tmpdir(), 'qs-report-')), 'missing')
+  /** What is missing on this machine: workers append to this file (testkit/src/requirements.ts). */
+  readonly #missingFile = join(tmpdir(), `qs-missing-${process.pid}`)
   #isWhole = true
 
   onInit({ config }: Vitest): void {
@@ -22,7 +22,7 @@ export default class Report implements Reporter {
 
   #takeMissing(): ReadonlySet<string> {
     const lines = existsSync(this.#missingFile) ? readFileSync(this.#missingFile, 'utf8') : ''
-    rmSync(dirname(this.#missingFile), { recursive: true })
+    rmSync(this.#missingFile, { force: true })
     return new Set(lines.split('\n').filter((line) => line !== ''))
   }
 

@@ -4,7 +4,7 @@ import { disclose, genesisDelta } from '@quorumscan/ledger'
 import { hashGenesis } from '@quorumscan/verifier'
 import type { TestValidator } from './test-validator.ts'
 
-export type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>
+type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>
 
 export async function genesisContracts(world: Pick<TestValidator, 'network'>) {
   const { genesis } = world.network

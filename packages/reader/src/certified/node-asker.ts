@@ -37,7 +37,7 @@ export function createAsker(options: {
       read.stateQuery ??= read.query.stateQuery(network)
       // The decider compares the signers with the threshold of the read.
       const { checked: point, proof } = await openDocument(document, 'weak', { network, checks })
-      const { answer } = answerOf(proof, point, { stateQuery: read.stateQuery, network })
+      const { answer } = answerOf(proof, point, read.stateQuery, network)
       return { kind: 'proven', point, answer: { answer, document } }
     } catch (error) {
       if (!(error instanceof InvalidProof)) throw error

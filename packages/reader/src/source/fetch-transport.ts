@@ -12,7 +12,7 @@ export function createFetchTransport(
   options: { readonly fetch?: typeof globalThis.fetch | undefined } = {},
 ): Transport {
   const send = options.fetch ?? globalThis.fetch
-  if (send === undefined) throw new TypeError('this platform has no `fetch`: pass one in')
+  if (send === undefined) throw new TypeError('`fetch` is missing: pass it')
   return {
     async request(input) {
       const response = await send(input.url + input.path, {

@@ -52,7 +52,7 @@ export function createCertifiedVerifier(
     ): Promise<Certified<Answer>> {
       const text = documentText(document)
       const { checked, proof } = await openDocument(text, threshold, { network, checks })
-      return answerOf(proof, checked, { stateQuery, network })
+      return answerOf(proof, checked, stateQuery, network)
     },
   }
 }
@@ -86,14 +86,12 @@ export async function openDocument(
 export function answerOf<Answer>(
   proof: string,
   { offset, recordTime, historyHash, root, signers }: CheckedCertificate,
-  {
-    stateQuery,
-    network,
-  }: { readonly stateQuery: StateQuery<Answer>; readonly network: HashedNetwork },
+  stateQuery: StateQuery<Answer>,
+  { sha256 }: Pick<HashedNetwork, 'sha256'>,
 ): Certified<Answer> {
   if (stateQuery.offset !== null && stateQuery.offset !== offset)
     throw new InvalidProof('NOT_PROVEN', 'the page is of another offset')
-  const state = { root, offset, at: recordTime, sha256: network.sha256 }
+  const state = { root, offset, at: recordTime, sha256 }
   const answer =
     'ranges' in stateQuery
       ? stateQuery.answer(verifyRanges({ ...state, proof, ranges: stateQuery.ranges }), offset)

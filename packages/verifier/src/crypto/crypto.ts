@@ -35,7 +35,7 @@ export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer
  * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
  */
 export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subtle): CryptoPort {
-  if (!subtle) throw new TypeError('this platform has no WebCrypto: pass `crypto`')
+  if (!subtle) throw new TypeError('WebCrypto is missing: pass `crypto`')
   const keys = new Map<string, Promise<CryptoKey | null>>()
   const importKey = (publicKey: Uint8Array<ArrayBuffer>): Promise<CryptoKey | null> => {
     const name = toHex(publicKey)
@@ -45,7 +45,7 @@ export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subt
       .importKey('raw', publicKey, 'Ed25519', false, ['verify'])
       .catch((cause: { name?: string }) => {
         if (cause.name === 'NotSupportedError')
-          throw new TypeError('this platform has no Ed25519: pass `crypto`', { cause })
+          throw new TypeError('Ed25519 is missing: pass `crypto`', { cause })
         return null // A key that does not import verifies nothing.
       })
     if (keys.size >= KEYS_CACHED_MAX) keys.clear()
