@@ -34,7 +34,7 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
   ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
     .addHelpText(
       'after',
-      '\nExit status: 0 all equal, 1 they differ, 3 one lags, 4 no answer or equivocation.',
+      '\nExit status: 0 equal, 1 different, 3 one lags, 4 no answer or equivocation.',
     )
     .action(async (options: NetworkFlags & { json?: boolean }) => {
       const network = await networkOf(options, cluster)
