@@ -50,7 +50,7 @@ type FollowerOptions = {
   readonly participant?: string
   /** Jobs whose due work the replica reports. */
   readonly dueJobs: readonly string[]
-  /** Called if another software version wrote the stored replica; resolves once it has called `deleteStored`. */
+  /** Called if the stored replica has another layout; resolves once it has called `deleteStored`. */
   readonly rebuild: (
     deleteStored: () => Promise<unknown>,
     parts: {
