@@ -113,7 +113,7 @@ function orderingLines(status: ClusterStatus): string[] {
   const rows = members.map(({ name, state, ordering: report }) => {
     const engines = report === null ? null : `${report.connected.length} of ${cluster.n - 1}`
     const words = [name, stateLabel[state], report?.height ?? null, report?.round ?? null, engines]
-    return [...words, missed.includes(name) ? 'misses votes' : '']
+    return [...words, missed.includes(name) ? 'block vote missing' : '']
   })
   const head = ['ordering', 'state', 'block', 'round', 'engines', '']
   return ['', ...inColumns(STATUS_WIDTHS, [head, ...rows])]
