@@ -132,7 +132,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       participantId: participantIdOf(participant),
       /** Resolves with the reason when the validator cannot continue: a bug, or a replica of another layout. */
       failed: background.failed,
-      /** @throws {ScanError} Why wallets, names or proofs do not work: as `openFollower` and `createRegistration` do. */
+      /** @throws {ScanError} If wallets, names or proofs do not work; as in `openFollower` and `createRegistration`. */
       async assertReady(): Promise<void> {
         follower.assertReady()
         await registration.assertRegistered()

@@ -16,7 +16,7 @@ export const signOfState: Readonly<Record<NodeState, { readonly sign: string; to
   unknown: { sign: '?', tone: 'idle' },
 }
 
-/** `good`: an answer. `bad`: the proxy is unreachable, or answers conflict. `warn`: a refusal for another reason. */
+/** `good`: an answer. `bad`: no reply, or conflicting answers. `warn`: a refusal for another reason. */
 export function toneOfOutcome(outcome: string): Tone {
   if (isAnswer(outcome)) return 'good'
   return ['unreachable', 'disputed', 'CONSENSUS_DISPUTED'].includes(outcome) ? 'bad' : 'warn'
