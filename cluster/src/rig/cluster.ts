@@ -29,7 +29,7 @@ const JOBS_TIMEOUT_MS = 1_000
 const PRUNE_TIMEOUT_MS = 60_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
 const QUORUM_TIMEOUT_MS = 3000
-/** The longest time from the last ready process to the first answer of a quorum. */
+/** The longest time from the last ready process to the first answer on which enough nodes agree. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 export type ClusterOptions = {
@@ -159,7 +159,7 @@ export class Cluster {
         throw new CommandError(`too few processes are up for lookups:\n${problems.join('\n')}`)
     }
     if (this.faults.active().length === 0) {
-      onStep('waiting for the first answer of a quorum')
+      onStep('waiting for the first answer on which enough nodes agree')
       // Ready processes are not enough: the validator must also have reached the nodes.
       const isAnswered = async () => {
         this.#runner.assertRunning(VALIDATOR)

@@ -96,7 +96,7 @@ describe('the failures that are tolerated', () => {
       lookups: 'no further failure',
       registrations: 'quorum lost',
     },
-    { states: [up, down, down, down], lookups: 'quorum lost', registrations: 'quorum lost' },
+    { states: [up, down, down, down], lookups: 'too few nodes', registrations: 'quorum lost' },
     {
       states: [up, up, up, 'catching-up'],
       lookups: 'tolerated: 1',
@@ -155,7 +155,7 @@ describe('whether names can be looked up', () => {
   it('does not follow from the number of nodes where the reader gets an answer', () => {
     const status = { ...statusOf([up, down, down, down]), atNodes: read }
     expect(marginsOf(status).lookups).toMatchObject({
-      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered only by proofs' },
+      ...{ works: true, tone: 'bad', verdict: 'too few nodes, answered only by proofs' },
     })
   })
 
