@@ -45,7 +45,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
 function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader {
   const readTimeOf = metrics.durations({
     name: 'read_duration_seconds',
-    help: 'Time of a verified read, by operation and outcome.',
+    help: 'Time of a read by votes, by operation and outcome.',
     labels: ['operation', 'outcome'],
     known: OUTCOME_KINDS.map((kind) => ['lookup', kind]),
   })

@@ -137,7 +137,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       genesis: { ...genesis, hash: genesisHash },
       ...(groups && { store: groups.store }),
       onProblem: (err) =>
-        logger.warn({ err }, 'the stream of the log failed; another one is opened'),
+        logger.warn({ err }, 'the stream of the log failed; opening another one'),
     })
     /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
     const assertLive = (): void => {
