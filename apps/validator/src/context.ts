@@ -55,7 +55,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
           alarms.write(signer, (suppressed) =>
             logger.error(
               { evidence: found, ...suppressed },
-              `${signer} equivocates: it signed two conflicting statements`,
+              `${signer} equivocates: it signed two conflicting statements or block votes`,
             ),
           )
         },

@@ -29,7 +29,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
       replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
     recordEvidence: metrics.counted({
       name: 'evidence_total',
-      help: 'Pairs of signed statements by which a node equivocates.',
+      help: 'Pairs of statements or block votes by which a node equivocates.',
       labels: ['node'],
       known: nodes.map((node) => [node]),
     }),

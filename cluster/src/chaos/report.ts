@@ -127,7 +127,7 @@ function detected(fault: FaultSummary): string {
 }
 
 function evidenceOf(evidence: Summary['evidence']): string {
-  if (evidence.length === 0) return '<p>No node signed conflicting statements.</p>'
+  if (evidence.length === 0) return '<p>No node equivocated.</p>'
   return `<p>Conflicting statements that a node signed, as the scan proxy stores them (at most 32 pairs of each node).
 <code>quorumscan verify</code> checks them offline.</p>
 ${table(evidence, { node: ({ node }) => node, '#pairs': ({ pairs }) => pairs })}`
