@@ -18,7 +18,7 @@ const NAME_COLUMNS = 8
 const NO_STATE =
   'No node of this genesis answered with a state that it signed. Check that they run, that the addresses are ' +
   'those of scan nodes, and that the genesis is that of their network.'
-const NO_VALID_STATE =
+const FAILED =
   'For each node that gave no signed state, its line has the reason. Check that the node runs, and that its address ' +
   'is right. Then run this again.'
 const EQUIVOCATES =
@@ -52,17 +52,12 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
 export function compareStates({ offset, states }: SignedStates) {
   const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
   const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
-  const withoutState = states.filter((one) => one.reason !== null && !equivocating.includes(one))
+  const failed = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const lagging = states.filter(({ state, reason }) => state === null && reason === null)
   /** Nodes that cannot be compared, the reason, and advice to the operator. */
   const missing = [
     { nodes: equivocating, label: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
-    {
-      nodes: withoutState,
-      label: 'gave no signed state',
-      advice: NO_VALID_STATE,
-      exitCode: EXIT.silent,
-    },
+    { nodes: failed, label: 'gave no signed state', advice: FAILED, exitCode: EXIT.silent },
     {
       nodes: lagging,
       label: lagging.length === 1 ? 'lags' : 'lag',
