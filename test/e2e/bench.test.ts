@@ -11,7 +11,7 @@ it('benchmarks skip, by name, the parts that need CometBFT if it is missing', as
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [main, 'machines', 'ordering', '--driver', 'cometbft'],
-    { env: { ...env, QS_COMETBFT: '/nowhere/cometbft' } },
+    { env: { ...env, QS_COMETBFT: '/nowhere/cometbft', TEST_MISSING_FILE: '' } },
   )
   expect(stdout.trim().split('\n')).toEqual([
     expect.stringMatching(/^SKIPPED {2}everything with driver cometbft: .*\/nowhere\/cometbft/),

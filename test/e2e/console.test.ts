@@ -74,24 +74,24 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     }
   }
 
-  it('shows that the quorum is lost after three nodes are killed, and its recovery', async () => {
+  it('shows that too few nodes are up after three are killed, and the recovery', async () => {
     for (const node of ['sv-1', 'sv-2']) await kill(node)
     await budget('Lookups', 'No further failure tolerated').waitFor()
     await budget('Registrations', 'Quorum lost').waitFor()
     await kill('sv-3')
-    const lost = budget('Lookups', /^Quorum lost/)
-    await untilTrue('the console to show the lost quorum', () => lost.isVisible())
+    const lost = budget('Lookups', /^Too few nodes/)
+    await untilTrue('the console to show that too few nodes are up', () => lost.isVisible())
     await page.getByText('1 of 4 nodes up, 2 must agree').waitFor()
     await page
       .getByRole('list', { name: 'Events, newest first' })
-      .getByText('quorum lost')
+      .getByText('too few nodes')
       .waitFor()
     // The status of a node that is down shows no earlier measurement.
     const { text } = await runCommand(cluster, 'status')
     expect(text).toMatch(/^sv-3 +down +- +\d+ +- +http/m)
     expect(text).not.toMatch(/^sv-[123] +lag/m)
     expect(text).toMatch(/^sv-4 +lag/m)
-    await assertAccessible('the quorum lost')
+    await assertAccessible('too few nodes')
     await page.getByRole('button', { name: /^Heal all/ }).click()
     await budget('Lookups', 'Failures tolerated: 2').waitFor()
   })
@@ -122,7 +122,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.getByText('4 of 4 nodes up, 1 faulty, 2 must agree').waitFor()
     await page.getByRole('textbox', { name: 'Name or party' }).fill('sv-1.sv.ns')
     // With all nodes, so that the votes include the node that lies.
-    await page.getByRole('combobox', { name: 'Quorum' }).selectOption('all')
+    await page.getByRole('combobox', { name: 'Threshold' }).selectOption('all')
     await button('Look up').click()
     await page.getByText('verified', { exact: true }).waitFor()
     await page
@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.keyboard.press('Enter')
     await budget('Lookups', 'Failures tolerated: 1').waitFor()
     await choose('sv-4', 'View …')
-    await page.getByText('unknown: it does not answer').waitFor()
+    await page.getByText('unknown: not reported').waitFor()
     await page.getByText('none: refused').waitFor()
     await button('Close').click()
   })

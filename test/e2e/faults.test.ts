@@ -305,7 +305,7 @@ describe('registration', () => {
 })
 
 describe('the command line', () => {
-  it('kills several nodes, and reports which nodes did not answer and which command killed them', async ({
+  it('kills several nodes, and reports which nodes gave no signed state and which command killed them', async ({
     cluster,
   }) => {
     const killed = await runCommand(cluster, 'kill', 'sv-1', 'sv-2')
@@ -313,7 +313,7 @@ describe('the command line', () => {
     const check = await runCommand(cluster, 'check')
     expect(check.code, check.text).toBe(4)
     expect(check.text).toMatch(
-      /sv-1, sv-2 did not answer\n {2}sv-1 {4}refused\n {2}sv-2 {4}refused\n/,
+      /sv-1, sv-2 gave no signed state\n {2}sv-1 {4}refused\n {2}sv-2 {4}refused\n/,
     )
     const log = await runCommand(cluster, 'logs', 'control', '-n', '1')
     expect(log.text).toMatch(/"caller":"process \d+ of .*"nodes\.kill".*sv-2/)

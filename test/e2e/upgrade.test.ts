@@ -359,7 +359,8 @@ it.runIf(IS_LONG)(
     // Two nodes that find another layout at the same time rebuild their replicas one after the other.
     const seen = await upgradeBoth(otherLayoutBin, [sv1, sv2])
     expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
-    for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is rebuilt')
+    for (const sv of [sv1, sv2])
+      expect(sv.running?.output).toContain('deleting the replica, to rebuild it')
     await upgrade(newerBin, sv3)
     await expectSameHistory(svs)
 

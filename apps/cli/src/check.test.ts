@@ -37,12 +37,12 @@ it('names the node that lags, by how much and since when', () => {
   expect(json).toMatchObject({ equal: false })
 })
 
-it('names the nodes that did not answer, and why, also where none did', () => {
+it('names the nodes that gave no signed state, and why, also if all are such nodes', () => {
   const silent = (node: string) => state(node, { state: null, newest: null, reason: 'timeout' })
   expect(compareStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
     exitCode: 4,
     text: expect.stringMatching(
-      /equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout\nCheck that the nodes that did not answer run, /,
+      /equal; sv-4 gave no signed state\n(.*\n)+ {2}sv-4 {4}timeout\nFor each node that gave no signed state, /,
     ),
   })
   expect(compareStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
@@ -51,7 +51,7 @@ it('names the nodes that did not answer, and why, also where none did', () => {
   })
 })
 
-it('names a node that signed two states apart from nodes that did not answer', () => {
+it('names a node that signed two states apart from nodes that gave none', () => {
   const twice = { state: null, newest: null, reason: `${EQUIVOCATED} of offset 80` }
   const { exitCode, text } = compareStates({
     offset: 252,
@@ -63,7 +63,7 @@ it('names a node that signed two states apart from nodes that did not answer', (
       /3 of 4 replicas are equal; sv-4 signed two states\n(.*\n)+ {2}sv-4 {4}it signed two states of offset 80\nA node that signed two states/,
     ),
   ])
-  expect(text).not.toContain('did not answer')
+  expect(text).not.toContain('gave no signed state')
 })
 
 it('says first that replicas differ, even if another node does not answer', () => {
@@ -73,7 +73,7 @@ it('says first that replicas differ, even if another node does not answer', () =
     compareStates({ offset: 252, states: [...honest.slice(0, 2), other, silent] }),
   ).toMatchObject({
     exitCode: 1,
-    text: expect.stringContaining('the replicas DIFFER; sv-4 did not answer'),
+    text: expect.stringContaining('the replicas DIFFER; sv-4 gave no signed state'),
   })
 })
 

@@ -18,8 +18,9 @@ const NAME_COLUMNS = 8
 const NO_STATE =
   'No node of this genesis answered with a state that it signed. Check that they run, that the addresses are ' +
   'those of scan nodes, and that the genesis is that of their network.'
-const SILENT =
-  'Check that the nodes that did not answer run, and that their addresses are right. Then run this again.'
+const FAILED =
+  'For each node that gave no signed state, its line has the reason. Check that the node runs, and that its address ' +
+  'is right. Then run this again.'
 const EQUIVOCATES =
   'A node that signed two states for one offset is faulty or lies. Keep its log file as evidence, and ask its ' +
   'operator. The others work without it.'
@@ -34,7 +35,7 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
   ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
     .addHelpText(
       'after',
-      '\nExit status: 0 equal, 1 different, 3 one lags, 4 no answer or equivocation.',
+      '\nExit status: 0 equal, 1 different, 3 one lags, 4 no state or equivocation.',
     )
     .action(async (options: NetworkFlags & { json?: boolean }) => {
       const network = await networkOf(options, cluster)
@@ -51,12 +52,12 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
 export function compareStates({ offset, states }: SignedStates) {
   const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
   const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
-  const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))
+  const failed = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const lagging = states.filter(({ state, reason }) => state === null && reason === null)
   /** Nodes that cannot be compared, the reason, and advice to the operator. */
   const missing = [
     { nodes: equivocating, label: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
-    { nodes: silent, label: 'did not answer', advice: SILENT, exitCode: EXIT.silent },
+    { nodes: failed, label: 'gave no signed state', advice: FAILED, exitCode: EXIT.silent },
     {
       nodes: lagging,
       label: lagging.length === 1 ? 'lags' : 'lag',

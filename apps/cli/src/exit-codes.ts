@@ -12,7 +12,7 @@ export const EXIT = {
   usage: 2,
   /** Too few answers to decide. */
   inconclusive: 3,
-  /** The node or process did not answer; of `check`: or a node equivocates. */
+  /** The node or process did not answer. Of `check`: a node gave no signed state, or equivocates. */
   silent: 4,
   /** Interrupted by Ctrl-C: 128 and the number of the signal, as in shells. */
   interrupted: 130,

@@ -101,7 +101,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   context.section('Names and proofs, of any network:')
   ofAnyNetwork(command('resolve', 'look up a name or a party at the nodes, with a proof'))
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
-    .option('--quorum <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
+    .option('--quorum <threshold>', 'the threshold: weak, strong, all or a number', 'weak')
     .option('--receipt <file>', 'store the proof of the answer, for `verify`')
     .option('--votes', 'ask the scan proxy instead, and show the votes of the nodes')
     .option('--validator <url>', 'with --genesis and --votes: the validator with the proxy')
@@ -141,7 +141,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     )
     .option('--request <json>', 'what it must prove: the answer to this operation')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
-    .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
+    .option('--threshold <threshold>', 'the threshold: weak, strong, all or a number', 'weak')
     .addHelpText(
       'after',
       '\nExit status: 0 it proves that, 1 it does not, 2 nothing was checked.\nA file that `resolve` stored or printed includes its request.',

@@ -68,7 +68,7 @@ export function isAnswered(outcome: Resolved['outcome']): outcome is Answer {
   return 'answer' in outcome
 }
 
-/** Offsets from this one on count. If all answers were too old, no offset does. */
+/** The least offset at which a node's reply is shown as accepted; Infinity if all replies were too old. */
 function minAcceptedOffset(outcome: Resolved['outcome']): number {
   if (isAnswered(outcome)) return outcome.offset
   return outcome.kind === 'lagging' ? Number.POSITIVE_INFINITY : 0
@@ -103,7 +103,7 @@ export function resolvedJson({ outcome, ...more }: Resolved) {
   return { ...outcome, ...more }
 }
 
-/** The exit status of a lookup with this outcome, of the nodes that answered. */
+/** The exit status of a lookup. @param answeredCount - The number of nodes that answered. */
 export function exitOfLookup(kind: string, answeredCount: number): number {
   if (isAnswer(kind)) return EXIT.done
   if (kind === 'disputed') return EXIT.failed

@@ -125,7 +125,7 @@ function formatProven(
 
 function formatEvidence({ signer, ...about }: ProvenEvidence): string {
   return about.kind === 'vote'
-    ? `${signer} signed two different votes (${about.step}) in round ${about.round} of block ${about.height}`
+    ? `${signer} signed two different block votes (${about.step}) in round ${about.round} of block ${about.height}`
     : `${signer} signed two different statements (${about.kind}) about offset ${about.offset}`
 }
 

@@ -67,7 +67,7 @@ it('draws a lane for each fault, newest first, and counts those that do not fit'
     ...[9, 8, 7, 6, 5, 4, 3, 2].map((index) => `fault ${index}`),
     'and 2 earlier',
   ])
-  expect(attributes['aria-label']).toBe('Lookups: 0 answered, 0 refused')
+  expect(attributes['aria-label']).toBe('Lookups: 0 answered, 0 without an answer')
 })
 
 it('distinguishes a time without lookups from one without answers', () => {
@@ -82,10 +82,12 @@ it('distinguishes a time without lookups from one without answers', () => {
     sample(15, 'unreachable'),
     sample(21, 'verified'),
     sample(22, 'verified'),
+    sample(23, 'CONSENSUS_DISPUTED'),
   ]
-  expect(gapsOf(samples, ms(0), ms(24))).toEqual([
+  expect(gapsOf(samples, ms(0), ms(29))).toEqual([
     { fromMs: ms(0), toMs: ms(7), label: 'not measured' },
     { fromMs: ms(7), toMs: ms(14), label: 'refused' },
     { fromMs: ms(14), toMs: ms(21), label: 'no answer' },
+    { fromMs: ms(22), toMs: ms(29), label: 'disputed' },
   ])
 })

@@ -48,9 +48,13 @@ export function faultBands(events: readonly LiveEvent[], faults: readonly Fault[
   return [...ended, ...inForce].sort((a, b) => a.fromMs - b.fromMs)
 }
 
-const GAP_LABELS = { good: '', warn: 'refused', bad: 'no answer', idle: '' } as const
+const GAP_LABELS = new Map([
+  ['unreachable', 'no answer'],
+  ['disputed', 'disputed'],
+  ['CONSENSUS_DISPUTED', 'disputed'],
+])
 
-/** Times longer than `GAP_MS` without an answered lookup, and why: none was made, or none was answered. */
+/** Times longer than `GAP_MS` without an answered lookup, and why: none was made, or the outcome of the last one. */
 export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number) {
   const times = samples.filter(isAnswered).map(({ at }) => msOf(at))
   return [fromMs, ...times].flatMap((from, index) => {
@@ -58,7 +62,7 @@ export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number)
     if (to - from <= GAP_MS) return []
     const asked = samples.filter(({ at }) => msOf(at) > from && msOf(at) < to)
     const last = asked.at(-1)
-    const gapLabel = last ? GAP_LABELS[toneOfOutcome(last.outcome)] : 'not measured'
+    const gapLabel = last ? (GAP_LABELS.get(last.outcome) ?? 'refused') : 'not measured'
     return [{ fromMs: from, toMs: to, label: gapLabel }]
   })
 }
@@ -78,7 +82,8 @@ export function summaryOf(samples: readonly Sample[]): string {
   const latencies = samples.filter(isAnswered).map(({ latencyMs }) => latencyMs)
   const medianMs = latencies.sort((a, b) => a - b)[Math.floor(latencies.length / 2)]
   const median = medianMs === undefined ? '' : `, median ${milliseconds(medianMs)}`
-  return `${latencies.length} answered, ${samples.length - latencies.length} refused${median}`
+  const unansweredCount = samples.length - latencies.length
+  return `${latencies.length} answered, ${unansweredCount} without an answer${median}`
 }
 
 /** Latencies, outcomes and faults from one moment to another. */

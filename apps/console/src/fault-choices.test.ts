@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { faultChoicesOf } from './fault-choices.ts'
 
-it('offers faults of an engine and its links for members only', () => {
-  const idsOf = (isMember: boolean) =>
-    faultChoicesOf('sv-2', isMember).flatMap((group) => group.faults.map(({ id }) => id))
+it('offers faults of an engine and its links for ordering members only', () => {
+  const idsOf = (isOrderingMember: boolean) =>
+    faultChoicesOf('sv-2', isOrderingMember).flatMap(({ faults }) => faults.map(({ id }) => id))
   expect(idsOf(true).filter((id) => !idsOf(false).includes(id))).toEqual(['engines', 'cometbft'])
 })
 

@@ -25,15 +25,15 @@ const otherChoices: Readonly<Record<string, readonly Row[]>> = {
     ['cometbft', 'CometBFT killed', { kind: 'kill', part: 'cometbft' }],
   ],
 }
-/** Faults of members that order. */
-const OF_MEMBERS = ['engines', 'cometbft']
+/** Faults of the engine, which only an ordering member has. */
+const ORDERING_FAULTS = ['engines', 'cometbft']
 
-/** The faults of a node in the order of the menu; `isMember`: it orders, too. */
-export function faultChoicesOf(node: string, isMember: boolean) {
+/** The faults of a node in the order of the menu. */
+export function faultChoicesOf(node: string, isOrderingMember: boolean) {
   return Object.entries({ Lies: lieChoices, ...otherChoices }).map(([title, rows]) => ({
     title,
     faults: rows
-      .filter(([id]) => isMember || !OF_MEMBERS.includes(id))
+      .filter(([id]) => isOrderingMember || !ORDERING_FAULTS.includes(id))
       .map(([id, label, fault]) => ({ id, label, fault: { ...fault, node } as FaultSpec })),
   }))
 }

@@ -5,7 +5,7 @@ import { type Headline, headlinesOf, liarsOf } from './headlines.ts'
 export function Strip({ status }: { readonly status: Status }) {
   const liars = liarsOf(status)
   return (
-    <section className="strip" aria-label="State of the quorum">
+    <section className="strip" aria-label="Services and tolerated failures">
       <ul className="headlines" aria-live="assertive">
         {headlinesOf(status).map(({ label, tone, verdict, detail, meter }) => (
           <li key={label} className={`headline ${tone}`} aria-label={label}>

@@ -68,7 +68,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
       config,
       party,
       scanKey,
-      /** Resolves with the reason when the node cannot continue: a bug, or a replica of other software. */
+      /** Resolves with the reason when the node cannot continue: a bug, or a replica of another layout. */
       failed: background.failed,
       /** Puts the address on the ledger in the background, as soon and as often as needed (D-34). */
       publishAddress(url: string): void {

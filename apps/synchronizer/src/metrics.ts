@@ -21,13 +21,13 @@ export function measuredLog(
   const { log, followerCount, memberCount } = options
   const timeOf = metrics.durations({
     name: 'log_append_duration_seconds',
-    help: 'Time until an entry is on disk, with the wait for its group.',
+    help: 'Time until an entry is ordered, with the wait for its group or block.',
     labels: ['outcome'],
     known: [['done'], ['failed']],
   })
   metrics.sampled('gauge', {
     name: 'log_offset',
-    help: 'Newest entry that is on disk.',
+    help: 'Offset of the newest ordered entry.',
     read: () => [[[], log.head().offset]],
   })
   metrics.sampled('gauge', {

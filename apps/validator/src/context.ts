@@ -55,7 +55,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
           alarms.write(signer, (suppressed) =>
             logger.error(
               { evidence: found, ...suppressed },
-              `${signer} equivocates: it signed two conflicting statements`,
+              `${signer} equivocates: it signed two conflicting statements or block votes`,
             ),
           )
         },
@@ -77,7 +77,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         dueJobs: QUEUES_OF.validator.definitions.map(({ name }) => name),
         // No lookup of another process waits for it, so it takes no turn.
         async rebuild(deleteStored) {
-          logger.warn('other software wrote the replica: the validator rebuilds it')
+          logger.warn('another release wrote the replica: the validator deletes and rebuilds it')
           await deleteStored()
         },
         onEvidence: evidence.note,
@@ -130,9 +130,9 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       reads,
       /** `participant::1220…`: this participant on the ledger interface. */
       participantId: participantIdOf(participant),
-      /** Resolves with the reason when the validator cannot continue: a bug, or a replica of other software. */
+      /** Resolves with the reason when the validator cannot continue: a bug, or a replica of another layout. */
       failed: background.failed,
-      /** @throws {ScanError} Why wallets, names or proofs do not work: as `openFollower` and `createRegistration` do. */
+      /** @throws {ScanError} If wallets, names or proofs do not work; as in `openFollower` and `createRegistration`. */
       async assertReady(): Promise<void> {
         follower.assertReady()
         await registration.assertRegistered()

@@ -29,7 +29,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
       replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
     recordEvidence: metrics.counted({
       name: 'evidence_total',
-      help: 'Pairs of signed statements by which a node equivocates.',
+      help: 'Pairs of statements or block votes by which a node equivocates.',
       labels: ['node'],
       known: nodes.map((node) => [node]),
     }),
@@ -45,7 +45,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
 function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader {
   const readTimeOf = metrics.durations({
     name: 'read_duration_seconds',
-    help: 'Time of a verified read, by operation and outcome.',
+    help: 'Time of a read by votes, by operation and outcome.',
     labels: ['operation', 'outcome'],
     known: OUTCOME_KINDS.map((kind) => ['lookup', kind]),
   })

@@ -54,7 +54,7 @@ export async function openReads(
         )
       },
     }
-    /** Reads what one node proves: where the local replica cannot. */
+    /** Reads certified answers from one node, if the local replica cannot answer. */
     const certifiedReader = resources.opened(
       createCertifiedReader({ ...options, sha256, waitMs: PROXY_WAIT_MS }),
     )

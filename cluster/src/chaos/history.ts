@@ -60,7 +60,7 @@ export type HistoryEvent =
       readonly read: ReadKind
       readonly outcome: ReadOutcome
     })
-  /** The answer of each node to a lookup that a quorum answered. */
+  /** The answer of each node to a lookup on whose answer enough nodes agreed. */
   | {
       readonly kind: 'probe'
       readonly startMs: number

@@ -20,7 +20,7 @@ const LATENCY_TICKS_MS = [1, 10, 100, 1000, 10_000]
 /** By the CSS class that gives the color. */
 const ENDINGS = {
   good: 'answered',
-  warn: 'refused by the proxy',
+  warn: 'refused by the proxy or a reader',
   bad: 'no connection',
   late: 'timed out',
 }

@@ -115,8 +115,8 @@ function faultsOf(faults: readonly FaultSummary[]): string {
     '#caught up': ifDone(({ catchUpMs }) => duration(catchUpMs)),
   })}
 <p class="note">Detected: the time from the begin of the fault until votes (the scan proxy received another answer than the
-quorum's), the prober (which asks each node) or the status (it was not up) showed it. Recovered: the time from the end of the
-fault until the node was up. Caught up: the time from then until it no longer lagged.</p>`
+one on which enough nodes agreed), the prober (which asks each node) or the status (it was not up) showed it. Recovered: the
+time from the end of the fault until the node was up. Caught up: the time from then until it no longer lagged.</p>`
 }
 
 function detected(fault: FaultSummary): string {
@@ -127,7 +127,7 @@ function detected(fault: FaultSummary): string {
 }
 
 function evidenceOf(evidence: Summary['evidence']): string {
-  if (evidence.length === 0) return '<p>No node signed conflicting statements.</p>'
+  if (evidence.length === 0) return '<p>No node equivocated.</p>'
   return `<p>Conflicting statements that a node signed, as the scan proxy stores them (at most 32 pairs of each node).
 <code>quorumscan verify</code> checks them offline.</p>
 ${table(evidence, { node: ({ node }) => node, '#pairs': ({ pairs }) => pairs })}`

@@ -224,7 +224,7 @@ function newestOffset(target: ChaosTarget): number {
   return Math.max(...target.status().nodes.map((node) => node.offset ?? 0))
 }
 
-/** Reads all names and parties again with a quorum. A refusal is repeated. */
+/** Reads all names and parties again, with a strong threshold. A read that is refused is repeated. */
 async function finalReads(readers: Readers, { clock, names, parties }: Shared): Promise<void> {
   for (const subject of [
     ...names.map((name) => ({ name })),

@@ -5,7 +5,7 @@ import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
 import { type ClusterStatus, type LiveStatus, servicesOf } from '../rig/status.ts'
 import { marginsOf } from '../view/service-margins.ts'
-import { missedVotes, shorten } from '../view/words.ts'
+import { missedBlockVotes, shorten } from '../view/words.ts'
 import type { AtNodes } from '../watch/prober.ts'
 
 /** Quorum headers of a proxied answer (D-40), in reading order. */
@@ -109,11 +109,11 @@ export function formatStatus(status: LiveStatus): string {
 function orderingLines(status: ClusterStatus): string[] {
   const { members, cluster } = status
   if (members.length === 0) return []
-  const missed = missedVotes(status)
+  const missed = missedBlockVotes(status)
   const rows = members.map(({ name, state, ordering: report }) => {
     const engines = report === null ? null : `${report.connected.length} of ${cluster.n - 1}`
     const words = [name, stateLabel[state], report?.height ?? null, report?.round ?? null, engines]
-    return [...words, missed.includes(name) ? 'misses votes' : '']
+    return [...words, missed.includes(name) ? 'block vote missing' : '']
   })
   const head = ['ordering', 'state', 'block', 'round', 'engines', '']
   return ['', ...inColumns(STATUS_WIDTHS, [head, ...rows])]

@@ -36,8 +36,8 @@ export async function createControlPlane(
   // Before anything is made that needs it.
   if (options.ordering === 'cometbft') await findEngine(process.env)
   const prepared = await prepareCluster({ ...options, directory, clock })
-  const isMember = prepared.genesis.ordering.driver === 'cometbft'
-  const engineProgram = isMember && !options.isIdle ? await findEngine(process.env) : null
+  const isOrderedByMembers = prepared.genesis.ordering.driver === 'cometbft'
+  const engineProgram = isOrderedByMembers && !options.isIdle ? await findEngine(process.env) : null
   const console = readConsole(CONSOLE_DIRECTORY)
   const logger = createLogger({ name: 'control', level: 'info' })
   const { control: port } = prepared.ports

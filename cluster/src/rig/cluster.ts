@@ -28,8 +28,8 @@ const JOBS_TIMEOUT_MS = 1_000
 /** Pruning deletes some 100 000 updates per second. */
 const PRUNE_TIMEOUT_MS = 60_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
-const QUORUM_TIMEOUT_MS = 3000
-/** The longest time from the last ready process to the first answer of a quorum. */
+const PROXY_TIMEOUT_MS = 3000
+/** The longest time from the last ready process to the first answer on which enough nodes agree. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 export type ClusterOptions = {
@@ -154,18 +154,18 @@ export class Cluster {
       await Promise.all(services.map(untilUp))
       const tooFew = findTooFew()
       // A validator that cannot register users may still answer lookups.
-      const isAnswering = tooFew === 'validator' && (await this.#answersByQuorum())
+      const isAnswering = tooFew === 'validator' && (await this.#isValidatorAnswering())
       if (tooFew !== undefined && !isAnswering)
         throw new CommandError(`too few processes are up for lookups:\n${problems.join('\n')}`)
     }
     if (this.faults.active().length === 0) {
-      onStep('waiting for the first answer of a quorum')
+      onStep('waiting for the first answer on which enough nodes agree')
       // Ready processes are not enough: the validator must also have reached the nodes.
       const isAnswered = async () => {
         this.#runner.assertRunning(VALIDATOR)
-        return (await this.#answersByQuorum()) ? true : undefined
+        return (await this.#isValidatorAnswering()) ? true : undefined
       }
-      const what = 'the validator to get an answer of a quorum'
+      const what = 'the validator to get an answer on which enough nodes agree'
       await waitFor(isAnswered, { clock, timeoutMs: ANSWER_TIMEOUT_MS, what })
     }
     this.#runner.boundLogs()
@@ -289,10 +289,10 @@ export class Cluster {
     return this.#stopped
   }
 
-  /** Whether the validator gets an answer of a quorum. */
-  async #answersByQuorum(): Promise<boolean> {
+  /** Whether the validator gets an answer on which enough nodes agree. */
+  async #isValidatorAnswering(): Promise<boolean> {
     const url = `${this.#runner.service(VALIDATOR).url}/v0/scan-proxy/dso-party-id`
-    return (await ask(url, { timeoutMs: QUORUM_TIMEOUT_MS })).status === 200
+    return (await ask(url, { timeoutMs: PROXY_TIMEOUT_MS })).status === 200
   }
 }
 

@@ -4,7 +4,7 @@ import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
 import { marginsOf } from '../view/service-margins.ts'
-import { missedVotes, shorten } from '../view/words.ts'
+import { missedBlockVotes, shorten } from '../view/words.ts'
 import type { AtNodes } from '../watch/prober.ts'
 import type { LiveStatus } from './status.ts'
 
@@ -70,7 +70,7 @@ it('compares the members that order with those that a block needs', () => {
   expect(marginsOf(one).lookups.works).toBe(true)
   expect(formatStatus(one)).toContain('\nsv-3          down         -        -        -')
   expect(formatStatus(one)).toContain('\nsv-4          up           43       1        1 of 3')
-  expect(missedVotes(one)).toEqual(['sv-3'])
+  expect(missedBlockVotes(one)).toEqual(['sv-3'])
 
   // Six members need one more for a block than for an operator action.
   const six = together([], statusOf(['up', 'up', 'up', 'up', 'up', 'up']))
@@ -96,7 +96,7 @@ describe('the failures that are tolerated', () => {
       lookups: 'no further failure',
       registrations: 'quorum lost',
     },
-    { states: [up, down, down, down], lookups: 'quorum lost', registrations: 'quorum lost' },
+    { states: [up, down, down, down], lookups: 'too few nodes', registrations: 'quorum lost' },
     {
       states: [up, up, up, 'catching-up'],
       lookups: 'tolerated: 1',
@@ -155,7 +155,7 @@ describe('whether names can be looked up', () => {
   it('does not follow from the number of nodes where the reader gets an answer', () => {
     const status = { ...statusOf([up, down, down, down]), atNodes: read }
     expect(marginsOf(status).lookups).toMatchObject({
-      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered only by proofs' },
+      ...{ works: true, tone: 'bad', verdict: 'too few nodes, answered only by proofs' },
     })
   })
 

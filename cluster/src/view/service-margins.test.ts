@@ -36,12 +36,12 @@ it.each<Row>([
   ],
   [
     statusOf(['up', 'catching-up', 'down', 'down']),
-    ...(['bad: quorum lost', 'bad: quorum lost', HEALTHY] as const),
+    ...(['bad: too few nodes', 'bad: quorum lost', HEALTHY] as const),
   ],
   // What the reader got counts for more than the number of nodes that are up.
   [
     statusOf(['up', 'down', 'down', 'down'], { atNodes: answered }),
-    ...(['bad: quorum lost, answered only by proofs', 'bad: quorum lost', HEALTHY] as const),
+    ...(['bad: too few nodes, answered only by proofs', 'bad: quorum lost', HEALTHY] as const),
   ],
   [
     statusOf(up, { atNodes: refused }),
@@ -114,7 +114,7 @@ it('shows how many nodes are needed and up, without liars', () => {
     isCounted: index > 1 && state === 'up',
   }))
   expect(marginsOf(statusOf([], { nodes })).lookups).toEqual({
-    ...{ works: false, tone: 'bad', verdict: 'quorum lost' },
+    ...{ works: false, tone: 'bad', verdict: 'too few nodes' },
     detail: '3 of 4 nodes up, 2 faulty, 2 must agree',
     meter: { have: 1, need: 2, of: 4 },
   })

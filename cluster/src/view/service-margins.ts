@@ -56,7 +56,7 @@ function lookupsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
   const rest = { works, detail: `${up} of ${n} nodes up${faulty}, ${need} must agree`, meter }
   const margin = (tone: ServiceMargin['tone'], verdict: string) => ({ ...rest, tone, verdict })
   if (have < need)
-    return margin('bad', works ? 'quorum lost, answered only by proofs' : 'quorum lost')
+    return margin('bad', works ? 'too few nodes, answered only by proofs' : 'too few nodes')
   if (!works) return margin('bad', isOrdering ? 'not answered' : STALLED)
   if (!isOrdering) return margin('warn', `soon outdated: ${STALLED}`)
   // It answers lookups before it is ready.

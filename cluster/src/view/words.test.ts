@@ -13,7 +13,7 @@ it('describes how a member orders, and what is unusual', () => {
   const ordering = { height: 12, round: 0, connected: ['sv-1', 'sv-3'], absent: [] }
   expect(engineSummary({ ordering }, false)).toBe('block 12, 2 engines connected')
   expect(engineSummary({ ordering: { ...ordering, round: 1 } }, true)).toBe(
-    'block 12, round 1, 2 engines connected, misses votes',
+    'block 12, round 1, 2 engines connected, block vote missing',
   )
   expect(engineSummary({ ordering: null }, false)).toBe('no report')
 })

@@ -16,7 +16,7 @@ export const signOfState: Readonly<Record<NodeState, { readonly sign: string; to
   unknown: { sign: '?', tone: 'idle' },
 }
 
-/** Whether the outcome of a lookup is an answer, a refusal, or no answer. */
+/** `good`: an answer. `bad`: no reply, or conflicting answers. `warn`: a refusal for another reason. */
 export function toneOfOutcome(outcome: string): Tone {
   if (isAnswer(outcome)) return 'good'
   return ['unreachable', 'disputed', 'CONSENSUS_DISPUTED'].includes(outcome) ? 'bad' : 'warn'
@@ -24,8 +24,8 @@ export function toneOfOutcome(outcome: string): Tone {
 
 type Members = Pick<ClusterStatus, 'members'>
 
-/** The members whose votes the most advanced member missed. */
-export function missedVotes({ members }: Members): readonly string[] {
+/** The members whose block vote is missing in the newest block that a member reports. */
+export function missedBlockVotes({ members }: Members): readonly string[] {
   const reports = members.flatMap(({ ordering }) => ordering ?? [])
   const [newest] = reports.toSorted((one, other) => other.height - one.height)
   return newest?.absent ?? []
@@ -42,7 +42,7 @@ export function engineSummary(
     `block ${height}`,
     ...((round ?? 0) > 0 ? [`round ${round}`] : []),
     `${connected.length} engines connected`,
-    ...(missed ? ['misses votes'] : []),
+    ...(missed ? ['block vote missing'] : []),
   ].join(', ')
 }
 

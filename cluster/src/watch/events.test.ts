@@ -53,12 +53,12 @@ describe('events', () => {
     ])
   })
 
-  it('report at once a process that has exited, and later the lost quorum', () => {
+  it('report at once a process that has exited, and later that too few nodes are up', () => {
     const down = statusOf(['down', 'down', 'up'])
     expect(eventsOf([whole, down, down, down, down, down])).toEqual([
       '1 sv-1 is down',
       '1 sv-2 is down',
-      '5 lookups: quorum lost',
+      '5 lookups: too few nodes',
     ])
   })
 

@@ -176,7 +176,7 @@ function isDecided(proxied: HttpReply): boolean {
   return proxied.status === 200 || isAbsence(proxied)
 }
 
-/** The proxy answers so only with a quorum. */
+/** The proxy answers so only if enough nodes agree. */
 function isAbsence(answer: HttpReply): boolean {
   return answer.status === 404 && codeOf(answer) === ABSENT
 }

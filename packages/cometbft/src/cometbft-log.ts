@@ -214,7 +214,7 @@ async function runEngine(context: Context, parts: MemberParts) {
           "a file in the engine's directory cannot be read or written; the synchronizer tries again in 2 s",
         ),
       restart() {
-        logger.warn(member.head(), 'the engine stalls; it is restarted')
+        logger.warn(member.head(), 'the engine makes no progress; restarting it')
         engine.restart()
       },
     }),

@@ -30,7 +30,7 @@ export function watchEngine(options: {
   readonly onReading: (reading: EngineReading) => Promise<void>
   /** Receives what `onReading` rejects with; the next poll calls that again. */
   readonly onFailure: (error: unknown) => void
-  /** The engine stalls, and a restart may help. */
+  /** The engine makes no progress, and a restart may help. */
   readonly restart: () => void
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void

@@ -42,7 +42,7 @@ export function createVotingGuard(options: {
       const isWanted = existsSync(forceVoteFile)
       if (isWanted) await unlink(forceVoteFile)
       const isForced = isWanted && isStalled
-      if (isWanted) logger.warn({ height, isForced }, 'the operator forces the engine to vote')
+      if (isWanted) logger.warn({ height, isForced }, 'received a request to force the vote')
       const event = { isForced, height, memberHeights, memberCount }
       const next = stepVoting(voting, { ...event, ownVoteHeight: member.voteHeightOf(address) })
       if (next.kind === 'key-in-use')
@@ -51,7 +51,7 @@ export function createVotingGuard(options: {
       if (next.kind === 'votes') writeFileAtomic(stateFile, voteStateAt(height))
       voting = next
       if (next.kind !== 'votes') return false
-      logger.info({ height, isForced }, 'the engine votes again')
+      logger.info({ height, isForced }, 'restarting the engine, which votes again')
       return true
     },
     /** A sentence for an operator; null while it votes, or has no vote. */

@@ -61,7 +61,7 @@ const wordOfCode: Readonly<Record<string, string>> = {
   CONSENSUS_LAGGING: BEHIND,
   NOT_READY: 'not ready',
 }
-/** The form of a code. Other software writes it. */
+/** The form of an error code. The body is that of any server, and not only of this software. */
 const CODE = /^[A-Z_]{1,40}$/
 
 /** Whether an outcome of this kind is an answer: an entry, or a proven absence. */

@@ -50,7 +50,7 @@ type FollowerOptions = {
   readonly participant?: string
   /** Jobs whose due work the replica reports. */
   readonly dueJobs: readonly string[]
-  /** Called if another software version wrote the stored replica; resolves once it has called `deleteStored`. */
+  /** Called if the stored replica has another layout; resolves once it has called `deleteStored`. */
   readonly rebuild: (
     deleteStored: () => Promise<unknown>,
     parts: {
@@ -136,8 +136,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       log,
       genesis: { ...genesis, hash: genesisHash },
       ...(groups && { store: groups.store }),
-      onProblem: (err) =>
-        logger.warn({ err }, 'the stream of the log failed; another one is opened'),
+      onProblem: (err) => logger.warn({ err }, 'the stream of the log failed; opening another one'),
     })
     /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
     const assertLive = (): void => {

@@ -72,14 +72,14 @@ export async function countsOf(queues: readonly Pick<JobQueue, 'name' | 'counts'
   return Object.fromEntries(await Promise.all(counting))
 }
 
-/** How much work waits. The label is `queue`, because Prometheus itself sets `job`. */
+/** How much work each queue has. The label is `queue`, because Prometheus itself sets `job`. */
 export function measureQueues(
   metrics: Metrics,
   queues: readonly Pick<JobQueue, 'name' | 'counts'>[],
 ): void {
   metrics.sampled('gauge', {
     name: 'jobs',
-    help: 'Jobs in each queue, by what they wait for.',
+    help: 'Jobs in each queue, by state.',
     labels: ['queue', 'state'],
     read: async () =>
       Object.entries(await countsOf(queues)).flatMap(([job, counts]) =>

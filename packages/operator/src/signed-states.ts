@@ -81,7 +81,7 @@ export async function askSignedStates(
         state: state ?? null,
         /** The newest offset that it signed; null: it signed nothing after `after`. */
         newest: newest ? { offset: newest.offset, recordTime: newest.recordTime } : null,
-        /** Why it did not answer, in the words of `node-words.ts`. */
+        /** Why it gave no signed state: a text of `node-words.ts`, or what is wrong with its answer. */
         reason,
       }
     }),

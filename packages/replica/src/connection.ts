@@ -64,7 +64,7 @@ export const reach = reaching('The replica cannot be read.')
  * The newest offset that the replica in this Redis has applied; 0 where Redis holds no replica.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if its Redis cannot be read.
- * @throws {ReplicaStateError} If other software wrote it.
+ * @throws {ReplicaStateError} If it has another layout.
  */
 export async function readStoredOffset(address: RedisAddress): Promise<Offset> {
   const redis = await openReadConnection(address)

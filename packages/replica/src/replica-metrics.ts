@@ -37,7 +37,7 @@ export function measureReplica(metrics: Metrics, replica: Replica, clock: Clock)
   })
   metrics.sampled('gauge', {
     name: 'protocol_version',
-    help: 'Versions of the protocol: the one that is held, the next that was voted for, the newest that the software knows.',
+    help: 'Versions of the protocol: the one in force, the next that was voted for, the newest that the software knows.',
     labels: ['version'],
     read: async () => {
       const { version, next } = await readProtocol(replica)

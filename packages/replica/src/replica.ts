@@ -51,7 +51,7 @@ export type ReplicaOptions = {
   /** Receives the reason why ingest waits or stops. */
   readonly onProblem?: (error: Error) => void
   /**
-   * Called if other software wrote the stored replica. The replica starts from scratch after this has deleted it.
+   * Called if the stored replica has another layout. The replica starts from scratch after this has deleted it.
    * Default: such a replica is an error.
    */
   readonly rebuild?: (deleteStored: () => Promise<unknown>) => Promise<void>
@@ -76,7 +76,7 @@ export interface Replica extends ReturnType<typeof createReplica> {}
  * time writes; any number of processes may read.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
- * @throws {ReplicaStateError} If Redis holds the replica of another genesis, or of other software without `rebuild`.
+ * @throws {ReplicaStateError} If Redis holds the replica of another genesis, or of another layout without `rebuild`.
  */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const redis = await openReadConnection(options.redis)

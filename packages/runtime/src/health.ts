@@ -19,7 +19,7 @@ const reportedOrdering = z
     round: z.int().nullable(),
     /** Members whose engines are connected to its own. */
     connected: z.array(z.string()),
-    /** Members whose votes on that block were missed. */
+    /** Members whose votes on that block are missing. */
     absent: z.array(z.string()),
   })
   .nullable()

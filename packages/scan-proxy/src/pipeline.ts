@@ -22,9 +22,9 @@ import {
   maxAgeOf,
   minOffsetOf,
   type ProxyRequest,
-  quorumOf,
   signersOf,
   thresholdOf,
+  thresholdTextOf,
   wantsDocument,
 } from './request.ts'
 import { createStoredReplies, type ProxyReply } from './stored-replies.ts'
@@ -66,7 +66,7 @@ function createPipeline(deps: ScanProxyDeps) {
     request: ProxyRequest,
     { signers, minOffset }: { readonly signers: string | null; readonly minOffset: number },
   ): Promise<Outcome | Proven | Unproven> => {
-    const threshold = thresholdOf(signers ?? quorumOf(request), genesis)
+    const threshold = thresholdOf(signers ?? thresholdTextOf(request), genesis)
     try {
       if (signers !== null) {
         const maxAgeMs = maxAgeOf(request)

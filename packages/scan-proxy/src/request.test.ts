@@ -1,6 +1,6 @@
 import type { Genesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { minOffsetOf, quorumOf, thresholdOf } from './request.ts'
+import { minOffsetOf, thresholdOf, thresholdTextOf } from './request.ts'
 
 // Only the number of nodes matters here.
 const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
@@ -13,9 +13,9 @@ const request = (headers: object, more: object = {}) => ({
 describe('the threshold of a request', () => {
   it('is weak by default, and the header wins over the query', () => {
     const all = { query: { quorum: 'all' } }
-    expect(quorumOf(request({}))).toBe('weak')
-    expect(quorumOf(request({}, all))).toBe('all')
-    expect(quorumOf(request({ 'x-quorum': '3' }, all))).toBe('3')
+    expect(thresholdTextOf(request({}))).toBe('weak')
+    expect(thresholdTextOf(request({}, all))).toBe('all')
+    expect(thresholdTextOf(request({ 'x-quorum': '3' }, all))).toBe('3')
     expect(thresholdOf('3', genesis)).toBe(3)
   })
 

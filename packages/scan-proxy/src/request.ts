@@ -24,21 +24,21 @@ export type ProxyRequest = WaitingRequest & {
 export const MAX_AGE_MS = 60_000
 
 /** Values of `x-quorum` that ask for a certified answer, as the threshold of signers that each stands for. */
-const CERTIFIED_QUORUMS: Readonly<Record<string, string>> = {
+const CERTIFIED_THRESHOLDS: Readonly<Record<string, string>> = {
   certified: 'weak',
   'certified-strong': 'strong',
 }
 
 /** D-36: the header wins. */
-export function quorumOf({ headers, query }: ProxyRequest): string {
+export function thresholdTextOf({ headers, query }: ProxyRequest): string {
   return headers['x-quorum'] ?? query.quorum ?? 'weak'
 }
 
 /** The signers that a certified answer needs; null: the caller asks for a voted answer. */
 export function signersOf(request: ProxyRequest): string | null {
-  const quorum = quorumOf(request)
-  if (Object.hasOwn(CERTIFIED_QUORUMS, quorum)) return CERTIFIED_QUORUMS[quorum] ?? null
-  return wantsDocument(request) ? quorum : null
+  const threshold = thresholdTextOf(request)
+  if (Object.hasOwn(CERTIFIED_THRESHOLDS, threshold)) return CERTIFIED_THRESHOLDS[threshold] ?? null
+  return wantsDocument(request) ? threshold : null
 }
 
 /** Whether the answer is asked for as the document that proves it. */
@@ -65,7 +65,7 @@ export function thresholdOf(quorum: string, { nodes }: Genesis): Threshold {
   const min = maxFaulty(nodes.length) + 1
   throw new ScanError(
     'INVALID_QUORUM',
-    `The quorum is weak, strong, all or a number from ${min} to ${nodes.length}.`,
+    `The threshold is weak, strong, all or a number from ${min} to ${nodes.length}.`,
     { details: { quorum, min, max: nodes.length } },
   )
 }

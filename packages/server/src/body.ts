@@ -132,7 +132,7 @@ export function parseJson(bytes: Uint8Array, valuesMax = VALUES_MAX): unknown {
     // The messages of parsers quote the body, which may contain a secret.
     throw new ScanError(
       'MALFORMED_BODY',
-      'the body is not JSON in UTF-8 without duplicate members and __proto__, ' +
+      'the body is not JSON in UTF-8 without duplicate fields and __proto__, ' +
         `at most ${DEPTH_MAX} levels deep and of at most ${valuesMax} values`,
     )
   }

@@ -106,7 +106,7 @@ export async function createSnapshotStore(
         return { point: pointOf(usable), content: files.content(usable) }
       if (found === undefined) return null
       const nodes = found.holders.map(({ name }) => name)
-      logger.info({ offset: found.offset, nodes }, 'the state is loaded from a snapshot')
+      logger.info({ offset: found.offset, nodes }, 'loading the state from a snapshot')
       return { point: pointOf(found), content: peers.content(found, any) }
     },
     /** Snapshots of this node, newest first. */

@@ -1,5 +1,5 @@
 /**
- * Decides which member may rebuild a replica that other software wrote: one member at a time, in the order of their names.
+ * Decides which member may rebuild a replica of another layout: one member at a time, in the order of their names.
  * Pure. No member grants a turn. Each member reports its phase and reads the phases of all others. A member that is about
  * to begin first reports that it claims its turn, and reads again. So of two such members at least one sees the other.
  */

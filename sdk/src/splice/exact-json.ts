@@ -1,4 +1,4 @@
-/** JSON of answers that are compared by value: no number is rounded, and the order of members does not matter. */
+/** JSON of answers that are compared by value: no number is rounded, and the order of JSON fields does not matter. */
 import { endOfString, parseStrictJson } from '@quorumscan/verifier'
 
 /** A value of JSON. A number that JavaScript cannot hold exactly comes as the text of its digits. */
@@ -28,7 +28,7 @@ export function parseExactJson(text: string): JsonValue {
   return parseStrictJson(quoteInexact(text), BOUNDS) as JsonValue // It creates no other values.
 }
 
-/** The canonical text of a value, independent of the order of members. */
+/** The canonical text of a value, independent of the order of JSON fields. */
 export function canonicalText(value: JsonValue): string {
   return JSON.stringify(value, (_, inner: JsonValue) => (isObject(inner) ? sorted(inner) : inner))
 }

@@ -139,7 +139,7 @@ function Numbers({ wrongAnswers, decided, refused, p50Ms, p99Ms }: ChaosSummary)
     <p className="muted small">
       wrong answers served:{' '}
       <strong className={wrongAnswers > 0 ? 'bad-text' : ''}>{wrongAnswers}</strong>
-      {`; ${decided} lookups answered (p50 ${milliseconds(p50Ms)}, p99 ${milliseconds(p99Ms)}), ${refused} refused`}
+      {`; ${decided} lookups answered (p50 ${milliseconds(p50Ms)}, p99 ${milliseconds(p99Ms)}), ${refused} without an answer`}
     </p>
   )
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Button, downloadOrOpen, ExactField, Fields, Form, Panel, Select } from '../parts.tsx'
 
-const QUORUMS: readonly (readonly [string, string])[] = [
+const THRESHOLDS: readonly (readonly [string, string])[] = [
   ['weak', 'weak (f+1)'],
   ['strong', 'strong (q)'],
   ['all', 'all (n)'],
@@ -58,7 +58,7 @@ export function LookupPanel({ api }: { readonly api: Api }) {
           defaultValue="alice.unverified.ns"
           required
         />
-        <Select label="Quorum" name="quorum" choices={QUORUMS} />
+        <Select label="Threshold" name="quorum" choices={THRESHOLDS} />
         <button type="submit" className="primary" disabled={isAsking}>
           {isAsking ? 'Looking up …' : 'Look up'}
         </button>

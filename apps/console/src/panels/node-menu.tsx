@@ -79,7 +79,7 @@ export function NodeMenu({ act, ...of }: NodeProps & { readonly act: (action: Ac
       {opened === 'Break' && (
         <BreakDialog
           node={name}
-          isMember={status.members.length > 0}
+          isOrderingMember={status.members.length > 0}
           inject={api.faults.inject.mutate}
           act={act}
           onClose={close}
@@ -109,13 +109,13 @@ export function NodeMenu({ act, ...of }: NodeProps & { readonly act: (action: Ac
 /** Choose a kind and a duration; nothing happens before Apply. */
 function BreakDialog(props: {
   readonly node: string
-  readonly isMember: boolean
+  readonly isOrderingMember: boolean
   readonly inject: Api['faults']['inject']['mutate']
   readonly act: (action: Action) => void
   readonly onClose: () => void
 }) {
   const { node, inject, act, onClose } = props
-  const breaks = faultChoicesOf(node, props.isMember)
+  const breaks = faultChoicesOf(node, props.isOrderingMember)
   const apply = (textOf: (name: string) => string) => {
     const chosen = breaks.flatMap(({ faults }) => faults).find(({ id }) => id === textOf('kind'))
     if (chosen === undefined) return

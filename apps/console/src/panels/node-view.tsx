@@ -96,7 +96,7 @@ function describeCertificate({ certificate }: NodeDetails, { cluster }: Status):
 
 function describeStore({ store: { memoryBytes, fileBytes } }: NodeDetails): string {
   return memoryBytes === null && fileBytes === null
-    ? 'unknown: it does not answer'
+    ? 'unknown: not reported'
     : `${bytes(memoryBytes)} of memory, ${bytes(fileBytes)} on disk`
 }
 

@@ -1,5 +1,5 @@
 /** A row for each node, with a menu of actions. */
-import { engineSummary, milliseconds, missedVotes } from 'quorumscan/view'
+import { engineSummary, milliseconds, missedBlockVotes } from 'quorumscan/view'
 import { type ReactNode, useState } from 'react'
 import { type NodeStatus, reasonOf } from '../api.ts'
 import { Button, Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'
@@ -140,7 +140,7 @@ function Services(props: {
       {status.members.map((member) => (
         <Service key={member.name} name={`Ordering, ${member.name}`} process={member}>
           <span className="muted small">
-            {engineSummary(member, missedVotes(status).includes(member.name))}
+            {engineSummary(member, missedBlockVotes(status).includes(member.name))}
           </span>
         </Service>
       ))}

@@ -68,7 +68,7 @@ export function Waiting({ services }: { readonly services: readonly ServiceJobs[
           </li>
         ))}
         {silent.length > 0 && (
-          <li className="idle-text">No data: {silent.join(', ')} did not answer.</li>
+          <li className="idle-text">No data: the Redis of {silent.join(', ')} did not answer.</li>
         )}
       </ul>
     </>

@@ -1,9 +1,9 @@
-/** Real nodes whose replicas other software wrote, each in its own Redis. */
+/** Real nodes whose replicas have another layout, each in its own Redis. */
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { startNetwork } from '../testing/network.ts'
 
-it('of two nodes with replicas of other software, one reports that it waits until the other serves', async () => {
+it('of two nodes with replicas of another layout, one reports that it waits until the other serves', async () => {
   await using network = await startNetwork(2)
   const { peers, nodeRedis } = network
   const start = (index: number, signal?: AbortSignal) =>
@@ -24,7 +24,7 @@ it('of two nodes with replicas of other software, one reports that it waits unti
   }
   for (const redis of nodeRedis) {
     const admin = redis.connect()
-    await admin.hset('{replica}:names', '', 'what other software wrote')
+    await admin.hset('{replica}:names', '', 'of another layout')
     admin.disconnect()
   }
   // No process listens on its port, so it is silent at first.
@@ -43,13 +43,13 @@ it('of two nodes with replicas of other software, one reports that it waits unti
   expect(await headOf(1)).toBeGreaterThanOrEqual(head)
   expect((await get(1, '/v0/snapshots')).body).toEqual({ snapshots: [] })
   expect((await get(1, '/status')).body.success.extra.state).toBe('waiting-to-rebuild')
-  // No answer at all, as a 404 would be one.
+  // 503 and not 404: readers count a 404 as a vote for absence.
   for (const path of ['/v0/ans-entries/by-name/dso.ns', '/v0/genesis'])
     expect(await get(1, path)).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
   ending.abort(new Error('stopped by the test'))
   expect(await ended).toMatchObject({ message: 'stopped by the test' })
   const kept = nodeRedis[1]?.connect()
-  expect(await kept?.hget('{replica}:names', '')).toBe('what other software wrote')
+  expect(await kept?.hget('{replica}:names', '')).toBe('of another layout')
   kept?.disconnect()
 
   const second = start(1)

@@ -1,6 +1,6 @@
 /**
- * A replica that other software wrote is deleted and rebuilt when it is this node's turn. Until then the node answers no
- * lookup, but reports its health, and offers its snapshots: the node that has the turn starts from one.
+ * A replica of another layout is deleted and rebuilt when it is this node's turn. Until then the node answers no lookup,
+ * but reports its health, and offers its snapshots: the node that has the turn starts from one.
  */
 import { scanRoutes } from '@quorumscan/api'
 import { fromUtf8 } from '@quorumscan/base'
@@ -63,9 +63,9 @@ export async function rebuildInTurn(
   const { logger } = parts
   const waiting: Waiting = { phase: 'waits', blockers: [] }
   await using _server = await serveWaiting(parts, waiting)
-  logger.warn('other software wrote the replica: it is rebuilt when it is the turn of this node')
+  logger.warn('another release wrote the replica: it is rebuilt when it is the turn of this node')
   await untilTurn(parts, waiting)
-  logger.warn('the replica is rebuilt')
+  logger.warn('deleting the replica, to rebuild it')
   await deleteReplica()
 }
 
@@ -120,7 +120,7 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
     const order = blockers.length === 0 ? '' : ` (after ${blockers.join(', ')})`
     return new ScanError(
       'NOT_READY',
-      `Other software wrote the replica of this node: it waits for its turn to rebuild it${order}.`,
+      `Another release of quorumscan wrote the replica: the node waits for its turn to rebuild it${order}.`,
       { details: { state: STATE_OF[phase] }, retryAfterSeconds: 1 },
     )
   }

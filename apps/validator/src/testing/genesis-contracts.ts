@@ -4,8 +4,6 @@ import { disclose, genesisDelta } from '@quorumscan/ledger'
 import { hashGenesis } from '@quorumscan/verifier'
 import type { TestValidator } from './test-validator.ts'
 
-type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>
-
 export async function genesisContracts(world: Pick<TestValidator, 'network'>) {
   const { genesis } = world.network
   const { created } = genesisDelta(genesis, await hashGenesis(genesis))

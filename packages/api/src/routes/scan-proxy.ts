@@ -115,7 +115,7 @@ export const scanProxyRoutes = defineRoutes({
     response: scanRoutes.getGenesis.response,
   }),
   proxyListEvidence: route('GET /v0/scan-proxy/evidence', ownRead, {
-    summary: 'Proofs that a node signed two different states at one offset.',
+    summary: 'Proofs that a node equivocates: pairs of conflicting statements or block votes.',
     description:
       'The first and last 16 of each node that this validator has seen; each can be verified offline.',
     response: EvidenceAnswer,

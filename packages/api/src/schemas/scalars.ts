@@ -93,7 +93,7 @@ export const Quorum = m.about(
   { pattern: '^(weak|strong|all|[1-9][0-9]*)$' },
 )
 
-/** The quorum of a request to the scan proxy. */
+/** The threshold of a request to the scan proxy. */
 export const ProxyQuorum = m.about(
   Type.String(),
   'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed.',

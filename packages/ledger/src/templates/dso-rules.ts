@@ -5,9 +5,9 @@ import { defineTemplate } from '../template.ts'
 import { svInfo } from './shared.ts'
 
 /**
- * Singleton: the super-validators, and which version of the protocol is in force. The
- * super-validators sign it, so that its choices carry their authority. Nothing that one of them can do
- * replaces it: every confirmation names it.
+ * Singleton: the super-validators, and which version of the protocol is in force. The super-validators sign it, so that
+ * its choices have their authority. No single super-validator can archive it: that would invalidate all pending
+ * confirmations, which refer to its contract id.
  */
 export const dsoRules = defineTemplate({
   packageName: 'quorumscan-dso',

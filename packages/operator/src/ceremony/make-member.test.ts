@@ -47,7 +47,9 @@ it('leaves what is there as it is', async () => {
   await appendFile(key, '\n') // As an editor saves it, or a tool for secrets.
   await rm(directory.memberFile('sv-1'))
   expect(makeMember(directory, 'super-validator', input)).toEqual(first)
-  expect(() => makeMember(directory, 'validator', input)).toThrow('is of a super-validator')
+  expect(() => makeMember(directory, 'validator', input)).toThrow(
+    'is the member file of a super-validator: choose another name',
+  )
 })
 
 it('says that nothing is signed with a new voting key, and with no other', async () => {

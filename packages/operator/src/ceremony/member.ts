@@ -66,7 +66,7 @@ const proof = z.string().regex(/^[0-9a-f]{128}$/)
 
 const given = {
   name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -, such as sv-1'),
-  /** µs since the epoch: when its keys were made. A network begins when the last one was. */
+  /** µs since the epoch: when its keys were made. The genesis time of a network is the latest of these times. */
   createdAtMicros: z.int().min(1),
   /** Where others reach its scan node, and its engine; null: unknown. Neither is fixed by the genesis. */
   url: z
@@ -204,7 +204,9 @@ export function makeMember<R extends Role>(directory: DataDirectory, role: R, in
   const text = writeFileOnce(directory.memberFile(name), makeText, PUBLIC_MODE)
   const member = parseMember(text)
   if (member.role === role) return member as MemberFileOf<R>
-  throw new CommandError(`${directory.memberFile(name)} is of a ${member.role}`)
+  throw new CommandError(
+    `${directory.memberFile(name)} exists, and is the member file of a ${member.role}: choose another name or directory`,
+  )
 }
 
 /** @throws {CommandError} If it cannot be read, or is not a member file. */

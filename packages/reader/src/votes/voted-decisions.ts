@@ -16,7 +16,7 @@ const STALLED_MS = 250
 export const DECISIONS = {
   /** Equal votes needed (D-36). */
   thresholdVotes,
-  /** Index of the node behind each connection, whose votes are one voter's (D-34): one each. */
+  /** For each connection the index of its node. Each node has one connection, so that it votes once (D-34). */
   connections: ({ nodes }: Genesis): readonly number[] => nodes.map((_, index) => index),
   /** `at_offset` of a read that was pinned here (D-37). */
   atOffset: (pin: number): number | null => pin,

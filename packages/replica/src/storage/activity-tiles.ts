@@ -47,9 +47,9 @@ export function putTiles(commands: CommandSink, whole: readonly WholeSubtree[]):
 }
 
 /**
- * Deletes the tiles that hold only hashes of rows before a row, from the tile of another row on.
+ * Deletes the tiles that hold only hashes of rows below `before`.
  *
- * @param rows.from - The tiles before that of this row were deleted already.
+ * @param rows.from - The tiles below that of this row are deleted already.
  */
 export function dropTiles(
   commands: CommandSink,

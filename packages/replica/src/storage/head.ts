@@ -45,7 +45,7 @@ const NO_ROOT = '0'.repeat(64)
 /** Redis holds a replica that this process cannot use. The message says what to do. */
 export class ReplicaStateError extends Error {
   override readonly name = 'ReplicaStateError'
-  /** Whether other software wrote it, so that it must be rebuilt. */
+  /** Whether another release wrote it with another storage layout, so that it must be rebuilt. */
   readonly isOfOtherLayout: boolean
 
   constructor(message: string, options: { readonly isOfOtherLayout?: boolean } = {}) {
@@ -64,7 +64,7 @@ export function encodeHead(head: StoredHead): Uint8Array {
   return concatBytes([Uint8Array.of(LAYOUT), ...hashes, new Uint8Array(numbers.buffer)])
 }
 
-/** @throws {ReplicaStateError} If other software wrote it. */
+/** @throws {ReplicaStateError} If it has another layout. */
 export function decodeHead(bytes: Uint8Array): StoredHead {
   const number = numbersOf(bytes)
   const hash = (index: number) => toHex(bytes.subarray(1 + index * 32, 33 + index * 32))

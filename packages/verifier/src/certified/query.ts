@@ -68,7 +68,7 @@ export type CertifiedEntry = {
   readonly expires_at: string | null
 }
 
-/** Whether a key can hold the text: it ends at U+0000, and is UTF-8. */
+/** Whether the text can be a component of a key: U+0000 separates components, and keys are UTF-8. */
 export function canBeInKey(text: string): boolean {
   return !text.includes('\0') && !LONE_SURROGATE.test(text)
 }
@@ -105,7 +105,7 @@ export function parseValue(value: string): unknown {
 /** Answers about the network that are the same on all nodes: operator and rules, rules of names, addresses. */
 export type NetworkValue = 'dso' | 'ans-rules' | 'scans'
 
-/** The answer of the endpoint; null if the state has none, which is true of no network. */
+/** The answer of the endpoint; null if the state has no such leaf. The state of a real network always has it. */
 export function networkQuery(value: NetworkValue): RangeQuery<Json> {
   return {
     ranges: [rangeUnder(['c', value], 1)],

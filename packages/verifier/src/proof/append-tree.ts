@@ -4,7 +4,7 @@
  */
 import type { Sha256 } from './tree-hash.ts'
 
-/** The 2^`level` complete leaves from number `index` · 2^`level`. */
+/** The complete subtree over 2^`level` leaves, the first of which has the number `index` · 2^`level`. */
 export type Subtree = { readonly level: number; readonly index: number }
 
 /** The state that appending needs: the complete subtrees of a tree, from left to right and largest first. */

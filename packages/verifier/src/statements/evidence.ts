@@ -1,6 +1,6 @@
 /**
- * Evidence (D-43): two statements of one key that exclude each other. Every reader can verify it. Dissent from the quorum is
- * not evidence, because it may come from lag or a fault; two signatures are a lie.
+ * Evidence (D-43): two statements of one key that exclude each other. Every reader can verify it. A vote that differs from
+ * the decision is not evidence, because it may come from lag or a fault; two signatures are a lie.
  */
 
 import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
