@@ -25,7 +25,7 @@ export function addCometbftCommands({ command, plain, group, clock }: CommandCon
     .addHelpText(
       'after',
       `
-It votes again by itself when it can no longer double-sign. Use this command only
+It votes again by itself once it cannot double-sign. Use this command only
 if no entry is ordered without its vote, which \`status\` reports. It may then
 double-sign at one height, which up to f members may do without harm.`,
     )

@@ -312,7 +312,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Proofs that a node signed two different states at one offset.
+         * Proofs that a node equivocates: pairs of conflicting statements or block votes.
          * @description The first and last 16 of each node that this validator has seen; each can be verified offline.
          */
         get: operations["proxyListEvidence"];
