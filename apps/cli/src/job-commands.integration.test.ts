@@ -85,7 +85,7 @@ it('starts the Redis of a node that is stopped', async () => {
   expect(await type('jobs', 'list', 'sv', '--config', configFile())).toBe('sv-1: no job waits\n')
 })
 
-it('asks what a configuration is for, and for one where no cluster runs', async () => {
+it('--config requires `sv` or `validator`; without a cluster, --config is required', async () => {
   await expect(type('jobs', 'list', '--config', configFile())).rejects.toThrow(
     '`sv` or `validator`',
   )

@@ -18,7 +18,7 @@ export function addLogCommands(context: CommandContext): void {
     printResult(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
   }
-  /** The node of an operator; null for a cluster. */
+  /** The operator of `--config`; null: the local cluster. */
   const operatorOf = async ({ config }: Flags) => {
     if (config === undefined) return null
     setHintOption('--config', config)

@@ -132,7 +132,7 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
   const next = {
     validator:
       'Changes after the backup are missing: registrations, rights granted. Rights revoked and renewals disabled since then are active again.',
-    synchronizer: `The log ends at offset ${logEnd}. If its nodes have more, it orders nothing and reports that: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
+    synchronizer: `The log ends at offset ${logEnd}. If super-validators have later entries, it orders nothing and reports LOG_REGRESSED: then restore it again with --log and the files that super-validators wrote with \`quorumscan backup sv --log\`.`,
     sv:
       genesis.ordering.driver === 'cometbft'
         ? together

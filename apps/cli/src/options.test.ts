@@ -16,7 +16,7 @@ function written(stream: 'stdout' | 'stderr', work: () => void): string {
   return text
 }
 
-it('repeats the data directory in what it hints at, as a shell takes it', () => {
+it('adds a quoted --data-dir to suggested commands', () => {
   expect(written('stdout', () => print('`quorumscan down` stops it'))).toBe(
     '`quorumscan down` stops it\n',
   )

@@ -43,7 +43,7 @@ export type ProvenState =
       readonly certified: Certified<unknown>
     }
   /** The request is unknown: it proves these leaves, and no absence. */
-  | { readonly kind: 'shown'; readonly certified: Certified<readonly ProvenLeaf[]> }
+  | { readonly kind: 'leaves'; readonly certified: Certified<readonly ProvenLeaf[]> }
 export type Proven = ProvenState | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
 
 /** The document proves nothing; the message continues "invalid, because". */
@@ -66,7 +66,7 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
   try {
     if (certificate !== undefined) return [await verifyState(text, options.request, options)]
     if (typeof Object(receipt).document === 'string')
-      return [assertShown(Object(parsed), await verifyStored(receipt, options))]
+      return [assertTextMatches(Object(parsed), await verifyStored(receipt, options))]
     if (typeof document === 'string') return [await verifyStored(Object(parsed), options)]
     if ((evidence ?? statements) === undefined)
       throw new InvalidProof('it is neither a certified answer nor evidence')
@@ -104,7 +104,7 @@ async function verifyState(
   const genesisHash = await hashGenesis(genesis)
   const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
   if (asked === null)
-    return { kind: 'shown', certified: await leavesOfDocument(document, threshold, network) }
+    return { kind: 'leaves', certified: await leavesOfDocument(document, threshold, network) }
   const stateQuery = orInvalidProof(() => queryOf(asked, network))
   const certified = await createCertifiedVerifier(network).verify(document, stateQuery, threshold)
   return { kind: 'certified', request: asked, certified }
@@ -115,8 +115,12 @@ export function asRequest(value: unknown): CanonicalRequest | null {
   return (request.safeParse(value).data as CanonicalRequest | undefined) ?? null
 }
 
-/** Refuses text next to a proof that differs from the proof. The text itself proves nothing. */
-function assertShown(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
+/**
+ * `members` show the answer as text next to its proof, and prove nothing.
+ *
+ * @throws {InvalidProof} If they differ from the proof.
+ */
+function assertTextMatches(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
   const isAbsent = String(members['kind']).endsWith('-absent')
   const shown = Object.entries({ answer, offset, recordTime, historyHash, agreed: signers })

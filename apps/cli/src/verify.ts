@@ -100,7 +100,7 @@ function jsonOf(proven: Proven): unknown {
   if (proven.kind === 'evidence') return proven.evidence
   const { answer, recordTime, ...facts } = proven.certified
   const what =
-    proven.kind === 'shown'
+    proven.kind === 'leaves'
       ? { shown: proven.certified.answer.map(({ key, value }) => ({ key, value })) }
       : { request: proven.request, answer }
   return { ...what, ...facts, recordTime: formatTime(recordTime) }
@@ -115,7 +115,7 @@ function formatProven(
   const count = `${signers.length} of ${genesis.nodes.length}, ${threshold} needed`
   return [
     '',
-    ...(proven.kind === 'shown' ? shownLines(proven.certified.answer) : answerLines(proven)),
+    ...(proven.kind === 'leaves' ? leafLines(proven.certified.answer) : answerLines(proven)),
     '',
     field('offset', String(offset)),
     field('time', formatTime(recordTime)),
@@ -130,7 +130,7 @@ function formatEvidence({ signer, ...about }: ProvenEvidence): string {
 }
 
 /** The request is unknown. */
-function shownLines(leaves: readonly ProvenLeaf[]): string[] {
+function leafLines(leaves: readonly ProvenLeaf[]): string[] {
   return [
     'the state has these contracts, and may have more: to check a name, a party',
     'or a prefix, add --name, --party or --prefix',

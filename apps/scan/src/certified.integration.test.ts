@@ -208,7 +208,7 @@ it('data of the network is certified as it is answered at that offset, after any
   await until('another round', async () => ((await readAll()) === before ? undefined : true))
 })
 
-it('what cannot be certified is refused by name', async ({ urlOf }) => {
+it('a request that cannot be certified is refused with a specific code', async ({ urlOf }) => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   const ask = async (query: string) => {
     const { status, body } = await send(`${urlOf(0)}${path}?${query}`, { headers: { accept } })
@@ -219,7 +219,7 @@ it('what cannot be certified is refused by name', async ({ urlOf }) => {
   expect(await ask('signers=many')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-it('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async ({
+it('a certified state that is no longer kept is refused with 503, not 4xx', async ({
   nodes,
   network,
   urlOf,
@@ -291,7 +291,7 @@ it('a value that was changed in the Redis of one node is never served as certifi
   const forged = Buffer.from(versions.toString('latin1').replace('quoted', 'QUOTED'), 'latin1')
   await redis?.hset('{replica}:names', 'bob.unverified.ns', forged)
   redis?.disconnect()
-  // What it remembers of names may hide it: a node that starts reads all of them.
+  // The name cache may hide the change. A restart empties it.
   await stopNodes()
   await startNodes()
   await untilTrue('the node to report it', () => isDiverged(3))
@@ -318,8 +318,9 @@ it('a node reports a changed value from the first read on', async ({
 })
 
 /**
- * What nodes have certified since they started, by how many must sign. From then on they always have a certificate,
- * unless record time jumps: states from before the jump are not kept, and the next certificate takes an exchange.
+ * The `signers` (`weak`, `all`) for which the nodes have certified a state since they started. From
+ * then on they always have such a certificate, unless record time jumps: states from before the
+ * jump are not kept, and nodes must exchange signatures before the next certificate.
  */
 const certifying = new Set<string>()
 

@@ -32,7 +32,7 @@ it.each([
   [4, 1, 0, 'live'],
   [4, 2, -1, 'live'],
   [4, 0, -1, 'stalled'],
-  // More than two thirds, not the number that confirms.
+  // Blocks need more than two thirds (5 of 6), not the quorum for confirmations (4 of 6).
   [6, 0, 1, 'live'],
   [6, 2, -1, 'live'],
   [7, 1, 1, 'live'],

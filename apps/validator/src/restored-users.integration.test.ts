@@ -97,7 +97,7 @@ const it = base
         })
       },
   )
-  /** Of each test, because users must exist before any of them. */
+  /** Runs before all tests, also those that do not name it: they need its users. */
   .extend(
     'past',
     { scope: 'file', auto: true },
@@ -140,7 +140,7 @@ it('users who registered after the backup get their parties back, and spend thei
   expect(await register('late')).toBe(partySince.get('late'))
 })
 
-it('a party that an administrator gave away stays so, before the backup and after it', async ({
+it('a user whose party hint an administrator allocated keeps a `_n2` party', async ({
   partySince,
   register,
 }) => {

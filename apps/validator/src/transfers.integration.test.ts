@@ -79,7 +79,7 @@ describe('an offer', () => {
     expect(await transfersOf(bob)).toEqual([])
   })
 
-  it.for(['reject', 'withdraw'])('comes back by %s', async (action, { world, offer }) => {
+  it.for(['reject', 'withdraw'])('returns the coin after %s', async (action, { world, offer }) => {
     const [sender, receiver] = [
       await world.registered(`s-${action}`, '1'),
       await world.registered(`r-${action}`, null),
@@ -102,7 +102,7 @@ describe('an offer', () => {
     expect(failure(await end(right.client, id, action))).toAnswer(409, 'DUPLICATE_COMMAND')
   })
 
-  it('cannot be taken once it has ended, and comes back by itself', async ({ world, offer }) => {
+  it('cannot be accepted after expiry, and returns its locked coin', async ({ world, offer }) => {
     const [sender, receiver] = [
       await world.registered('late-sender', '1'),
       await world.registered('late-receiver', null),
@@ -119,7 +119,7 @@ describe('an offer', () => {
     })
   })
 
-  it('of many at once shares the coins out, and is made once for each tracking id', async ({
+  it('spends no coin twice among concurrent offers, and is made once for each tracking id', async ({
     world,
     offerOf,
   }) => {
@@ -145,7 +145,7 @@ describe('an offer', () => {
     })
   })
 
-  it('to oneself moves coin at once, which makes one of many', async ({ world, offerOf }) => {
+  it('to oneself moves coin at once, and merges coins into one', async ({ world, offerOf }) => {
     const self = await world.registered('self', '1')
     for (let i = 0; i < 2; i++) await self.client.post('/v0/wallet/tap', { amount: '1' })
     const answer = await self.client.post(PATH, offerOf(self.party, '600'))

@@ -327,7 +327,7 @@ describe('paying', () => {
     })
   })
 
-  it('of several requests at once shares the coins out', async ({ registered }) => {
+  it('for more requests at once than coins spends each coin once', async ({ registered }) => {
     const { client } = await registered('many', null)
     for (const amount of ['1', '1', '1'])
       expect(await client.post('/v0/wallet/tap', { amount })).toAnswer(200)
@@ -412,7 +412,7 @@ describe('users', () => {
     expect(parties[0]).toMatch(/^eager__user::1220/)
   })
 
-  it('begin with the operator', async ({ anyone }) => {
+  it('start with `participant_admin`, the user of the validator itself', async ({ anyone }) => {
     expect((await anyone.get('/v0/validator-user')).body).toEqual({
       party_id: expect.stringMatching(/^participant__admin::1220[0-9a-f]{64}$/),
       user_name: 'participant_admin',

@@ -167,7 +167,7 @@ it('drops what can never succeed, records why, and does not retry it at once', a
   expect(runs.filter((id) => id === refused)).toHaveLength(1)
 })
 
-it('leaves alone for a while what asked for it', async ({ redis }) => {
+it('does not run a postponed job before its delay has passed', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(1)
   const [patient] = [...world.due.keys()]

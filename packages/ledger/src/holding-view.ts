@@ -14,7 +14,7 @@ const INSTRUMENT = 'Coin'
 type Members = Readonly<Record<string, DamlValue>>
 
 export function implementsHolding(template: Template<unknown>): boolean {
-  // Erased: only which template it is counts.
+  // `unknown`: templates with different payload types are compared by identity.
   return ([coin, lockedCoin] as readonly unknown[]).includes(template)
 }
 

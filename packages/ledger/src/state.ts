@@ -4,7 +4,7 @@
  */
 import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
 
-/** Names one cell of the state. */
+/** Names a cell: a value of the state that is loaded by itself. */
 export type CellKey =
   | { readonly kind: 'contract'; readonly id: ContractId }
   /** Ids of the active contracts filed under an index key, ascending. */

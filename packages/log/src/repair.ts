@@ -43,7 +43,7 @@ export type RepairOptions = {
   /** Null: nothing of the log can be read. */
   readonly redis: RedisAddress | null
   readonly genesis: LogGenesis
-  /** Record times up to this one are applied by replicas now. */
+  /** Replicas do not apply later record times yet. */
   readonly latest: Micros
   readonly nodes: readonly GroupHolder[]
   /** Followers that store no groups. */
@@ -159,7 +159,10 @@ function addGroup(parts: LogPart[], group: SignedGroup, latest: Micros): void {
   else parts.push({ kind, from, to, previousHash, hash, recordTime })
 }
 
-/** Whether the log has another group than the newest of these groups that ends in a whole part of the log. */
+/**
+ * Whether the node followed another log: where its newest group that lies in a readable part ends,
+ * the log has different bytes.
+ */
 async function followedOtherLog(
   groups: readonly GroupLink[],
   parts: readonly LogPart[],

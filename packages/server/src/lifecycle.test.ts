@@ -371,7 +371,8 @@ it('a new connection gets an answer while 200 others ask again and again', async
     handlers: { ask: async () => ({ body: ++answeredCount > 0 }) },
     prefix: null,
     rateLimit: null,
-    // To answer takes a millisecond, so a turn starts ten, and so does to accept: 40 before there is such a turn.
+    // Each answer and each accepted connection takes 1 ms. So a turn of 10 ms starts ten requests,
+    // and up to 40 connections are accepted before such a turn (ACCEPTING_MS).
     clock: { ...clock, monotonicMs: () => answeredCount + acceptedCount },
   })
   server.server.on('connection', () => acceptedCount++)
@@ -388,7 +389,8 @@ it('a new connection gets an answer while 200 others ask again and again', async
   const newcomers = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'))
   for (const socket of newcomers) socket.write(askRequest)
   expect(new Set(await Promise.all(newcomers.map(statusOf)))).toEqual(new Set(['200']))
-  // Themselves, those that were waiting when they came, and a turn or two.
+  // 60 answers to the newcomers, 200 to requests that waited when they came, and 90 for the turns
+  // that start requests while they are accepted.
   expect(answeredCount - before).toBeLessThan(60 + 200 + 90)
   for (const socket of [...others, ...newcomers]) socket.destroy()
 })

@@ -39,7 +39,7 @@ function world(
       ...{ threshold: 2, nodeCount: 4, agreed: [], dissented: [] },
     } as const
   }
-  // Reads of these rows alone.
+  // Reads ROWS, without a validator.
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
   const live = hints && { hints, random: () => 0.5 }
   const reads = {
@@ -70,7 +70,7 @@ function createWebStorage(): WebStorage & { readonly values: Map<string, string>
   }
 }
 
-it('continue from the checkpoint in localStorage, which has the processed position', async () => {
+it('activities continue from the checkpoint in localStorage, the processed position', async () => {
   const storage = createWebStorage()
   const { activities, asked } = world()
   const collect = async (count: number) => {
@@ -91,7 +91,7 @@ it('continue from the checkpoint in localStorage, which has the processed positi
   expect(asked).toEqual([null, idOf(2), idOf(2), idOf(4), idOf(5)])
 })
 
-it('continue after the last row when a failure is transient', async () => {
+it('activities continue after the last row when a failure is transient', async () => {
   const lagging = new QuorumscanError('later', {
     code: 'CONSENSUS_LAGGING',
     definite: true,
@@ -107,14 +107,14 @@ it('continue after the last row when a failure is transient', async () => {
   expect(asked).toEqual([null, idOf(3), idOf(3)])
 })
 
-it('continue when the validator announces a newer offset', async () => {
+it('activities continue when the validator announces a newer offset', async () => {
   const later = [6, 7].map(rowOf)
   let opened = 0
   const { activities, asked, floors } = world(undefined, async function* () {
     opened++
     ROWS.push(...later.slice(0, 1))
     yield 12
-    // Nothing new: what is read shows that nothing is held back.
+    // No row is new at this offset, so the read finds none.
     yield 13
     ROWS.push(...later.slice(1))
     yield 20
@@ -128,12 +128,12 @@ it('continue when the validator announces a newer offset', async () => {
   ROWS.splice(5)
   expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7].map(idOf))
   expect(asked).toEqual([null, ...[5, 5, 6, 6, 6].map(idOf)])
-  // Nor below the offset of the page before.
+  // No read asks for less than the announced offset or the offset of the page before.
   expect(floors).toEqual([3, 9, 12, 12, 13, 20])
   expect(opened).toBe(1)
 })
 
-it('continue after the last row when the connection is lost, and if none opens', async () => {
+it('activities continue after the last row when the connection is lost or none opens', async () => {
   const lost = new QuorumscanError('lost', {
     code: 'NETWORK_ERROR',
     definite: true,
@@ -156,7 +156,7 @@ it('continue after the last row when the connection is lost, and if none opens',
   expect(opened).toBe(3)
 })
 
-it('never continue below an offset that was written meanwhile', async () => {
+it('activities never continue below an offset that was written meanwhile', async () => {
   let written = 0
   const { activities, floors } = world(undefined, undefined, async () => written)
   for await (const { eventId } of activities({ pageSize: 3, minOffset: 5 }))

@@ -70,7 +70,7 @@ function world(answers: readonly (object | QuorumscanError)[], seen: readonly ob
   return { submit, submitted }
 }
 
-it('takes effect at the offset of its answer', async () => {
+it('a submission takes effect at the offset of its answer', async () => {
   const { submit, submitted } = world([done])
   expect(await submit(SUBMISSION)).toEqual({
     kind: 'committed',
@@ -82,7 +82,7 @@ it('takes effect at the offset of its answer', async () => {
   expect(submitted[0]).toMatchObject({ method: 'POST', path: '/v2/commands/submit-and-wait' })
 })
 
-it('whose answer is lost is submitted again, with the same command id and another submission id', async () => {
+it('a submission with a lost answer is repeated: same command id, new submission id', async () => {
   const { submit, submitted } = world([lost(), done])
   expect(await submit(SUBMISSION)).toMatchObject({ kind: 'committed', wasDuplicate: false })
   const bodies = submitted.map(({ body }) => body as { commandId: string; submissionId: string })
@@ -90,7 +90,7 @@ it('whose answer is lost is submitted again, with the same command id and anothe
   expect(new Set(bodies.map(({ submissionId }) => submissionId)).size).toBe(2)
 })
 
-it('that took effect without an answer is found, and is no duplicate', async () => {
+it('a submission that took effect without an answer is found, and is no duplicate', async () => {
   const seen = [transaction(6, 'another'), transaction(8, 'c-1')]
   const { submit, submitted } = world([lost()], seen)
   expect(await submit(SUBMISSION)).toMatchObject({
@@ -102,7 +102,7 @@ it('that took effect without an answer is found, and is no duplicate', async () 
   expect(submitted.length).toBe(1)
 })
 
-it('that took effect before is a duplicate, with its offset', async () => {
+it('a submission that took effect before is a duplicate, with its offset', async () => {
   const before = error('DUPLICATE_COMMAND', {
     definite: true,
     retryable: false,
@@ -117,7 +117,7 @@ it('that took effect before is a duplicate, with its offset', async () => {
   })
 })
 
-it('that is a duplicate of its own lost attempt is no duplicate for the caller', async () => {
+it('a submission is no duplicate for the caller if it repeats its own lost attempt', async () => {
   const itself = error('DUPLICATE_COMMAND', {
     definite: true,
     retryable: false,
@@ -127,14 +127,14 @@ it('that is a duplicate of its own lost attempt is no duplicate for the caller',
   expect(await submit(SUBMISSION)).toMatchObject({ offset: 8, updateId: null, wasDuplicate: false })
 })
 
-it('that is refused has no effect', async () => {
+it('a submission that is refused has no effect', async () => {
   const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
   const { submit, submitted } = world([refused])
   expect(await submit(SUBMISSION)).toEqual({ kind: 'rejected', commandId: 'c-1', error: refused })
   expect(submitted.length).toBe(1)
 })
 
-it('whose effect cannot be determined is unknown, not an error and not a success', async () => {
+it('a submission of which the effect is not known is unknown: no error, no success', async () => {
   const { submit, submitted } = world([lost()])
   expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
     kind: 'unknown',
@@ -144,7 +144,7 @@ it('whose effect cannot be determined is unknown, not an error and not a success
   expect(submitted.length).toBeGreaterThan(2)
 })
 
-it('that is refused after a lost answer is unknown: the first attempt may have consumed the contract', async () => {
+it('a submission refused after a lost answer is unknown: the first may have effect', async () => {
   const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
   const { submit } = world([lost(), refused])
   expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
@@ -153,20 +153,20 @@ it('that is refused after a lost answer is unknown: the first attempt may have c
   })
 })
 
-it('that another device has in progress is waited for', async () => {
+it('a submission that another device has in progress is waited for', async () => {
   const inFlight = error('SUBMISSION_ALREADY_IN_FLIGHT', { definite: true })
   const { submit } = world([inFlight, inFlight, done])
   expect(await submit(SUBMISSION)).toMatchObject({ kind: 'committed', offset: 7 })
 })
 
-it('rejects with the reason of its aborted signal', async () => {
+it('a submission rejects with the reason of its aborted signal', async () => {
   const { submit } = world([lost()])
   const abort = new AbortController()
   abort.abort(new Error('gone'))
   await expect(submit(SUBMISSION, { signal: abort.signal })).rejects.toThrow(/^gone$/)
 })
 
-it('without a command id gets a new one', async () => {
+it('a submission without a command id gets a new one', async () => {
   const { submit } = world([done])
   const [first, second] = [
     await submit({ actAs: [ALICE], commands: [] }),

@@ -179,8 +179,8 @@ function askEntry(kind: 'name' | 'party', subject: string): Question<NameEntry> 
       const entry = readEntry(body['entry'])
       if (entry?.[kind] !== subject) return undefined
       if (isLive(entry, nowMicros)) return entry
-      // A scan whose clock lags still shows the entry. Of a name it counts like those that do not. A party may have
-      // another name, which this scan does not show until its clock has caught up.
+      // A scan whose clock lags still shows the entry. For a name, its answer counts as absence. A
+      // party may have another name, which this scan does not show until its clock has caught up.
       return kind === 'name' ? null : undefined
     },
   )

@@ -31,7 +31,7 @@ const POLL_MS = 500
 const READINESS = {
   path: '/readyz',
   timeoutMs: 1_000,
-  /** An error. */
+  /** Enough for an error, the largest answer. */
   bytesMax: 16 * 1024,
 }
 
@@ -50,7 +50,10 @@ type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
   readonly client: PeerClient
   readonly clocks: PeerClocks
   readonly snapshots: SnapshotStore
-  /** The end of the log that this node has stored; null: none. A single synchronizer starts after it knows those of most nodes. */
+  /**
+   * The end of the log that this node has stored; null: none. The node reports it while it waits,
+   * because a single synchronizer starts only after it knows the ends of most nodes.
+   */
   readonly end: Awaited<ReturnType<typeof readStoredEnd>>
   readonly signal: AbortSignal
 }

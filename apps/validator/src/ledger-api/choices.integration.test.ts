@@ -10,7 +10,7 @@ const SECOND_MICROS = 1_000_000
 const DAY_MICROS = 86_400 * SECOND_MICROS
 
 const it = itInWorld
-  /** Registered, while no one but the test does what is due. */
+  /** Registered users; the automation is off. */
   .extend('parties', { scope: 'file' }, async ({ world }) => {
     const alice = (await world.registered('alice', '40')).party
     const bob = (await world.registered('bob', null)).party

@@ -324,11 +324,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
 })
 
 describe('lists (§L3.2)', () => {
-  it('an open-ended one is answered when nothing comes, as what a wallet sends', async ({
-    ledgerEnd,
-    client,
-    own,
-  }) => {
+  it('an open-ended request ends after the idle timeout', async ({ ledgerEnd, client, own }) => {
     const end = await ledgerEnd()
     const answer = await client.post(`/${UPDATES}?limit=200&stream_idle_timeout_ms=200`, {
       beginExclusive: 0,
@@ -348,10 +344,7 @@ describe('lists (§L3.2)', () => {
     expect(transactions(elements)).toEqual(bounded.body)
   })
 
-  it('shows a checkpoint at the end of the ledger to who waits for it', async ({
-    ledgerEnd,
-    client,
-  }) => {
+  it('end with a progress message at the end of the ledger', async ({ ledgerEnd, client }) => {
     const begin = await ledgerEnd()
     const answer = await client.post(`${UPDATES}?stream_idle_timeout_ms=900`, {
       beginExclusive: begin,
@@ -419,7 +412,7 @@ describe('lists (§L3.2)', () => {
     ).toBe('403 NA')
   })
 
-  it('an unknown path is 404 in the form of its own', async ({ client }) => {
+  it('an unknown path is 404 with an error body of a special form', async ({ client }) => {
     const answer = await client.get('/v2/unknown')
     expect(answer).toAnswer(404)
     expect(answer.body).toEqual({

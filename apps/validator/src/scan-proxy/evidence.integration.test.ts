@@ -133,7 +133,7 @@ describe('evidence of the synchronizer', () => {
   }
   /** Evidence that sv-3 voted for two blocks, signed with this key. */
   const voted = async (key: KeyPair | undefined, one: string, other: string): Promise<Evidence> => {
-    const by = key as KeyPair // Of one of four.
+    const by = key as KeyPair // Defined: the key of one of the four members.
     return { signer: 'sv-3', statements: [await votes(one, by), await votes(other, by)] }
   }
 

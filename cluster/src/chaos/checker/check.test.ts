@@ -334,7 +334,7 @@ describe('a node that equivocates', () => {
     expect(await verdictOf(probe(5))).toEqual(['valid', 0])
   })
 
-  it('need not be while no reader could catch it', async () => {
+  it('may be missing from the evidence while no reader could detect it', async () => {
     const outage: HistoryEvent = {
       ...wholeFault,
       fault: { kind: 'kill', node: 'validator', part: null },

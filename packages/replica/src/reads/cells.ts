@@ -1,4 +1,4 @@
-/** Fetches any number of cells of the newest state in one round trip. */
+/** Fetches cells of the newest state, the values that `CellKey` names, in one round trip. */
 import { fromHex } from '@quorumscan/base'
 import type { CellKey, LoadedCell } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
@@ -37,6 +37,7 @@ async function fetchContractCells(store: Store, asked: CellRequest): Promise<Loa
   return cells
 }
 
+/** Records of change IDs, hashes of applied entries (`seen`), and hosted parties. */
 async function fetchRecordCells(
   { redis }: Store,
   { change, seen, party }: CellRequest,
