@@ -144,7 +144,7 @@ it('a submission of which the effect is not known is unknown: no error, no succe
   expect(submitted.length).toBeGreaterThan(2)
 })
 
-it('a submission refused after a lost answer is unknown: the first may have effect', async () => {
+it('a submission refused after a lost answer is unknown: it may have taken effect', async () => {
   const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
   const { submit } = world([lost(), refused])
   expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
