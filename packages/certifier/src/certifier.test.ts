@@ -76,7 +76,7 @@ it.each([
   ['reports what another member signed', signed(['sv-1', 0])],
   ['also reports what another member signed', signed(['sv-1', 0], ['sv-2', 1])],
   ['signs with another key', signed(['sv-2', 2])],
-])('a member that %s is not believed, and asked again', async (_, lie) => {
+])('the statement of a member that %s is refused, and the member is polled again', async (_, lie) => {
   await using honest = await startMember([[signed(['sv-1', 0])]])
   await using liar = await startMember([[lie], [signed(['sv-2', 1])]])
   await using certifier = startCertifier([
@@ -91,7 +91,7 @@ it.each([
   await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
 })
 
-it('a member is polled less and less often until it has a newer statement', async () => {
+it('a member is polled at increasing intervals until it has a newer statement', async () => {
   const [old, newer] = [signedAt(7), signedAt(8)]
   await using member = await startMember([[old], [old], [], [old], [], [], [], [newer], [newer]])
   const system = createSystemClock()

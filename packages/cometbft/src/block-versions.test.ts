@@ -26,7 +26,7 @@ async function startNode() {
   return { ...server, told, count: () => count }
 }
 
-it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async ({
+it('the block version is the last one that the operator’s scan node reported', async ({
   directory,
 }) => {
   await using node = await startNode()
@@ -68,7 +68,7 @@ it('blocks are checked as the scan node of the operator reports, and as it repor
   expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
 })
 
-it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async ({
+it('an unreadable file prevents the start, as the genesis version may be outdated', async ({
   directory,
 }) => {
   const file = join(directory, 'unreadable.json')

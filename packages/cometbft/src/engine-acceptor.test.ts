@@ -60,7 +60,7 @@ it('passes bytes both ways, and the end of a connection', async () => {
   await once(socket, 'close')
 })
 
-it('keeps few pending connections of one address, and all whom the engine has admitted', async () => {
+it('limits pending connections of an address, but not admitted ones', async () => {
   await using world = await setUp()
   const member = await world.open(ATTACKER)
   await handshake(member, 'member')

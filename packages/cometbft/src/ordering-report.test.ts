@@ -35,7 +35,7 @@ it('names the members whose votes were missed, and those that are connected', ()
   ).toEqual({ height: 7, round: 2, connected: ['sv-1', 'sv-4'], absent: ['sv-2'] })
 })
 
-it('says nothing of votes before it has seen any', () => {
+it('has no missed votes before the first block vote arrives', () => {
   expect(reportOrdering({ ordering, height: 0, lastCommit: null, connected: [] })).toEqual({
     height: 0,
     round: null,

@@ -74,7 +74,7 @@ const someEntries = fc.array(
 )
 
 describe('a proposal', () => {
-  it('is accepted by all others, who know nothing of what was ordered or of rates', () => {
+  it('is accepted by all members, whatever their ordered entries and rates', () => {
     fc.assert(
       fc.property(
         someEntries,
@@ -102,7 +102,7 @@ describe('a proposal', () => {
     )
   })
 
-  it('is checked by the version that holds for it', () => {
+  it('is checked by the block version in force', () => {
     const entries = [entry({ contracts: 21, newContracts: 1 })]
     expect(isAcceptable({ ...base, entries })).toBe(false)
     expect(isAcceptable({ ...base, entries, version: NEW })).toBe(true)
@@ -110,7 +110,7 @@ describe('a proposal', () => {
     expect(isAcceptable({ ...base, entries: [], version: NEW + 1 })).toBe(true)
   })
 
-  it('that is accepted makes a group within the limits, of entries that no replica ignores for their time', () => {
+  it('that is accepted gives a group within the limits, without expired entries', () => {
     fc.assert(
       fc.property(someEntries, (entries) => {
         fc.pre(isAcceptable({ ...base, entries }))
@@ -138,7 +138,7 @@ describe('a proposal', () => {
     expect(isAcceptable({ ...base, entries })).toBe(false)
   })
 
-  it('may be as large as the group of its entries', () => {
+  it('is limited by the size of the group that it becomes', () => {
     const one = entry()
     const exact = groupBytesOf(one.byteLength, 1)
     const isAccepted = (bytesMax: number) =>
@@ -147,14 +147,14 @@ describe('a proposal', () => {
     expect(isAccepted(exact - 1)).toBe(false)
   })
 
-  it('is empty while block time is as old as an outage, and full behind it', () => {
+  it('is empty while block time lags after an outage, and full again afterwards', () => {
     const afterOutage = START + 2 * NOT_AFTER_MICROS_MAX
     const fresh = entry({ notAfter: afterOutage + 60_000_000 })
     expect(select([fresh])).toEqual([])
     expect(select([fresh], { timeMicros: afterOutage })).toEqual([fresh])
   })
 
-  it('holds nothing that was ordered, and no more than the engine allows', () => {
+  it('contains no ordered entries, and no more bytes than the engine allows', () => {
     const [one, two] = [entry(), entry()]
     const isOrdered = (hash: string) => hash === fromUtf8(one)
     expect(select([one, two], { isOrdered })).toEqual([two])

@@ -11,19 +11,19 @@ function follow(...moments: readonly (readonly [height: number, ...members: numb
   return voting
 }
 
-describe('a member that lost what it has signed', () => {
-  it('asks as many others as decide a block', () => {
+describe('a member that lost its signing state', () => {
+  it('waits for the heights of a quorum of members', () => {
     expect(follow([0], [0, 9], [0, 9, 9])).toEqual(lost)
     expect(follow([0, 9, 9, 8])).toEqual({ kind: 'follows', untilHeight: 11 })
   })
 
-  it('votes when it has seen three blocks behind what it can have signed, by the heights that they told it then', () => {
+  it('votes three blocks above the heights that the members reported at first', () => {
     const told = [0, 9, 9, 8] as const
     expect(follow(told, [13, 14, 14, 14])).toEqual({ kind: 'follows', untilHeight: 11 })
     expect(follow(told, [14, 15])).toEqual({ kind: 'votes' })
   })
 
-  it('does not vote while a vote of its key stands where it has signed nothing, also when there are no more', () => {
+  it('does not vote once a later block has a vote of its key that it did not cast', () => {
     const following: Voting = { kind: 'follows', untilHeight: 11 }
     const step = (voting: Voting, height: number, ownVoteHeight: number) =>
       stepVoting(voting, { ...NO_PEERS, height, ownVoteHeight, isForced: false })
@@ -35,16 +35,16 @@ describe('a member that lost what it has signed', () => {
     expect(step(following, 14, 13)).toEqual({ kind: 'key-in-use', height: 13 })
   })
 
-  it('waits on what it has itself seen, too', () => {
+  it('counts its own height among the reported heights', () => {
     expect(follow([20, 9, 9, 9])).toEqual({ kind: 'follows', untilHeight: 22 })
   })
 
-  it('votes ever after', () => {
+  it('keeps voting once it votes', () => {
     const votes: Voting = { kind: 'votes' }
     expect(stepVoting(votes, { ...NO_PEERS, isForced: false })).toEqual(votes)
   })
 
-  it('votes at once when its operator says so', () => {
+  it('votes at once when its operator forces it', () => {
     expect(stepVoting(lost, { ...NO_PEERS, isForced: true })).toEqual({ kind: 'votes' })
   })
 })

@@ -80,7 +80,7 @@ function startJobs(
   })
 }
 
-it('does all that is due, each once, and leaves nothing in Redis', async ({ redis }) => {
+it('runs each due job once, and leaves nothing in Redis', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(700)
   await using jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
@@ -94,7 +94,7 @@ it('does all that is due, each once, and leaves nothing in Redis', async ({ redi
   expect(await client.redis.keys(`jobs:${JOB}:00*`)).toEqual([])
 })
 
-it('tries again what may succeed later, and does it in the end', async ({ redis }) => {
+it('retries a job that may succeed later, until it succeeds', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(1)
   let runs = 0
@@ -109,7 +109,7 @@ it('tries again what may succeed later, and does it in the end', async ({ redis 
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('reads again and acts again at once when the ledger moved on meanwhile', async ({ redis }) => {
+it('retries a job at once if the ledger changed meanwhile', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(10)
   const runs = new Map<string, number>()
@@ -133,7 +133,7 @@ it('reads again and acts again at once when the ledger moved on meanwhile', asyn
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('drops what can never succeed, records why, and does not retry it at once', async ({
+it('drops a job that can never succeed, records why, and does not retry it at once', async ({
   redis,
 }) => {
   const world = createDueLedger(JOB)

@@ -104,7 +104,7 @@ it('a renewal is paid inside its window, for hosted owners who asked for it', as
 it.each([
   ['INSUFFICIENT_FUNDS', [60_000]],
   ['LIMIT_EXCEEDED', [60_000]],
-] as const)('an owner who cannot pay (%s) is left alone for a while', async (code, postponed) => {
+] as const)('a renewal that its owner cannot pay (%s) is postponed', async (code, postponed) => {
   const world = createWorld((scenario) => [scenario.actor('alice')])
   const [alice] = world.actors as [Actor]
   world.renewed.add(entryOf(world.scenario, alice, 'alice.unverified.ns').reference)
@@ -113,7 +113,7 @@ it.each([
   expect(await world.run('renew-subscription')).toEqual(postponed)
 })
 
-it('what else goes wrong with a renewal is not hidden', async () => {
+it('any other error of a renewal is thrown', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice')])
   const [alice] = world.actors as [Actor]
   world.renewed.add(entryOf(world.scenario, alice, 'alice.unverified.ns').reference)
@@ -129,11 +129,11 @@ it.each([
   [600_000_000, 30_000],
   [8_000_000, 1_000],
   [1, 1_000],
-])('with %d µs of the window left, the next try comes after %d ms', (leftMicros, ms) => {
+])('with %d µs of the window left, the next attempt comes after %d ms', (leftMicros, ms) => {
   expect(retryMs(leftMicros)).toBe(ms)
 })
 
-it('a payment of a hosted party is refunded when its lock ends, first one or renewal', async () => {
+it('a first or renewal payment of a hosted party is refunded when its lock ends', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice'), scenario.actor('bob')])
   const { scenario } = world
   const [alice, bob] = world.actors as [Actor, Actor]
@@ -161,7 +161,7 @@ it('a payment of a hosted party is refunded when its lock ends, first one or ren
 it.each([
   ['the sender', 0],
   ['the receiver', 1],
-])('an offer that was not accepted is ended where %s is hosted', async (_, hostedIndex) => {
+])('an expired offer is ended by the validator that hosts %s', async (_, hostedIndex) => {
   let pair: readonly Actor[] = []
   const world = createWorld((scenario) => {
     pair = [scenario.actor('alice'), scenario.actor('bob')]

@@ -124,7 +124,7 @@ it('a client with a certificate of the authority follows and submits as a peer, 
   expect(submitters.map(({ isPeer }) => isPeer)).toEqual([true, false, false])
 })
 
-it('a follower shows the certificate that its files hold by then, and is the same peer', async ({
+it('a follower presents its renewed certificate, and remains the same peer', async ({
   startSynchronizer,
   followers,
   follow,
@@ -157,7 +157,7 @@ it('a follower shows the certificate that its files hold by then, and is the sam
   expect(submitters[0]?.isPeer).toBe(true)
 })
 
-it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no other', async ({
+it('requests tokens only from an issuer that QS_PEER_CA trusts', async ({
   startSynchronizer,
   servers,
 }) => {
@@ -170,7 +170,7 @@ it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no 
   await expect(createFetch(null)(`${synchronizer.url}/livez`)).rejects.toThrow()
 })
 
-it('the authority is looked at again, too', async ({
+it('a replaced client authority file is reloaded', async ({
   startSynchronizer,
   followers,
   others,

@@ -50,7 +50,7 @@ it('the bytes arrive as they are', async () => {
   expect(received).toEqual([Uint8Array.of(0, 255)])
 })
 
-it('as many wait for one block as a busy validator submits', async () => {
+it('many submissions can wait for one block', async () => {
   const count = 64
   let waitingCount = 0
   let decide = () => {}
@@ -91,7 +91,7 @@ it.each([
   },
 )
 
-it('no server: the outcome is unknown', async () => {
+it('without a server the outcome is unknown', async () => {
   await using client = createLogClient({ url: 'http://127.0.0.1:1' })
   await expect(client.submit(Uint8Array.of(1), signal)).rejects.toMatchObject({
     code: 'DEPENDENCY_UNAVAILABLE',
@@ -146,7 +146,7 @@ describe('the stream of the log', () => {
     await untilTrue('the sender to know', () => left)
   })
 
-  it('that waits for its reader comes in one piece', async () => {
+  it('that waits for its reader arrives in one piece', async () => {
     let isSent = false
     await using running = await startStream(async () => {
       async function* body() {

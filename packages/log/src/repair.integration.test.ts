@@ -94,7 +94,7 @@ const readStored = async (path: string, applied: number) =>
   (await readRecentGroups({ redis: { path }, applied })).values()
 
 describe('repairing a log', () => {
-  it('gives back every byte of what was damaged, lacking and lost, and only reads what it repairs', async ({
+  it('restores damaged, missing and lost groups, and does not write to the damaged log', async ({
     log,
     kept,
     keptBadly,
@@ -129,7 +129,7 @@ describe('repairing a log', () => {
     expect(await all(log)).toEqual(found)
   })
 
-  it('gives back a log that was trimmed as far as it goes', async ({
+  it('restores a trimmed log from its start', async ({
     log,
     kept,
     keptBadly,
@@ -176,7 +176,7 @@ describe('repairing a log', () => {
     expect(await all(target)).toEqual(groups.map(rawOf))
   })
 
-  it('cuts off entries ahead of the clock and damage after them, if no node has applied them', async ({
+  it('cuts off unapplied entries ahead of the clock, and damage after them', async ({
     log,
     kept,
     prepare,
@@ -204,7 +204,7 @@ describe('repairing a log', () => {
     })
   })
 
-  it('counts a node whose Redis is away as silent', async ({ prepare }) => {
+  it('counts a node whose Redis is down as silent', async ({ prepare }) => {
     const nodes = [1, 2].map((number) => ({
       name: `sv-${number}`,
       head: END,

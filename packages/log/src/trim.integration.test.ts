@@ -60,7 +60,7 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: end + 1, end: END, damages: [] })
   })
 
-  it('leaves all of it where nothing is that old', async ({ trim, verify }) => {
+  it('deletes nothing if no group is old enough', async ({ trim, verify }) => {
     expect(await trim({ offset: 60, recordTime: timeOf(1) })).toBeNull()
     expect(await trim({ offset: 1, recordTime: EVER })).toBeNull()
     expect(await verify()).toMatchObject({ start: 1, end: END, damages: [] })
@@ -73,7 +73,7 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: 43, end: END, damages: [] })
   })
 
-  it('is distinguished from damage: a lost beginning is missing', async ({ trim, log, verify }) => {
+  it('is distinguished from damage: a deleted start is reported as missing', async ({ trim, log, verify }) => {
     await trim({ offset: 31, recordTime: EVER })
     const admin = log.redis.connect()
     await admin.xtrim('log', 'MINID', '40-0')
@@ -81,7 +81,7 @@ describe('trimming the log', () => {
     expect((await verify()).damages).toMatchObject([{ from: 31, to: 39, fault: 'missing' }])
   })
 
-  it('may break off: what was to be taken out is not a part of the log', async ({
+  it('may be interrupted: groups before the recorded start are ignored', async ({
     log,
     verify,
   }) => {
@@ -91,7 +91,7 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: 31, end: END, damages: [] })
   })
 
-  it('is nothing that a check which reads the log meanwhile takes for damage', async ({
+  it('is not reported as damage by a verification at the same time', async ({
     log,
     trim,
   }) => {
@@ -108,7 +108,7 @@ describe('trimming the log', () => {
     expect(await checking).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('lets followers continue from where it begins, and refuses others', async ({ trim, log }) => {
+  it('lets followers continue from the new start, and refuses earlier ones', async ({ trim, log }) => {
     await trim({ offset: 31, recordTime: EVER })
     log.feed.publish(groups.at(-1) as (typeof groups)[number])
     const early = readUntil(log.reader(), { from: 0, until: () => true })

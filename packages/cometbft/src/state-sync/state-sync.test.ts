@@ -72,7 +72,7 @@ async function setUp(says: AnchorReport) {
 
 const pruned: AnchorReport = { earliest: 30, beginnings: [{ height: 50, blockHash }] }
 
-it('asks no member while blocks come, and changes nothing while the others have the next', async () => {
+it('does not start while blocks arrive, or while others have the next one', async () => {
   const world = await setUp({ ...pruned, earliest: 8 })
   const one = await world.open()
   for (let height = 1; height < 8; height++) {
@@ -86,7 +86,7 @@ it('asks no member while blocks come, and changes nothing while the others have 
   expect(world.counts()[0]).toBeLessThanOrEqual(33)
 })
 
-it('starts with the anchor that enough name, and deletes all but what the engine has signed', async () => {
+it('starts at the anchor of f + 1 members, and keeps only what the engine signed', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
   await world.checkFor(one, 8)
@@ -110,7 +110,7 @@ it('starts with the anchor that enough name, and deletes all but what the engine
   expect([again.wantedHeight(), await again.prepare()]).toEqual([null, null])
 })
 
-it('gives the engine a minute, then looks for another block', async () => {
+it('waits a minute for the engine, then chooses another anchor', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
   await world.checkFor(one, 8)
