@@ -45,7 +45,7 @@ const histories = fc
 const rulesAt = (eras: readonly Era[], head: number): Versions =>
   (eras.findLast(({ since }) => since <= head) ?? FIRST).rules
 
-it('members whose replicas are up to the delay behind judge each block by the same version', () => {
+it('members with replicas that lag by up to the delay use the same block version', () => {
   fc.assert(
     fc.property(histories, minutes(300), minutes(10), (eras, at, lag) => {
       const tip = START + at
@@ -57,7 +57,7 @@ it('members whose replicas are up to the delay behind judge each block by the sa
   )
 })
 
-it('no version begins before it was voted for, and none takes the place of one that is too new', () => {
+it('no version begins before its vote, or replaces one that began too recently', () => {
   const voted = versionsAfter(FIRST.rules, { version: 4, notBefore: 1 }, START)
   expect(voted).toEqual({ protocolVersion: 3, nextVersion: { version: 4, notBefore: START } })
   expect(versionRefusal(voted, 5, START + DELAY - 1)).toContain('too new')

@@ -39,7 +39,7 @@ it('an entry decodes to what was signed, and is known by the hash of its bytes',
   })
 })
 
-it('no bytes are a checkpoint', () => {
+it('an entry without bytes is a checkpoint', () => {
   expect(decodeEntry(new Uint8Array(), GENESIS)).toEqual({ kind: 'checkpoint' })
 })
 
@@ -97,7 +97,7 @@ it.each([
   expect(reasonOf(entryAround(utf8(body)))).toBe('malformed')
 })
 
-it('32 levels are allowed', () => {
+it('a body with 32 levels of nesting is accepted', () => {
   const commands = [{ kind: 'create', template: 't', argument: deep(29) }]
   expect(reasonOf(entryAround(utf8(json({ ...submission, commands }))))).toBe('submission')
 })

@@ -178,7 +178,7 @@ function worldOf(story: Scenario, actors: readonly (readonly Actor[])[], self: s
   return { dso, self, parties, idsByEntity, ids: contracts.map(({ contractId }) => contractId) }
 }
 
-it('whatever a participant signs ends in a result, and nothing comes of it that the operator did not sign', () => {
+it('any signed bytes give a result, and create no contract that the operator did not sign', () => {
   fc.assert(
     fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
       const draw = new Draw(numbers)

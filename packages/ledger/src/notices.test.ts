@@ -58,7 +58,7 @@ function payRenewal(story: Scenario, alice: Actor): ContractId {
 }
 
 describe('the owner of returned coin gets a notice', () => {
-  it('when another party got the name, in full, without an activity', () => {
+  it('when another party got the name, without an activity', () => {
     const { story, alice } = begin()
     const bob = story.actor('bob')
     story.register(bob, NAME.replace('alice', 'bob'))
@@ -109,7 +109,7 @@ describe('the owner of returned coin gets a notice', () => {
     ])
   })
 
-  it('when a lock of its own ended, or those who hold it let it go', () => {
+  it('when a lock of its own ended, or its holders unlocked it', () => {
     const { story, alice } = begin()
     const lock = (holder: Actor) => {
       const expiresAt = story.ledger.head().recordTime + DAY_MICROS
@@ -159,7 +159,7 @@ describe('the owner of returned coin gets a notice', () => {
   })
 })
 
-it('rows of activities say what the transfer was for', () => {
+it('rows of activities name the choice that made the transfer', () => {
   const { story, alice, by, sv } = begin()
   const steps = () => activityRowsOf(newest(story)).map(({ step }) => step)
   expect(steps()).toEqual(['CoinRules_DevNet_Tap'])

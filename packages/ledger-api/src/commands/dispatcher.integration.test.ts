@@ -161,7 +161,7 @@ it('a submission that took effect while the process was down is not sent again',
   expect(log.offered.length).toBe(before)
 })
 
-it('a change has one submission in flight at a time', async ({ start }) => {
+it('a change id has one submission in flight at a time', async ({ start }) => {
   const log = createLog()
   await using first = await start(log)
   const { outcome } = await first.dispatcher.dispatch(input)
@@ -205,7 +205,7 @@ it('submissions above the limit are refused until others have an outcome', async
   await dispatcher.dispatch(next)
 })
 
-it('a minimum ledger time holds by record time, across a restart', async ({ start }) => {
+it('a submission waits for its minimum ledger time, also across a restart', async ({ start }) => {
   const log = createLog()
   {
     await using first = await start(log)

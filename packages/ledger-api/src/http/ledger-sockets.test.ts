@@ -79,7 +79,7 @@ async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   })
 }
 
-it('a client that stops reading holds little, is closed with the reason, and slows no other client', async ({
+it('a client that stops reading uses little memory, is closed, and slows no other client', async ({
   start,
 }) => {
   const streams = [endless(), endless()] as const

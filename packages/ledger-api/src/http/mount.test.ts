@@ -96,7 +96,7 @@ it.for([
   },
 )
 
-it('errors of decoding, of the JSON layer and of the ledger have three forms', async ({
+it('errors of decoding, of the JSON layer and of the ledger have different forms', async ({
   serve,
 }) => {
   const text = await serve(() => Promise.reject(new LedgerDecodeError('body.at: no'))).send()
