@@ -1,4 +1,4 @@
-/** What readers and generators of the documents count on. */
+/** Properties of the documents that readers and code generators need. */
 import { describe, expect, it } from 'vitest'
 import { apiDocuments } from './openapi.ts'
 import { type JsonObject, toSchema } from './openapi-schema.ts'
@@ -38,7 +38,7 @@ describe.each(documents)('%s', (_name, document) => {
     // A choice of one, or of one and nothing; variants tell by their own members what they are.
     if (only !== undefined && (others.length === 0 || others.every(({ type }) => type === 'null')))
       return described(only)
-    // A wrapper is what it wraps.
+    // A wrapper needs no description if the wrapped value has one.
     const { value } = (schema['properties'] ?? {}) as { value?: JsonObject }
     return value !== undefined && described(value)
   }

@@ -261,7 +261,7 @@ describe('keys of an issuer', () => {
       answers: (next: typeof answer) => {
         answer = next
       },
-      /** Until the fetch in the background has ended. */
+      /** Advances the clock, and waits until the fetch in the background has ended. */
       pass: async (ms: number) => {
         elapsedMs += ms
         vi.setSystemTime(NOW_SECONDS * 1000 + elapsedMs)

@@ -115,7 +115,7 @@ describe('a block', () => {
     await finalize(1, 'a')
     expect(await where()).toEqual({ height: 0, hash: genesisHash })
     await expect(ask({ commit: {} })).rejects.toThrow('nothing was decided')
-    // The same height again takes the place of the first.
+    // A repeated block of one height replaces the first.
     await finalize(1, 'a')
     await finalize(1, 'b')
     await ask({ commit: {} })

@@ -12,7 +12,7 @@ const DSO = `dso::1220${'00'.repeat(32)}`
 const SINCE = 1_700_000_000_000_000
 const LATER = SINCE + 600_000_000
 
-/** A scan node that says which rules stand at which offset; null: nothing of use. */
+/** A scan node that reports rules at an offset; null: an unusable answer. */
 async function startNode() {
   const told: { offset: number; rules: Partial<DsoRulesPayload> | null } = { offset: 0, rules: {} }
   let count = 0
@@ -31,7 +31,7 @@ it('the block version is the last one that the operator’s scan node reported',
 }) => {
   await using node = await startNode()
   const system = createSystemClock()
-  /** Rounds follow one another at once; an answer may take as long as ever. */
+  /** Polls follow one another at once; the time limit of an answer is unchanged. */
   const delay = (ms: number, signal?: AbortSignal) => system.delay(ms === 5_000 ? 10 : ms, signal)
   const problems: unknown[] = []
   const options = {
@@ -44,7 +44,7 @@ it('the block version is the last one that the operator’s scan node reported',
   }
   {
     await using versions = await followBlockVersions(options)
-    /** Two questions: the second one after the answer to the first was taken. */
+    /** Two requests: the second one after the answer to the first was handled. */
     const round = async () => {
       const asked = node.count()
       await untilTrue('the next answer', () => node.count() > asked + 1)
@@ -54,7 +54,7 @@ it('the block version is the last one that the operator’s scan node reported',
     node.told.rules = { nextVersion: { version: 4, notBefore: SINCE } }
     await untilTrue('the newer rules', () => versions.versionAt(LATER) === 4)
     expect(versions.versionAt(LATER - 1)).toBe(3)
-    // It was wiped, and is on its way.
+    // The replica of the node was deleted, and catches up.
     node.told.offset = 9
     node.told.rules = {}
     await round()

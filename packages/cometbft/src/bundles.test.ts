@@ -25,7 +25,7 @@ describe('a bundle', () => {
           maxLength: BUNDLE_ENTRIES_MAX,
         }),
         (entries) => {
-          fc.pre(entries[0]?.byteLength !== 0) // No entry has no bytes.
+          fc.pre(entries[0]?.byteLength !== 0) // An entry has at least one byte.
           for (const bytes of [encodeBundle(entries), signBundle(entries, options)])
             expect(decodeBundle(bytes)?.entries.map((entry) => [...entry])).toEqual(
               entries.map((entry) => [...entry]),

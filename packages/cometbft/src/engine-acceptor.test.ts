@@ -10,7 +10,7 @@ const PENDING_PER_ADDRESS = 16
 /** More than the engine sends in a handshake. */
 const ADMISSION = new Uint8Array(4000)
 
-/** The acceptor, and in place of the engine what admits the peers that say so. */
+/** The acceptor, and a fake engine that admits peers that send `member`. */
 async function setUp() {
   const clock = createManualClock(0)
   const address = `${HOST}:${await freePort()}`
@@ -40,7 +40,7 @@ async function setUp() {
   }
 }
 
-/** Says what it is and waits until the engine has answered in full. */
+/** Sends the word, and waits until the engine has answered in full. */
 async function handshake(socket: Socket, word: string): Promise<number> {
   let bytes = 0
   socket.on('data', (data) => {

@@ -38,7 +38,7 @@ const ordering: CometbftOrdering = {
 const genesis = parseGenesis({ ...base, ordering })
 const chainId = chainIdOf(await hashGenesis(genesis))
 
-/** As the engine writes it. */
+/** A vote in the JSON of the engine. */
 function vote(word: string, change: Partial<SignedVote> = {}, key = keyPair): SignedVote {
   const block_id = {
     hash: word.repeat(32).toUpperCase(),

@@ -11,7 +11,7 @@ const validators = ['11', '22', '33', '44'].map((digits, index) => ({
   key: digits.repeat(32),
   nodeId: digits.repeat(20),
 }))
-// Nothing else of it is looked at.
+// The report reads nothing else of the ordering.
 const ordering = { validators } as unknown as CometbftOrdering
 
 it('names the members whose votes were missed, and those that are connected', () => {

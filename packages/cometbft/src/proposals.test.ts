@@ -10,10 +10,10 @@ const START = 1_700_000_000_000_000
 const tip = genesisTip({ hash: 'ab'.repeat(32), recordTime: START })
 const limits = { bytesMax: 2000, contractsMax: 20 }
 
-/** Of the protocol: what holds, and what newer software knows as well. */
+/** Protocol versions: the current one, and one that only newer software knows. */
 const [OLD, NEW] = [3, 4]
 
-/** `newContracts`: by the newer version, where that counts otherwise. */
+/** `newContracts`: the number of contracts that the newer version counts. */
 type Made = {
   notAfter?: number
   contracts?: number
@@ -24,7 +24,7 @@ type Made = {
 let count = 0
 const entry = (made: Made = {}) => utf8(JSON.stringify({ ...made, id: ++count }))
 
-/** What these entries say of themselves, to newer software. */
+/** The check of newer software, which reads the properties from the entry. */
 function checkEntry(bytes: Uint8Array): CheckedEntry {
   const made: Made = JSON.parse(fromUtf8(bytes))
   const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
@@ -44,7 +44,7 @@ function checkEntry(bytes: Uint8Array): CheckedEntry {
   }
 }
 
-/** To older software. */
+/** The check of older software. */
 function checkByOld(bytes: Uint8Array): CheckedEntry {
   const checked = checkEntry(bytes)
   if (checked.kind === 'refused') return checked

@@ -106,9 +106,9 @@ async function setUp(options: { readonly height: number; readonly evidenceSecond
 }
 
 describe('a member', () => {
-  it('offers the last block with entries before a snapshot as a sync anchor', async () => {
+  it('offers the last block with entries up to a snapshot, once two more follow', async () => {
     await using one = await setUp({ height: 10 })
-    await one.trim(9) // An empty one.
+    await one.trim(9) // The block at height 9 is empty.
     const { appHash = '' } = (await one.store.blockAt(8)) ?? {}
     expect(one.retention.anchors()).toMatchObject([{ height: 8, appHash, blockHash: 'ab8' }])
     expect(await one.retention.groupOf(8)).toEqual(one.groups[8])

@@ -10,7 +10,7 @@ import { createSubmission } from './submission.ts'
 
 type Answer = { result?: unknown; error?: unknown } | 'nothing'
 
-/** What answers on an engine's socket. */
+/** An engine that gives these answers on its socket. */
 async function setUp(
   answer: () => Answer | Promise<Answer>,
   take: (bytes: Uint8Array) => EntryRefusal | null = () => null,
@@ -148,7 +148,7 @@ describe('submitting an entry to the engine', () => {
     const offered = engine.submission.submit(entry).finally(() => {
       isOver = true
     })
-    offered.catch(() => {}) // Looked at below.
+    offered.catch(() => {}) // Asserted below.
     await untilTrue('the wait to end', async () => {
       await engine.clock.advance(20_000)
       return isOver

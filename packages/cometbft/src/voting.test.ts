@@ -12,12 +12,12 @@ function follow(...moments: readonly (readonly [height: number, ...members: numb
 }
 
 describe('a member that lost its signing state', () => {
-  it('waits for the heights of a quorum of members', () => {
+  it('waits for the heights of a quorum of other members', () => {
     expect(follow([0], [0, 9], [0, 9, 9])).toEqual(lost)
     expect(follow([0, 9, 9, 8])).toEqual({ kind: 'follows', untilHeight: 11 })
   })
 
-  it('votes three blocks above the heights that the members reported at first', () => {
+  it('votes three blocks above what it may have signed, by the first reported heights', () => {
     const told = [0, 9, 9, 8] as const
     expect(follow(told, [13, 14, 14, 14])).toEqual({ kind: 'follows', untilHeight: 11 })
     expect(follow(told, [14, 15])).toEqual({ kind: 'votes' })
@@ -27,7 +27,7 @@ describe('a member that lost its signing state', () => {
     const following: Voting = { kind: 'follows', untilHeight: 11 }
     const step = (voting: Voting, height: number, ownVoteHeight: number) =>
       stepVoting(voting, { ...NO_PEERS, height, ownVoteHeight, isForced: false })
-    // It may have signed this itself, before it lost what it has signed.
+    // It may have cast this vote itself, before it lost its signing state.
     expect(step(following, 11, 10)).toEqual(following)
     const keyInUse = step(following, 12, 11)
     expect(keyInUse).toEqual({ kind: 'key-in-use', height: 11 })

@@ -113,7 +113,7 @@ it('retries a job at once if the ledger changed meanwhile', async ({ redis }) =>
   const world = createDueLedger(JOB)
   world.add(10)
   const runs = new Map<string, number>()
-  // Each wait of a queue draws a number.
+  // Each retry delay draws a random number.
   let waitCount = 0
   const fraction = () => {
     waitCount += 1
@@ -156,7 +156,7 @@ it('drops a job that can never succeed, records why, and does not retry it at on
     attempts: 1,
   })
   expect(failures.find((failure) => failure.contractId === broken)?.code).toBe('INTERNAL')
-  // A kept one would make BullMQ ignore the next add (Rule 7).
+  // A job that stays in Redis would make BullMQ ignore the next add (Rule 7).
   await using client = withDispose(redis.connect())
   await until('the queue to be empty', async () =>
     (await client.redis.keys(`jobs:${JOB}:00*`)).length === 0 ? true : undefined,

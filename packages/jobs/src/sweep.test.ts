@@ -79,7 +79,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(QUEUED_MAX)
     const before = pagesRead()
     await sweep.tick()
-    // One page of the other job.
+    // The sweep reads one page of the other job.
     expect(pagesRead()).toBe(before + 1)
   })
 
@@ -126,7 +126,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(1)
   })
 
-  it('queues only selected contracts, so that others neither fill a queue nor delay jobs', async () => {
+  it('queues only selected contracts: others neither fill a queue nor delay jobs', async () => {
     const isEven = (id: string) => Number(id.slice(2)) % 2 === 0
     const due = dueOfJob('expire-entry', 2 * QUEUED_MAX)
     const asked: string[] = []

@@ -151,7 +151,7 @@ it('a first or renewal payment of a hosted party is refunded when its lock ends'
   scenario.ledger.advance(3 * scenario.network.genesis.coin.tickMicros)
   await world.run('expire-payment')
   expect(scenario.ledger.all(subscriptionPayment)).toEqual([])
-  // Another validator's is for that one, or for a super-validator.
+  // The payment of another validator's party is left to that one, or to a super-validator.
   const left = scenario.ledger.all(subscriptionInitialPayment)
   expect(left.map(({ payload }) => payload.subscriptionData.sender)).toEqual([carol.party])
   for (const actor of [alice, bob])

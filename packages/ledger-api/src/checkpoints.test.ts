@@ -39,7 +39,7 @@ function start(after: Offset, offset: Offset) {
         const { offset: at, synchronizerTimes } = OffsetCheckpoint.value
         sent.push({ offset: at, recordTime: synchronizerTimes[0].recordTime })
       }
-  })().catch(() => {}) // Stopped.
+  })().catch(() => {}) // The test has stopped it.
   return {
     sent,
     reads: () => reads,
@@ -66,7 +66,7 @@ const at = (offset: number, second: number) => ({
   recordTime: `1970-01-01T00:00:0${second}Z`,
 })
 
-it('a stream sends progress half a second after its start, even without a newer entry', async () => {
+it('a stream sends progress 0.5 s after its start, even without a newer entry', async () => {
   await using stream = start(7, 7)
   await stream.wait(499)
   expect(stream.sent).toEqual([])
@@ -74,7 +74,7 @@ it('a stream sends progress half a second after its start, even without a newer 
   expect(stream.sent).toEqual([at(7, 1)])
 })
 
-it('the next progress comes 15 s later, covers entries that are not shown, and is sent once', async () => {
+it('the next progress comes 15 s later, once, and covers entries that are not shown', async () => {
   await using stream = start(3, 3)
   await stream.wait(500)
   stream.moveTo(8)

@@ -26,7 +26,7 @@ const read = async (
   const all = { limit: undefined, idleMs: null, clock: createManualClock(), signal, ...options }
   return JSON.parse(fromUtf8(await listOf(() => stream, all)))
 }
-/** Until what was begun waits for the clock. */
+/** Lets pending work run until it waits for the clock. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const upTo = (end: number) => Array.from({ length: end }, (_, index) => index + 1)
 

@@ -308,7 +308,7 @@ it('an open stream has every update once, for any number of portions', async ({ 
       if (last === undefined || updates.length === 3) return portion
       return { ...portion, updates: updates.slice(0, 3), rest: { ...range, after: last.offset } }
     },
-    // It has caught up.
+    // The stream has caught up.
     async waitForEntry() {
       stopping.abort()
     },

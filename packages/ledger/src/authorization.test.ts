@@ -74,7 +74,7 @@ it('no party creates coin for itself under the real operator', () => {
 it('no party creates contracts of a subscription with itself as the receiver', () => {
   const { story, mallory } = begin()
   const { party } = mallory
-  // Any contract that it may name.
+  // Any contract id serves as a reference.
   const id = story.the(ansRules)
   const data = { sender: party, receiver: party, provider: party, description: '' }
   const payload = {

@@ -60,7 +60,7 @@ it('confirmations of payments that never existed, or are something else, are ref
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-it('of two payments of one name one is collected and one refunded, even if an SV confirms both', () => {
+it('of two payments of a name one is collected and one refunded, if an SV confirms both', () => {
   const { story, alice, payment } = paid()
   const bob = story.actor('bob')
   story.tap(bob, '200')

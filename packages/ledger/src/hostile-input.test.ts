@@ -97,7 +97,7 @@ class Draw {
   }
 }
 
-/** What values are made of. */
+/** Ids, parties and numbers that generated values contain. */
 type World = {
   readonly dso: string
   readonly self: string
@@ -206,7 +206,7 @@ it('any signed bytes give a result, and create no contract that the operator did
           for (const { at } of dueOf(contract)) expect(Number.isSafeInteger(at)).toBe(true)
         }
       }
-      // The rules outlive everything.
+      // The rules always exist.
       story.the(coinRules)
     }),
     { numRuns: RUNS },

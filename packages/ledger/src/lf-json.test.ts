@@ -46,7 +46,7 @@ const value = {
   last: null,
 }
 
-it('members are in declared order, without trailing None; times lack trailing zeros (§L4.3)', () => {
+it('members have declared order, without trailing None; times no trailing zeros (§L4.3)', () => {
   const shown = toLfJson(outer.descriptor, outer.encode(value))
   expect(JSON.stringify(shown)).toBe(
     JSON.stringify({

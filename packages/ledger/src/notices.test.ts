@@ -31,7 +31,7 @@ function begin() {
   return { story, alice, by: { dsoRules: story.the(dsoRules), sv: sv.party }, sv }
 }
 
-/** What the newest entry was. */
+/** The newest entry with its result. */
 function newest({ network, ledger }: Scenario) {
   const { synchronizerId } = network.genesis
   const result = ledger.results().at(-1) as EntryResult

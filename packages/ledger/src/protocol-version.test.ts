@@ -35,7 +35,7 @@ const inForce = (story: Scenario) => {
   return { protocolVersion, nextVersion }
 }
 
-/** What an entry with this record time would be, as the next one. */
+/** The kind of result of a next entry with this record time. */
 function kindAt(story: Scenario, recordTime: number, bytes: Uint8Array): string {
   const { genesis, genesisHash } = story.network
   const entry = { offset: story.ledger.head().offset + 1, recordTime }
@@ -78,7 +78,7 @@ it('a version voted for a later time is in force from the first entry at that re
   expect(inForce(story).nextVersion).toEqual({ version: NEXT, notBefore })
   expect(kindAt(story, notBefore - 1, new Uint8Array())).toBe('done')
   expect(kindAt(story, notBefore, new Uint8Array())).toBe('unknown version')
-  // Until then the old rules apply.
+  // Until that time the old rules apply.
   story.register(story.actor('alice'), 'alice.unverified.ns')
 })
 

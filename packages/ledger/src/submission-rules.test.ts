@@ -235,7 +235,7 @@ it('a submission names at most 200 contracts, and more are refused before one is
 it('unknown parties are refused before a contract is loaded', () => {
   const { story, alice, tap } = begin()
   const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
-  // On a ledger without the party.
+  // The ledger does not have the party.
   expect(cellsAskedFor(story, bytes)).toEqual({
     kinds: ['seen', 'change', 'party', 'index', 'index', 'index'],
     result: 'PERMISSION_DENIED',

@@ -74,7 +74,7 @@ describe('the blocks of a member', () => {
   it('are not appended to a log that ends elsewhere', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 2)
-    // The other process knows a block less; the lost end of a log looks so, too.
+    // The other process has one block less, as after the loss of the end of the log.
     await expect(one.store.append(...block(2, 'other'))).rejects.toThrow(LogFencedError)
     await expect(one.store.append(...block(4))).rejects.toThrow('not end at 3')
   })
@@ -124,7 +124,7 @@ describe('the blocks of a member', () => {
   }) => {
     using one = setUp(redis)
     expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])
-    // Of two entries each; the 4th, 8th, … block, and the three after it, agree on the former.
+    // Blocks of two entries; the three blocks after the 4th, 8th, … keep its app hash.
     let agreed = appHash
     for (let height = 1; height <= 70; height++) {
       const firstOffset = 2 * height - 1

@@ -10,7 +10,7 @@ const NEW = { ...OLD, version: OLD.version + 1, contractsNamedMax: 2 }
 const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
 const PARTY = `alice::1220${'00'.repeat(32)}`
-/** Inputs of one transfer (`limits.ts` of the ledger). */
+/** The highest number of inputs of one transfer (`limits.ts` of the ledger). */
 const INPUTS_MAX = 100
 
 const sign = createEntrySigner(() => ({ genesis: genesisHash, notAfter: 60_000_000 }))

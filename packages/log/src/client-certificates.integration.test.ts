@@ -41,7 +41,7 @@ const it = base
     }
     const shown = { ...(await servers.issue('synchronizer')), clientCaFile }
     const unused = async () => expect.fail('not called')
-    /** Who submitted. */
+    /** The callers that submitted. */
     const submitters: { readonly key: string; readonly isPeer: boolean }[] = []
     const handlers: Handlers<typeof synchronizerRoutes> = {
       livez: async () => ({ body: null }),
@@ -75,7 +75,7 @@ const it = base
       clock,
       clientCaFile,
       submitters,
-      /** Of the certificates of those who connected. */
+      /** Serial numbers of the certificates of the clients that connected. */
       serials,
       cutAll: () => server.server.closeAllConnections(),
       [Symbol.asyncDispose]: () => server.close(),
@@ -142,7 +142,7 @@ it('a follower presents its renewed certificate, and remains the same peer', asy
   await follower.read()
   const renewed = await followers.issue('renewed', 'sv-1')
   await copyFile(renewed.certFile, held.certFile)
-  // The key is not there yet.
+  // The key of the renewed certificate is not written yet.
   await follower.submit()
   await copyFile(renewed.keyFile, held.keyFile)
   synchronizer.cutAll()

@@ -97,7 +97,7 @@ describe('the stream of the log', () => {
     const seen: Frame[] = []
     for await (const piece of stream) {
       seen.push(...decoder.add(piece))
-      // The last is the heartbeat of a stream that has nothing to say.
+      // The last frame is the heartbeat of an idle stream.
       if (seen.length >= 12) break
     }
     stop.abort()

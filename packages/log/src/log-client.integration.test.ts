@@ -209,7 +209,7 @@ describe('the stream of the log', () => {
       expect(Buffer.concat(pieces).toString()).toBe('the log')
       const refused = other.open({ from: 1, signal })
       await expect(refused).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
-      // Entries go the same way.
+      // Submissions use the same TLS settings.
       await trusting.submit(new Uint8Array(1), signal)
       const unsent = other.submit(new Uint8Array(1), signal)
       await expect(unsent).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })

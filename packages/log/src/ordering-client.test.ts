@@ -61,7 +61,7 @@ describe('following the log', () => {
       { from: 3, expected: expectedAt(at(entries, 2)), until: reaches(5) },
     )
     await untilTrue('a stream', () => log.streamCount() > 0)
-    await new Promise((resolve) => setImmediate(resolve)) // What it says of its end is read.
+    await new Promise((resolve) => setImmediate(resolve)) // The reported head is read.
     log.append(...others)
     expect((await reading).map(({ offset }) => offset)).toEqual([4, 5])
     expect([log.streamCount(), problems]).toEqual([1, []])
@@ -135,7 +135,7 @@ describe('following the log', () => {
 
   it('yields each entry once, wherever streams are cut, and refuses damaged groups', async () => {
     const accident = fc.record({
-      // Of the bytes of a stream.
+      // The position, as a part of the bytes of a stream.
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       isDamage: fc.boolean(),
     })
@@ -147,7 +147,7 @@ describe('following the log', () => {
     })
     await fc.assert(
       fc.asyncProperty(run, async ({ count, sizes, cuts, accidents }) => {
-        // Six damages in a row without anything new are the log's own.
+        // Six damaged groups in a row without progress are damage of the log itself.
         let damages = 0
         const waiting = accidents.filter(({ isDamage }) => !isDamage || damages++ < 5)
         const log = createMemoryLog((whole) => {
@@ -169,7 +169,7 @@ describe('following the log', () => {
           ]
           return {
             pieces: places.slice(1).map((to, index) => piece.subarray(places[index], to)),
-            // What waits for bytes that do not come is ended by the silence.
+            // A stream that waits for missing bytes ends by its timeout.
             isOver: next !== undefined,
           }
         })
@@ -214,7 +214,7 @@ describe('following the log', () => {
     expect(problems[0]).toContain('show your token')
   })
 
-  it('ends a stream without a complete frame within 10 s', async () => {
+  it('ends a stream that completes no frame for 10 s', async () => {
     const clock = createManualClock(0)
     async function* trickle() {
       for (let count = 0; count < 12; count++) {
@@ -263,7 +263,7 @@ describe('a log that differs from what was applied', () => {
     log.append(...groups.slice(0, present))
     const read = readUntil(log.reader(), { from, expected, until: never })
     await expect(read).rejects.toMatchObject({ code: 'LOG_REGRESSED' })
-    // Once might have been an accident on the way.
+    // A single difference may be damage in transit, so the client tries six times.
     expect(log.streamCount()).toBe(6)
   })
 

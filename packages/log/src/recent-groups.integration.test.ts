@@ -72,7 +72,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('are stored completely, even if another process stores some at the same time', async ({ keeperOf, read }) => {
+  it('are all stored, even if another process stores some too', async ({ keeperOf, read }) => {
     const problems: Error[] = []
     await using keeper = keeperOf(problems)
     await using other = keeperOf()

@@ -4,7 +4,7 @@ import { FOLLOW_START, type FollowEvent, stepFollow } from './reconnect.ts'
 
 const random = { ...systemRandom, fraction: () => 1 }
 
-/** How long is waited after each event; null: the log is given up. */
+/** The delay after each event; null: no further attempt. */
 function waits(...events: readonly FollowEvent[]): (number | null)[] {
   let state = FOLLOW_START
   return events.map((event) => {

@@ -94,7 +94,7 @@ const readStored = async (path: string, applied: number) =>
   (await readRecentGroups({ redis: { path }, applied })).values()
 
 describe('repairing a log', () => {
-  it('restores damaged, missing and lost groups, and does not write to the damaged log', async ({
+  it('restores damaged, missing and lost groups, without writing to the damaged log', async ({
     log,
     kept,
     keptBadly,
@@ -108,7 +108,7 @@ describe('repairing a log', () => {
     )
     await fill(log, found)
     await keep(kept, groups)
-    // One that holds the same groups, with a signature that is worth nothing.
+    // A node that stores the same groups with an invalid signature.
     await keep(
       keptBadly,
       groups.map((group) => ({ ...group, signature: new Uint8Array(64) })),
@@ -144,7 +144,7 @@ describe('repairing a log', () => {
     const connection = await log.connection()
     const [first] = await connection.range(0, 1)
     connection.close()
-    // The newest is lost, and the first that is left is damaged.
+    // The newest group is lost, and the first remaining one is damaged.
     const admin = log.redis.connect()
     await admin.del('log')
     admin.disconnect()

@@ -110,7 +110,7 @@ describe('verifying the log', () => {
     let restedMs = 0
     const clock = {
       nowMicros: () => 0,
-      // Each look is a millisecond later: a portion takes one.
+      // Each reading of the clock is a millisecond later: a portion takes 1 ms.
       monotonicMs: () => nowMs++,
       delay: async (ms: number) => {
         restedMs += ms

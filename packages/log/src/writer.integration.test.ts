@@ -67,7 +67,7 @@ describe('the writer', () => {
     await writer.append(entry(0))
     aheadMicros = 30 * 86_400 * 1_000_000
     await expect(writer.append(entry(1))).rejects.toMatchObject({ code: 'CLOCK_OFF' })
-    // Longer than any checkpoint is waited for.
+    // Longer than the longest interval between checkpoints.
     await manual.advance(30_000)
     expect(writer.head().offset).toBe(1)
     aheadMicros = 0

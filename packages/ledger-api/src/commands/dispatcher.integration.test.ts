@@ -178,7 +178,7 @@ it('a change id has one submission in flight at a time', async ({ start }) => {
   )
   const submission = log.submissions().find(({ commandId }) => commandId === 'c') as Submission
   log.apply(submission, pending?.entryHash ?? '')
-  // At once: the store may not have the outcome yet.
+  // Submitted at once: the store may not have the outcome yet.
   await first.dispatcher.dispatch(again)
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })

@@ -42,7 +42,7 @@ const it = base.extend(
         url,
         async connect(): Promise<WebSocket> {
           const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/stream`, 'daml.ws.auth')
-          socket.on('error', () => {}) // A terminated one is reset.
+          socket.on('error', () => {}) // A terminated connection is reset.
           resources.onClose(() => socket.terminate())
           await once(socket, 'open')
           return socket
@@ -51,7 +51,7 @@ const it = base.extend(
     },
 )
 
-/** A stream without end, and how much of it was taken. */
+/** An endless stream that counts what was read of it. */
 function endless() {
   const state = { bytes: 0, isOver: false }
   return {
@@ -69,7 +69,7 @@ function endless() {
   }
 }
 
-/** Resolves when nothing more is taken. */
+/** Resolves when nothing more is read. */
 async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   let before = -1
   await untilTrue('the stream to stall', () => {
