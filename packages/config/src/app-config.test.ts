@@ -66,6 +66,6 @@ it.each([
   expect(read({ QS_OPERATOR_ADDRESS: text }).connections.operator).toEqual(operator)
 })
 
-it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('refuses operator address %j', (text) => {
+it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('refuses %j as address', (text) => {
   expect(() => read({ QS_OPERATOR_ADDRESS: text })).toThrow('is not host:port')
 })

@@ -97,7 +97,7 @@ class Draw {
   }
 }
 
-/** Ids, parties and numbers that generated values contain. */
+/** Parties and contract ids that generated values contain. */
 type World = {
   readonly dso: string
   readonly self: string

@@ -119,7 +119,7 @@ describe('the blocks of a member', () => {
     await expect(one.store.newest()).rejects.toThrow('no seal')
   })
 
-  it('are found by offset, and by the app hash at an offset: the newest block that is not a checkpoint', async ({
+  it('are found by offset; `agreedAt` finds the last one with entries', async ({
     redis,
   }) => {
     using one = setUp(redis)
@@ -159,7 +159,7 @@ describe('the blocks of a member', () => {
     expect(await heightsAt(104)).toEqual([52, 52])
   })
 
-  it('are all replaced by the block with which the log begins', async ({ redis }) => {
+  it('are all replaced by the block of a sync anchor', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 3)
     const [{ bytes }, seal] = block(40)

@@ -196,7 +196,7 @@ describe('following the log', () => {
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('tries again while no log exists, and ends when its signal aborts', async () => {
+  it('retries while no log exists, and ends when its signal aborts', async () => {
     const away = new AbortController()
     const problems: string[] = []
     const open = async () => {

@@ -82,7 +82,7 @@ it.for([
   ['no valid token', new LedgerError('UNAUTHENTICATED', 'secret reason'), 401, 16],
   ['a missing right', new LedgerError('PERMISSION_DENIED', 'secret reason'), 403, 7],
 ] as const)(
-  '%s is redacted; the reason stands in the log under the correlation id',
+  '%s is redacted; its reason is logged with the correlation id',
   async ([_, error, status, grpc], { serve }) => {
     const { lines, send } = serve(() => Promise.reject(error))
     const reply = await send()
