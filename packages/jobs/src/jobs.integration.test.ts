@@ -276,7 +276,7 @@ it('runs a job of a killed process again, from the queue, within the stated time
   const lockMs = await client.redis.pttl(`jobs:${JOB}:${contractId}:lock`)
   expect(lockMs).toBeGreaterThan(0)
   expect(lockMs).toBeLessThan(RECOVERY_MS_MAX)
-  // Nothing is due here: only the queue knows of the job.
+  // This ledger has nothing due: the job is only in the queue.
   const world = createDueLedger(JOB)
   const runs: string[] = []
   await using _jobs = await startJobs(redis, world.ledger, async (id) => {
@@ -316,7 +316,7 @@ it('keeps what is queued over an orderly restart, until the replica has caught u
     },
   })
   await untilTrue('two sweeps', () => asked >= 2)
-  // The replica that it would read catches up.
+  // No job has run, because the replica is still catching up.
   expect(runs).toEqual([])
   isLive = true
   await untilTrue('the job to run again', () => runs.length > 0)
@@ -335,7 +335,7 @@ it('lists a dropped job once, and adds it again for its operator', async ({ redi
   })
   await untilTrue('both failures', async () => (await failuresIn(redis)).length === 2)
   await using queues = await openQueues(redis)
-  // The sweep leaves both alone for a minute.
+  // The sweep does not add a dropped job again within a minute.
   isRepaired = true
   expect(await queues.retry({ job: 'unknown', contractId: repaired })).toBe(false)
   for (const contractId of [repaired, broken])

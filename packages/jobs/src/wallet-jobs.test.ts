@@ -63,7 +63,7 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
     refuse: (code: 'INSUFFICIENT_FUNDS' | 'LIMIT_EXCEEDED' | 'SUBMISSION_UNKNOWN') => {
       refusal = new ScanError(code, code)
     },
-    /** Does what is due of one kind; gives back how long what could not be done postponed. */
+    /** Runs all due jobs of one kind; returns the delays of those that were postponed. */
     async run(name: string): Promise<number[]> {
       const postponed: number[] = []
       const due = memory.due().filter((item) => item.job === name)

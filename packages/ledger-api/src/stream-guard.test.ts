@@ -1,4 +1,4 @@
-/** A stream ends when its caller may no longer read as when it began (§L6.3). */
+/** A stream ends when the rights of its caller change (§L6.3). */
 import type { UserId } from '@quorumscan/model'
 import { createManualClock } from '@quorumscan/testkit'
 import type { UserRecord } from '@quorumscan/users'

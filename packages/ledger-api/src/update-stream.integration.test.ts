@@ -331,7 +331,7 @@ it('an open stream has every update once, for any number of portions', async ({ 
 
 it('a stream that pruning overtakes fails like one that begins too early', async ({ deps }) => {
   await using own = await startHistory(scenario)
-  // What was pruned when the request was checked is that of the other history: nothing.
+  // The check of the request reads the pruned offset of the other history, which has none.
   const ownDeps = { ...deps, feed: createUpdateFeed(own.replica) }
   const request = {
     beginExclusive: 0,

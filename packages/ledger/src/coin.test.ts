@@ -285,7 +285,7 @@ it('a party has at most 16 open requests and 16 payments in flight, renewals inc
   const idle = story.ledger.all(subscriptionIdleState)[0]?.contractId as ContractId
   story.do(alice, makePaymentCommand({ idle, inputs: story.coins(alice) }))
   expect(() => story.pay(alice, `one-more${NAME_SUFFIX}`)).toThrow(/LIMIT_EXCEEDED/)
-  // The request of that last try is open: fifteen more may follow.
+  // The request of the last attempt is open, so fifteen more are permitted.
   for (let count = 0; count < 15; count++) story.request(alice, `m${count}${NAME_SUFFIX}`)
   expect(() => story.request(alice, `too-many${NAME_SUFFIX}`)).toThrow(/OPEN_REQUEST_LIMIT/)
 })

@@ -166,7 +166,7 @@ it('an address record is stored with its signature, the higher sequence wins', (
 it('a super-validator changes its address every ten seconds at most, to the microsecond', () => {
   const story = new Scenario()
   expect(outcomeOf(setUrl(story, { sequence: 1 }))).toBe('accepted')
-  // Each entry comes 1 µs after the one before.
+  // Each entry has a record time 1 µs after the one before.
   story.ledger.advance(ADDRESS_INTERVAL_MICROS - 2)
   const again = () => outcomeOf(setUrl(story, { sequence: 2 }))
   expect([again(), again()]).toEqual(['CHOICE_REFUSED', 'accepted'])

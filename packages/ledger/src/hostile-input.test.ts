@@ -106,7 +106,7 @@ type World = {
   readonly ids: readonly string[]
 }
 
-/** A value of the type that a descriptor tells, but for one in forty. */
+/** A value of the described type, except for one in forty. */
 function madeOf(draw: Draw, type: Json, world: World, field = ''): DamlValue {
   if (draw.oneIn(40)) return draw.of(HOSTILE)
   if (type === 'Party')

@@ -74,7 +74,7 @@ it('a change id is blocked for its deduplication period of record time, in µs',
   expect(submit(1)).toBe('accepted')
   story.ledger.advance(1000)
   expect(submit(1001)).toBe('DUPLICATE_COMMAND')
-  // A refusal is no acceptance: what blocks is still the second acceptance, 1002 µs ago.
+  // Refusals do not block: the second acceptance, 1002 µs ago, still does.
   expect(submit(1002)).toBe('DUPLICATE_COMMAND')
   expect(submit(1002)).toBe('accepted')
 })
@@ -162,7 +162,7 @@ it('a submission has at most 100 commands', () => {
   expect(coins()).toBe(100)
 })
 
-/** What interpretation asks for, until it is done or asks for a contract. */
+/** The cells that interpretation requests before it ends or requests a contract. */
 function cellsAskedFor(story: Scenario, bytes: Uint8Array): { kinds: string[]; result: string } {
   const { genesis, genesisHash } = story.network
   const view = new WorkingState()
@@ -274,7 +274,7 @@ it('the context of a lock is bounded: a later entry that names the coin costs ev
 
 it('a transfer has at most 100 outputs, a transaction at most 1000 events', () => {
   const { story, alice } = begin()
-  // Each is one exercise, one archived input, and its outputs.
+  // Each command has one exercise event, one archived input, and its outputs.
   const split = (input: string, outputCount: number): Command =>
     transferCommand({
       coinRules: story.the(coinRules),

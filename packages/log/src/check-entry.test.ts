@@ -34,7 +34,7 @@ it('refuses an entry only if no known version allows it, and counts its contract
   const few = checkEntry(entryOf(2))
   expect(few).toMatchObject({ kind: 'entry', oversize: null })
   const some = checkEntry(entryOf(17))
-  // Newer software accepts entries of the older version until another one is voted for, and charges for them.
+  // Until a new version is in force, newer software accepts entries of the older one.
   expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsUnits: 1 })
   const tooMany = checkEntry(entryOf(OLD.contractsNamedMax + 1))
   expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })

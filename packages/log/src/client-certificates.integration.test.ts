@@ -1,4 +1,4 @@
-/** Peers who show a certificate in place of a token, over real TLS. */
+/** Peers that present a certificate in place of a token, over real TLS. */
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'

@@ -78,7 +78,7 @@ it.each([
   ['CLOCK_OFF', 'CLOCK_OFF', false],
   ['INTERNAL', 'DEPENDENCY_UNAVAILABLE', false],
 ] as const)(
-  'the synchronizer’s %s is %s here, definite: %s',
+  'the error %s of the synchronizer becomes %s, definite: %s',
   async (theirs: ErrorCode, code, definite) => {
     await using running = await start(() => {
       throw new ScanError(theirs, 'no', { retryAfterSeconds: 3 })
@@ -165,7 +165,7 @@ describe('the stream of the log', () => {
   })
 
   it.each(['UNAUTHENTICATED', 'OFFSET_PRUNED', 'OVERLOADED', 'DEPENDENCY_UNAVAILABLE'] as const)(
-    'is refused with %s by name',
+    'is refused with the error code %s',
     async (code) => {
       await using running = await startStream(async () => {
         throw new ScanError(code, 'why')

@@ -210,7 +210,7 @@ const honest = fc.record({
   head: fc.option(head, { freq: 6 }),
   storedFrom: fc.constantFrom(1, 1, 1, 9, 17),
 })
-/** Reports any head, and groups that no other node has. */
+/** A lying node: it reports any head, and groups that no other node has. */
 const liar = fc.record({ head, lies: fc.subarray([...chain]) })
 
 const world = fc.record({

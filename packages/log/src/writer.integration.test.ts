@@ -141,7 +141,7 @@ describe('the writer', () => {
       const client = async () => {
         while (!isOver) {
           const bytes = entry(next++)
-          // A rejection is what a killed Redis causes: unknown, so nothing is claimed.
+          // After a rejection by a killed Redis the outcome is unknown, so nothing is asserted.
           await writer.append(bytes).then(
             () => acknowledged.push(text(bytes)),
             () => clock.delay(1),

@@ -190,7 +190,7 @@ it('submissions above the limit are refused until others have an outcome', async
   const { outcome } = await dispatcher.dispatch(input)
   const [pending] = await store.outbox.list()
   if (pending === undefined) throw new Error('it is stored')
-  // One after the other: the commands of a thousand at once wait for each other, and on a slow machine longer than one may.
+  // Sequential: of a thousand parallel commands some would exceed their time limit.
   for (let number = 1; number < PENDING_MAX; number++) {
     const own = { entryHash: `e-${number}`, changeId: `change-${number}` }
     expect(await store.outbox.add({ ...pending, ...own })).toEqual({ kind: 'added' })

@@ -11,7 +11,7 @@ import { ledgerSocketDialect } from './ledger-sockets.ts'
 
 const ELEMENT_BYTES = 64 * 1024
 const ELEMENT = JSON.stringify('x'.repeat(ELEMENT_BYTES - 2))
-/** What the kernel holds for a connection of this machine, at most, and what we hold. */
+/** The most that the kernel and the server buffer for a local connection. */
 const HELD_BYTES_MAX = 24 * 1024 * 1024
 
 type Stream = AsyncGenerator<readonly string[]>

@@ -1,4 +1,4 @@
-/** The scope of the ledger interface in a server: whose errors are whose, and what is kept from callers. */
+/** The ledger interface in a server: the forms of its errors, and what they hide from callers. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
