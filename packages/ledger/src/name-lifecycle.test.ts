@@ -37,7 +37,7 @@ import { type Actor, amountOf, outcomeOf, Scenario } from './testing/index.ts'
 const NAME = `alice${NAME_SUFFIX}`
 const LOCK_MICROS = 3 * 600_000_000
 
-/** The number of contracts of the name service, by template. */
+/** Which contracts of the name service exist, by template. */
 function contractsOf(story: Scenario): string[] {
   const counted = [
     ansEntryContext,

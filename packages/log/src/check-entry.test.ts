@@ -29,7 +29,7 @@ function entryOf(contractCount: number): Uint8Array {
   return sign({ actAs: [PARTY], commands: transfers })
 }
 
-it('refuses an entry only if no known version allows it, and counts its contracts by each version', () => {
+it('refuses an entry that no known version allows, and counts contracts for each version', () => {
   const checkEntry = createEntryChecker(genesisHash, [OLD, NEW])
   const few = checkEntry(entryOf(2))
   expect(few).toMatchObject({ kind: 'entry', oversize: null })

@@ -30,7 +30,7 @@ describe('the writer', () => {
     expect(groups.length).toBeLessThan(5)
   })
 
-  it('gives rising record times while its clock stands still, also after a restart', async () => {
+  it('gives rising record times while its clock stalls, also after a restart', async () => {
     await using log = await startLogRedis()
     const late = createManualClock(START_MICROS + 2_000_000 - 1)
     const first = await log.writer({ clock: late })
