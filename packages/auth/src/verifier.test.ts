@@ -165,7 +165,7 @@ describe('a JWKS verifier', () => {
     return { verifier, sign, publicKey: keys.publicKey }
   }
 
-  it.each(['RS256', 'ES256', 'EdDSA'] as const)('takes %s tokens', async (algorithm) => {
+  it.each(['RS256', 'ES256', 'EdDSA'] as const)('accepts %s tokens', async (algorithm) => {
     const { verifier, sign } = await fixture(algorithm)
     expect(await verifier.verify(await sign(good))).toBe('alice')
   })

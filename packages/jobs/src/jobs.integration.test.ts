@@ -286,7 +286,7 @@ it('runs a job of a killed process again, from the queue, within the stated time
   expect(runs).toEqual([contractId])
 })
 
-it('keeps what is queued over an orderly restart, until the replica has caught up', async ({
+it('keeps queued jobs over an orderly restart until the replica has caught up', async ({
   redis,
 }) => {
   const world = createDueLedger(JOB)

@@ -129,7 +129,7 @@ it.each([
   [600_000_000, 30_000],
   [8_000_000, 1_000],
   [1, 1_000],
-])('with %d µs of the window left, the next attempt comes after %d ms', (leftMicros, ms) => {
+])('with %d µs of the window left, the next attempt is due after %d ms', (leftMicros, ms) => {
   expect(retryMs(leftMicros)).toBe(ms)
 })
 

@@ -105,7 +105,7 @@ describe('activities (D-24, D-25)', () => {
     expect(newest(scenario)[0]?.transfer?.transfer_kind).toBeNull()
   })
 
-  it('the rows of a party add up to what it holds', () => {
+  it('the rows of a party add up to its balance', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
     const { dso, names, synchronizerId } = scenario.network.genesis
@@ -157,7 +157,7 @@ describe('activities (D-24, D-25)', () => {
     expect(newest(scenario)).toEqual([])
   })
 
-  it('a transfer names the sender, what went in, what came back and who received', () => {
+  it('a transfer names its sender, its input and change, and its receivers', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice', 'home'), scenario.actor('bob', 'home')]
     scenario.tap(alice, '10')

@@ -299,7 +299,7 @@ it('a disclosed contract that is archived is not found', () => {
   expect(outcomeOf(result)).toBe('CONTRACT_NOT_FOUND')
 })
 
-it('a party reads through readAs what another party of its participant sees', () => {
+it('with readAs a party sees the contracts of another party of its participant', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const clerk = story.actor('clerk', 'shared')

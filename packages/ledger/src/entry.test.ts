@@ -30,7 +30,7 @@ const reasonOf = (bytes: Uint8Array) => {
   return decoded.kind === 'ignored' ? decoded.reason : decoded.kind
 }
 
-it('an entry decodes to what was signed, and is known by the hash of its bytes', () => {
+it('an entry decodes to the signed submission, and its hash is that of its bytes', () => {
   const bytes = encodeEntry(submission, keyPair)
   expect(decodeEntry(bytes, GENESIS)).toEqual({
     kind: 'submission',
@@ -117,7 +117,7 @@ it('an entry has at most 256 KiB, for writer and reader', () => {
   expect(() => encodeEntry({ ...submission, commands }, keyPair)).toThrow(RangeError)
 })
 
-it('encoding refuses what no replica would accept', () => {
+it('encoding refuses submissions that no replica would accept', () => {
   expect(() => encodeEntry({ ...submission, userId: 'ä' }, keyPair)).toThrow(RangeError)
   expect(() => encodeEntry(submission, testKeyPair('bob'))).toThrow(RangeError)
 })

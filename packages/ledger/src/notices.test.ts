@@ -88,7 +88,7 @@ describe('the owner of returned coin gets a notice', () => {
     expect(told(story)).toEqual(back('SubscriptionInitialPayment_Expire'))
   })
 
-  it('when the lock of a renewal ended, and for what expired afterwards', () => {
+  it('when the lock of a renewal ended, and when the subscription expired', () => {
     const { story, alice, by, sv } = begin()
     story.register(alice, NAME)
     story.ledger.advance(91 * DAY_MICROS)

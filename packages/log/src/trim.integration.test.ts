@@ -66,7 +66,7 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('continues where it stopped, and never goes back', async ({ trim, verify }) => {
+  it('continues where it stopped, and never restores groups', async ({ trim, verify }) => {
     await trim({ offset: 31, recordTime: EVER })
     expect(await trim({ offset: 10, recordTime: EVER })).toMatchObject({ offset: 30 })
     expect(await trim({ offset: 43, recordTime: EVER })).toMatchObject({ offset: 42 })

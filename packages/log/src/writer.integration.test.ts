@@ -15,7 +15,7 @@ const reachesOffset = (writer: LogWriter, offset: number) =>
   until(`offset ${offset}`, () => (writer.head().offset >= offset ? true : undefined))
 
 describe('the writer', () => {
-  it('puts what arrives during one append into the next group', async () => {
+  it('puts entries that arrive during one append into the next group', async () => {
     await using log = await startLogRedis()
     await using writer = await log.writer()
     await Promise.all(numbers(200).map((index) => writer.append(entry(index))))
