@@ -93,7 +93,7 @@ describe('a shared-secret verifier', () => {
     ['two parts', 'a.b'],
     ['no token', ''],
   ]
-  it.each(refused)('refuses %s, without saying why', async (_name, token) => {
+  it.each(refused)('refuses %s, without the reason in its message', async (_name, token) => {
     const error = await development.verify(token).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
       code: 'UNAUTHENTICATED',

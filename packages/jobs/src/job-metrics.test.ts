@@ -22,7 +22,7 @@ it('measures each run of a job by its outcome, and rethrows its error', async ()
   }
 })
 
-it('reports the waiting jobs of each queue by state', async () => {
+it('reports the number of jobs of each queue by state', async () => {
   const metrics = createMetrics()
   const counts = { waiting: 1, delayed: 2, active: 3 }
   measureQueues(metrics, [{ name: 'renew', counts: async () => counts }])

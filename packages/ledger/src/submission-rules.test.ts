@@ -293,7 +293,7 @@ it('a transfer has at most 100 outputs, a transaction at most 1000 events', () =
   expect(result.kind === 'accepted' && result.update.events.length).toBe(1000)
 })
 
-it('an entry needs few round trips, even if several commands lack cells', () => {
+it('an entry needs few reads of the state, even if several commands lack cells', () => {
   const { story, alice } = begin()
   const request = (name: string) =>
     requestEntryCommand({

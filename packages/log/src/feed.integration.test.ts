@@ -56,7 +56,7 @@ const offsets = (frames: readonly Frame[]) =>
   frames.map(({ offset, group }) => (group === null ? `-${offset}` : offset))
 
 describe('the stream of the log', () => {
-  it('begins with the head of the log, then sends the group of the offset, and all later ones', async ({
+  it('begins with the head of the log, then sends all groups from the offset on', async ({
     writer,
     feed,
     framesOf,
