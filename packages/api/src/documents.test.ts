@@ -1,4 +1,4 @@
-/** What readers and generators of the documents count on. */
+/** Properties of the documents that readers and code generators need. */
 import { describe, expect, it } from 'vitest'
 import { apiDocuments } from './openapi.ts'
 import { type JsonObject, toSchema } from './openapi-schema.ts'
@@ -38,12 +38,12 @@ describe.each(documents)('%s', (_name, document) => {
     // A choice of one, or of one and nothing; variants tell by their own members what they are.
     if (only !== undefined && (others.length === 0 || others.every(({ type }) => type === 'null')))
       return described(only)
-    // A wrapper is what it wraps.
+    // A wrapper needs no description if the wrapped value has one.
     const { value } = (schema['properties'] ?? {}) as { value?: JsonObject }
     return value !== undefined && described(value)
   }
 
-  it('every member has a description, or is of a component that has one', () => {
+  it('every member, or the component that it refers to, has a description', () => {
     expect(
       members(document)
         .filter(({ member }) => !described(member))
@@ -58,12 +58,12 @@ describe.each(documents)('%s', (_name, document) => {
     expect(named.filter((node) => !node['description']).map(({ name }) => name)).toEqual([])
   })
 
-  it('no schema has a default, which generators take for a promise that the member is there', () => {
+  it('no schema has a default: generators would treat the member as always present', () => {
     expect(nodes(document).filter(({ node }) => 'default' in node)).toEqual([])
   })
 })
 
-it('under /v2 what may be left out may be null, and what is refused when left out is required', () => {
+it('under /v2 optional members may be null, and all others are required', () => {
   const schemas: Record<string, JsonObject> = {}
   toSchema(GetUpdatesRequest, schemas as never, { isLenient: true })
   const { GetUpdatesRequest: request } = schemas as never as {
@@ -78,7 +78,7 @@ it('under /v2 what may be left out may be null, and what is refused when left ou
   expect(request.properties['verbose']).toMatchObject({ deprecated: true })
 })
 
-describe('answers that only some processes give are declared', () => {
+describe('responses of particular processes are declared', () => {
   const responsesOf = (
     name: 'scan' | 'synchronizer' | 'validator',
     path: string,
@@ -88,13 +88,13 @@ describe('answers that only some processes give are declared', () => {
     return paths[path]?.[method]?.['responses'] as Record<string, { content?: JsonObject }>
   }
 
-  it('the text of a validator that is ready, or is not', () => {
+  it('the text of the readiness of a validator', () => {
     const { 200: ready, 503: unready } = responsesOf('validator', '/readyz', 'get')
     expect(Object.keys(ready?.content ?? {})).toEqual(['text/plain'])
     expect(Object.keys(unready?.content ?? {})).toEqual(['application/json', 'text/plain'])
   })
 
-  it.each(['scan', 'synchronizer'] as const)('of a %s, that no engine can be read', (name) => {
+  it.each(['scan', 'synchronizer'] as const)('404 of a %s for engine reads', (name) => {
     expect(Object.keys(responsesOf(name, '/v0/engine-reads', 'post'))).toContain('404')
   })
 })

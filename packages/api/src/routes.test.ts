@@ -44,12 +44,12 @@ describe.each(Object.entries(tables))('the table of the %s', (_, table) => {
     expect(new Set(route.errors).size).toBe(route.errors.length)
   })
 
-  it.each(routes)('%s takes a body only where a body is sent', (_id, route) => {
+  it.each(routes)('%s declares no body for GET', (_id, route) => {
     expect(route.method === 'GET' && route.body !== undefined).toBe(false)
   })
 })
 
-it('the party pattern is what the ledger takes for a party (D-30)', () => {
+it('the party pattern matches exactly the ledger’s party ids (D-30)', () => {
   const hex = fc.string({
     unit: fc.constantFrom('a', 'f', '0', 'g', 'A'),
     minLength: 63,
@@ -116,7 +116,7 @@ describe('prices (D-33)', () => {
   })
 })
 
-it('a route lists what it declares and what every server adds', () => {
+it('a route lists its own errors and those of every server', () => {
   expect(
     [...errorCodesOf(validatorRoutes.acceptSubscriptionRequest)].sort(),
   ).toMatchInlineSnapshot(`

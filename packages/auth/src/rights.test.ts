@@ -27,7 +27,7 @@ describe('rights', () => {
     }).toEqual(want)
   })
 
-  it('must cover all parties asked for', () => {
+  it('must cover all requested parties', () => {
     const rights: Right[] = [{ kind: 'CanActAs', party: alice }]
     expect(() => assertActAs(rights, [alice])).not.toThrow()
     expect(() => assertActAs(rights, [alice, bob])).toThrow('may not')

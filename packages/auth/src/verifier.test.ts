@@ -47,7 +47,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a shared-secret verifier', () => {
-  it('takes the tokens that createDevelopmentToken makes, until they expire', async () => {
+  it('accepts the tokens that createDevelopmentToken makes, until they expire', async () => {
     const token = await createDevelopmentToken({
       secret,
       user: 'alice',
@@ -64,7 +64,7 @@ describe('a shared-secret verifier', () => {
     expect(await codeOf(at(NOW_SECONDS + 60))).toBe('UNAUTHENTICATED')
   })
 
-  it('takes a token without exp, and one with several audiences', async () => {
+  it('accepts a token without exp and with several audiences', async () => {
     expect(await development.verify(hs256({ sub: 'alice', aud: ['x', audience] }))).toBe('alice')
   })
 
@@ -93,7 +93,7 @@ describe('a shared-secret verifier', () => {
     ['two parts', 'a.b'],
     ['no token', ''],
   ]
-  it.each(refused)('refuses %s, without saying why', async (_name, token) => {
+  it.each(refused)('refuses %s, without the reason in its message', async (_name, token) => {
     const error = await development.verify(token).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
       code: 'UNAUTHENTICATED',
@@ -113,7 +113,7 @@ describe('a shared-secret verifier', () => {
     expect(await codeOf(verifier.verify(`${header}.${raw}.${signature}`))).toBe('UNAUTHENTICATED')
   })
 
-  it('is not made with a secret that could be guessed', () => {
+  it('cannot be created with a short secret', () => {
     expect(() =>
       createVerifier(
         { kind: 'shared-secret', secret: secret.subarray(1), audience, lifetimeSecondsMax: null },
@@ -122,7 +122,7 @@ describe('a shared-secret verifier', () => {
     ).toThrow(RangeError)
   })
 
-  it('refuses tokens that live longer than configured, or whose lifetime is unknown', async () => {
+  it('refuses tokens with a lifetime that is unknown or longer than configured', async () => {
     const short = createVerifier(
       { kind: 'shared-secret', secret, audience, lifetimeSecondsMax: 300 },
       { clock },
@@ -165,12 +165,12 @@ describe('a JWKS verifier', () => {
     return { verifier, sign, publicKey: keys.publicKey }
   }
 
-  it.each(['RS256', 'ES256', 'EdDSA'] as const)('takes %s tokens', async (algorithm) => {
+  it.each(['RS256', 'ES256', 'EdDSA'] as const)('accepts %s tokens', async (algorithm) => {
     const { verifier, sign } = await fixture(algorithm)
     expect(await verifier.verify(await sign(good))).toBe('alice')
   })
 
-  it('never takes the public key for an HS256 secret', async () => {
+  it('never uses the public key as an HS256 secret', async () => {
     const { verifier, publicKey } = await fixture('RS256')
     const pem = await exportSPKI(publicKey)
     for (const key of [pem, pem.trim(), JSON.stringify(await exportJWK(publicKey))])
@@ -205,7 +205,7 @@ describe('a JWKS verifier', () => {
     )
   })
 
-  it('blames itself, not the token, when the keys cannot be fetched', async () => {
+  it('throws DEPENDENCY_UNAVAILABLE if the keys cannot be fetched', async () => {
     const { sign } = await fixture('ES256')
     for (const fetch of [
       respond({}, 500),
@@ -261,7 +261,7 @@ describe('keys of an issuer', () => {
       answers: (next: typeof answer) => {
         answer = next
       },
-      /** Until the fetch in the background has ended. */
+      /** Advances the clock, and waits until the fetch in the background has ended. */
       pass: async (ms: number) => {
         elapsedMs += ms
         vi.setSystemTime(NOW_SECONDS * 1000 + elapsedMs)
@@ -274,7 +274,7 @@ describe('keys of an issuer', () => {
   const alice = 'no ScanError: alice'
   const gone = () => new Response(null, { status: 500 })
 
-  it('outlive their issuer by a day', async () => {
+  it('are used for a day while their issuer does not answer', async () => {
     const { verify, answers, pass, failures } = await issuer()
     expect(await verify()).toBe(alice)
     answers(gone)
@@ -287,7 +287,7 @@ describe('keys of an issuer', () => {
     expect(await verify()).toBe('DEPENDENCY_UNAVAILABLE')
   })
 
-  it('end within minutes after the issuer withdrew them', async () => {
+  it('expire within minutes after the issuer withdrew them', async () => {
     const { verify, answers, pass } = await issuer()
     expect(await verify()).toBe(alice)
     answers(() => Response.json({ keys: [] }))
@@ -314,7 +314,7 @@ describe('keys of an issuer', () => {
     expect(String(failure)).toContain('200 OK')
   })
 
-  it('are never more than a few kB: a larger answer is given up on while it comes', async () => {
+  it('are refused while they arrive if they are too large', async () => {
     const { verify, answers, pass } = await issuer()
     expect(await verify()).toBe(alice)
     let sentCount = 0

@@ -6,7 +6,7 @@ import { anySignal, waitFor } from './waiting.ts'
 
 const SIGNALS = 50
 
-it('a timeout without other references happens, also after garbage collection', async () => {
+it('a timeout without other references fires, also after garbage collection', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const stays = new AbortController()
@@ -23,6 +23,6 @@ it('a timeout without other references happens, also after garbage collection', 
   expect(await waitFor(haveEnded, { ...bound, what: 'all timeouts' })).toBe(true)
 })
 
-it('one that has aborted is heard at once', () => {
+it('a signal that is already aborted aborts the result at once', () => {
   expect(anySignal([new AbortController().signal, AbortSignal.abort(7)]).reason).toBe(7)
 })

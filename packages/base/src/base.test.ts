@@ -36,7 +36,7 @@ describe('keys', () => {
 })
 
 describe('bytes', () => {
-  it('hex is read back, and only lower case of even length', () => {
+  it('decodes only lower-case hex of even length', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => toHex(fromHex(toHex(bytes))) === toHex(bytes)),
     )
@@ -50,7 +50,7 @@ describe('bytes', () => {
 })
 
 describe('readEnv', () => {
-  it('reports all that is missing or bad at once', () => {
+  it('reports all missing and invalid variables at once', () => {
     const meaning = { about: 'something', example: '1' }
     const noted: Variable[] = []
     const read = () =>
@@ -111,7 +111,7 @@ describe('retry', () => {
   it('gives up after the last attempt with the last error', async () => {
     expect((await run(9, true)).result).toBe('failure 4')
   })
-  it('tries nothing again that is not retryable', async () => {
+  it('does not retry errors that are not retryable', async () => {
     expect(await run(1, false)).toEqual({ result: 'failure 1', delays: [] })
   })
 })

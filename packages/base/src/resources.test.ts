@@ -15,13 +15,13 @@ function openThree(resources: Resources, failing: readonly number[]) {
 it.each([
   [[3], '3 does not close'],
   [[2, 3], '2 errors on closing'],
-])('all are closed where closing %j fails, in the opposite order', async (failing, message) => {
+])('all are closed in the opposite order, even if closing %j fails', async (failing, message) => {
   const opened = await openAll(async (resources) => ({ closed: openThree(resources, failing) }))
   await expect(opened[Symbol.asyncDispose]()).rejects.toThrow(message)
   expect(opened.closed).toEqual([3, 2, 1])
 })
 
-it('where opening fails, all that was opened is closed, and the error is that of opening', async () => {
+it('if opening fails, opened resources are closed, and the opening error is thrown', async () => {
   let closed: number[] = []
   const opening = openAll(async (resources) => {
     closed = openThree(resources, [3])

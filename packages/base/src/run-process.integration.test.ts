@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 const built = new URL('../dist/index.js', import.meta.url).href
 
-/** What a process writes that fails with this, an expression. */
+/** The output of a process that throws the value of this expression. */
 async function reportOf(error: string, exitStatus: number): Promise<string> {
   const script = `
 import { EnvError, runProcess } from ${JSON.stringify(built)}

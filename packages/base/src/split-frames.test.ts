@@ -13,7 +13,7 @@ const frameBytesOf = (bytes: Uint8Array) => {
 const frame = (content: Uint8Array) => Uint8Array.of(content.byteLength, ...content)
 
 describe('splitFrames', () => {
-  it('gives the frames of a stream, wherever it is cut', () => {
+  it('yields the frames of a stream, wherever it is cut', () => {
     const contents = fc.array(fc.uint8Array({ maxLength: FRAME_BYTES_MAX - 1 }))
     fc.assert(
       fc.property(contents, fc.infiniteStream(fc.nat({ max: 9 })), (sent, cuts) => {
@@ -32,7 +32,7 @@ describe('splitFrames', () => {
     )
   })
 
-  it('gives what came before a frame that is refused', () => {
+  it('yields the frames before a refused frame', () => {
     const splitter = splitFrames(frameBytesOf)
     const got: Uint8Array[] = []
     const add = () => {
@@ -42,7 +42,7 @@ describe('splitFrames', () => {
     expect(got).toEqual([Uint8Array.of(1, 7)])
   })
 
-  it('looks again only when there are as many bytes as it needs', () => {
+  it('reads a frame length again only when enough bytes have arrived', () => {
     let looks = 0
     const splitter = splitFrames((bytes) => {
       looks++
@@ -57,7 +57,7 @@ describe('splitFrames', () => {
 })
 
 describe('readVarint', () => {
-  it('reads a number, and says where it ends or that it does not', () => {
+  it('returns a number and its end, or null if it is incomplete', () => {
     const rows: [number[], { value: number; end: number } | null][] = [
       [[], null],
       [[0x05, 0xff], { value: 5, end: 1 }],

@@ -36,7 +36,7 @@ it('returns the result of `late` after the time limit, or throws its error', asy
   await expect(loud).rejects.toThrow('too late')
 })
 
-it('rejects with the reason of an aborted caller', async () => {
+it('rejects with the abort reason of the caller', async () => {
   const clock = createSystemClock()
   const caller = new AbortController()
   const outcome = within({ clock, timeoutMs: 60_000, signal: caller.signal }, never, () => null)

@@ -1,4 +1,4 @@
-/** What a process believes of the statements that it pulls. */
+/** Which of the pulled statements a process accepts. */
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
@@ -18,7 +18,7 @@ const { genesis, genesisHash, scans } = createTestNetwork()
 const POINT = { offset: 7, recordTime: 1, historyHash: 'a'.repeat(64), stateRoot: 'b'.repeat(64) }
 const STATEMENT = encodeStateStatement({ ...POINT, genesisHash })
 
-/** By the keys of these members, under these names. */
+/** A statement, signed with the keys of these members under these names. */
 function signed(...signers: readonly (readonly [name: string, key: number])[]): Certificate {
   const signatures = signers.map(
     ([name, key]) => [name, toHex(scans[key]?.sign(STATEMENT) ?? new Uint8Array())] as const,
@@ -76,7 +76,7 @@ it.each([
   ['reports what another member signed', signed(['sv-1', 0])],
   ['also reports what another member signed', signed(['sv-1', 0], ['sv-2', 1])],
   ['signs with another key', signed(['sv-2', 2])],
-])('a member that %s is not believed, and asked again', async (_, lie) => {
+])('a member that %s is refused as a signer, and polled again', async (_, lie) => {
   await using honest = await startMember([[signed(['sv-1', 0])]])
   await using liar = await startMember([[lie], [signed(['sv-2', 1])]])
   await using certifier = startCertifier([
@@ -91,7 +91,7 @@ it.each([
   await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
 })
 
-it('a member is polled less and less often until it has a newer statement', async () => {
+it('a member is polled at increasing intervals until it has a newer statement', async () => {
   const [old, newer] = [signedAt(7), signedAt(8)]
   await using member = await startMember([[old], [old], [], [old], [], [], [], [newer], [newer]])
   const system = createSystemClock()

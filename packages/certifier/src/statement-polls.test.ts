@@ -7,7 +7,7 @@ const newer = (checkCount: number, startedMs = 0) =>
   ({ startedMs, checkCount, outcome: 'newer' }) as const
 const stale = (startedMs: number) => ({ startedMs, checkCount: 0, outcome: 'stale' }) as const
 
-it('a member that lets polls wait while it has nothing newer is polled again at once', async () => {
+it('a member whose polls wait for a newer statement is polled again at once', async () => {
   const clock = createManualClock()
   const pace = createPollPace(clock)
   for (let poll = 0; poll < 10; poll++) {

@@ -66,19 +66,19 @@ it('sends the engine the reason why it cannot continue, and nothing after it', a
   expect(abci.problems).toHaveLength(1)
 })
 
-it('ends a conversation that is malformed', async () => {
+it('closes a connection with malformed requests', async () => {
   await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
   const [answer] = await abci.converse(new Uint8Array(8).fill(0xff))
   expect(answer?.exception?.error).toContain('length')
 })
 
-it('takes the place of one that was killed', async () => {
+it('replaces the socket of a server that was killed', async () => {
   await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
   await using _other = await abci.open()
   expect(await abci.converse(asked({ flush: {} }), 1)).toHaveLength(1)
 })
 
-it('answers what it is asked about blocks before all that it is asked about the mempool', async () => {
+it('answers requests about blocks before waiting mempool checks', async () => {
   const CHECKS = 200
   const answered: string[] = []
   let isAsked = false

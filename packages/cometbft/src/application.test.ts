@@ -75,7 +75,7 @@ const validatorUpdates = (...all: readonly string[]) =>
   all.map((key) => ({ power: 1n, pubKey: { ed25519: fromHex(key) } }))
 
 describe('a block', () => {
-  it('tells of a block that names who voted twice before it is decided, and of no other', async () => {
+  it('with duplicate votes is reported when it is decided, and no other block is', async () => {
     const told: number[] = []
     const { ask } = setUp({
       onMisbehavior: async (height) => {
@@ -91,7 +91,7 @@ describe('a block', () => {
     expect(told).toEqual([1])
   })
 
-  it('is published, and counts, when it is committed', async () => {
+  it('is published, and becomes the tip, when it is committed', async () => {
     const { ask, finalize, where, published } = setUp()
     const { finalizeBlock } = await finalize(1, 'a', 'b')
     expect(finalizeBlock?.txResults.map(({ code }) => code)).toEqual([0, 0])
@@ -110,19 +110,19 @@ describe('a block', () => {
     })
   })
 
-  it('that was not committed is as if it had never been, and comes again', async () => {
+  it('that was not committed has no effect, and may be decided again', async () => {
     const { ask, finalize, where, published } = setUp()
     await finalize(1, 'a')
     expect(await where()).toEqual({ height: 0, hash: genesisHash })
     await expect(ask({ commit: {} })).rejects.toThrow('nothing was decided')
-    // The same height again takes the place of the first.
+    // A repeated block of one height replaces the first.
     await finalize(1, 'a')
     await finalize(1, 'b')
     await ask({ commit: {} })
     expect(published.map(({ entries }) => entries.map(({ bytes }) => bytes))).toEqual([[utf8('b')]])
   })
 
-  it('does not count while followers cannot have it', async () => {
+  it('does not become the tip before it is published', async () => {
     let store = () => {}
     const stored = new Promise<void>((resolve) => {
       store = resolve
@@ -136,7 +136,7 @@ describe('a block', () => {
     expect(application.tip().height).toBe(1)
   })
 
-  it('is proposed and checked by the rules that hold where it begins', async () => {
+  it('is proposed and checked by the version in force at its start', async () => {
     const asked: number[] = []
     const { ask, finalize } = setUp({
       blockVersionAt: (recordTime) => {
@@ -156,7 +156,7 @@ describe('a block', () => {
     expect(asked).toEqual([START + 8, START + 8])
   })
 
-  it('is proposed and voted for empty where rules hold that this software does not know', async () => {
+  it('is proposed and accepted only empty if its version is unknown', async () => {
     const { ask } = setUp({ blockVersionAt: () => 2 })
     const time = { seconds: BigInt(START / 1_000_000), nanos: 0 }
     const txs = [utf8('c')]
@@ -168,7 +168,7 @@ describe('a block', () => {
     expect([await statusOf([]), await statusOf(txs)]).toEqual([ACCEPT, REJECT])
   })
 
-  it('counts once where its engine died while it was stored, and another one repeats it', async () => {
+  it('is stored once, even if a restarted engine repeats it meanwhile', async () => {
     const stores: (() => void)[] = []
     const publish = () => new Promise<void>((resolve) => stores.push(resolve))
     const { application, ask, finalize, where } = setUp({ publish })
@@ -183,7 +183,7 @@ describe('a block', () => {
     await expect(ask({ commit: {} })).rejects.toThrow('nothing was decided')
   })
 
-  it('of any bytes that were decided is accepted', async () => {
+  it('that was decided is accepted, whatever its bytes', async () => {
     const refusal: EntryRefusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({
       checkEntry: () => ({ kind: 'refused', refusal }),
@@ -196,7 +196,7 @@ describe('a block', () => {
 })
 
 describe('the network of an engine', () => {
-  it('is ours where name and members are', async () => {
+  it('is accepted if its name and members match', async () => {
     const { ask } = setUp()
     const { initChain } = await ask({
       initChain: { chainId, validators: validatorUpdates(...keys.toReversed()) },
@@ -206,7 +206,7 @@ describe('the network of an engine', () => {
 
   it.each([
     ['another name', 'qs-other', validatorUpdates(...keys)],
-    ['a member less', chainId, validatorUpdates(keys[0] ?? '')],
+    ['a missing member', chainId, validatorUpdates(keys[0] ?? '')],
     ['another member', chainId, validatorUpdates(keys[0] ?? '', '33'.repeat(32))],
     [
       'a member of more weight',
@@ -219,7 +219,7 @@ describe('the network of an engine', () => {
     )
   })
 
-  it('lets in whom the genesis or the operator names, from wherever they come', async () => {
+  it('admits known peer ids from any address', async () => {
     const { ask } = setUp()
     const code = async (path: string) => (await ask({ query: { path } })).query?.code
     expect(await code('/p2p/filter/addr/10.0.0.1:99')).toBe(0)
@@ -230,7 +230,7 @@ describe('the network of an engine', () => {
 })
 
 describe('an entry', () => {
-  it('is refused with its code, and told apart from one that waits', async () => {
+  it('is refused with its error code, and a recheck is distinguished', async () => {
     const asked: boolean[] = []
     const { ask } = setUp({
       mempool: {
@@ -273,7 +273,7 @@ describe('a log that starts with a sync anchor', () => {
     return { ...one, begun, offer, apply }
   }
 
-  it('continues after the group of the block that was accepted', async () => {
+  it('continues after the group of its anchor', async () => {
     const { offer, apply, where, begun, finalize, ask, published } = setUpAnew()
     expect(await offer()).toBe(ResponseOfferSnapshot_Result.ACCEPT)
     expect(await apply(made.group.bytes)).toMatchObject({
@@ -286,7 +286,7 @@ describe('a log that starts with a sync anchor', () => {
     expect(published).toMatchObject([{ firstOffset: 2, previousHash: made.tip.hash }])
   })
 
-  it('does not start with another group, and fetches it again from another peer', async () => {
+  it('refuses a group that does not match, and fetches it from another peer', async () => {
     const { offer, apply, where, begun } = setUpAnew()
     await offer()
     const changed = Uint8Array.from(made.group.bytes)
@@ -302,14 +302,14 @@ describe('a log that starts with a sync anchor', () => {
     expect(await where()).toEqual({ height: 40, hash: appHash })
   })
 
-  it('is refused where this member does not need it', async () => {
+  it('is refused if this member does not need one', async () => {
     const { offer, apply } = setUpAnew(() => null)
     expect(await offer()).toBe(ResponseOfferSnapshot_Result.REJECT)
     await expect(apply(made.group.bytes)).rejects.toThrow('no snapshot was accepted')
   })
 })
 
-it('lists what others may begin with, and gives its group', async () => {
+it('lists its sync anchors as snapshots, and returns their groups', async () => {
   const block = { height: 40, appHash: 'cd'.repeat(32) }
   const group = utf8('group')
   const { ask } = setUp({
@@ -322,13 +322,13 @@ it('lists what others may begin with, and gives its group', async () => {
   expect([await load(40n), await load(41n)]).toEqual([group, new Uint8Array(0)])
 })
 
-it('tells its engine, with each block, what it need not keep', async () => {
+it('returns the height to retain to its engine with each commit', async () => {
   const { ask, finalize } = setUp({ retainHeight: () => 7 })
   await finalize(1, 'a')
   expect((await ask({ commit: {} })).commit?.retainHeight).toBe(7n)
 })
 
-it('answers pings, has no snapshots, and refuses what it does not know', async () => {
+it('answers pings, lists no snapshots, and refuses unknown requests', async () => {
   const { ask } = setUp()
   expect((await ask({ echo: { message: 'hello' } })).echo?.message).toBe('hello')
   expect((await ask({ flush: {} })).flush).toEqual({})

@@ -26,11 +26,11 @@ it.each<[string, Partial<Snapshot>, number | null, Offered]>([
   ['of another state', { hash: new Uint8Array(32) }, 7, Offered.REJECT],
   ['in more pieces', { chunks: 2 }, 7, Offered.REJECT],
   ['in another form', { format: 2 }, 7, Offered.REJECT_FORMAT],
-])('of a snapshot %s it is said so', (_, changes, height, expected) => {
+])('the offer of a snapshot %s gets the documented answer', (_, changes, height, expected) => {
   expect(answerOffer(offer(changes), height === null ? null : { height })).toBe(expected)
 })
 
-it('only the group of the block has its app hash', () => {
+it('the app hash of a block matches no other group', () => {
   const start = genesisTip({ hash: 'ab'.repeat(32), recordTime: 1 })
   const { group, tip } = orderBlock(start, { height: 1, timeMicros: 5, entries: [utf8('a')] })
   expect(isGroupOf(group.bytes, tip)).toBe(true)

@@ -12,7 +12,7 @@ const DSO = `dso::1220${'00'.repeat(32)}`
 const SINCE = 1_700_000_000_000_000
 const LATER = SINCE + 600_000_000
 
-/** A scan node that says which rules stand at which offset; null: nothing of use. */
+/** A scan node that reports rules at an offset; null: an unusable answer. */
 async function startNode() {
   const told: { offset: number; rules: Partial<DsoRulesPayload> | null } = { offset: 0, rules: {} }
   let count = 0
@@ -26,12 +26,12 @@ async function startNode() {
   return { ...server, told, count: () => count }
 }
 
-it('blocks are checked as the scan node of the operator reports, and as it reported last while it reports nothing', async ({
+it('the block version is the last one that the operator’s scan node reported', async ({
   directory,
 }) => {
   await using node = await startNode()
   const system = createSystemClock()
-  /** Rounds follow one another at once; an answer may take as long as ever. */
+  /** Polls follow one another at once; the time limit of an answer is unchanged. */
   const delay = (ms: number, signal?: AbortSignal) => system.delay(ms === 5_000 ? 10 : ms, signal)
   const problems: unknown[] = []
   const options = {
@@ -44,7 +44,7 @@ it('blocks are checked as the scan node of the operator reports, and as it repor
   }
   {
     await using versions = await followBlockVersions(options)
-    /** Two questions: the second one after the answer to the first was taken. */
+    /** Two requests: the second one after the answer to the first was handled. */
     const round = async () => {
       const asked = node.count()
       await untilTrue('the next answer', () => node.count() > asked + 1)
@@ -54,7 +54,7 @@ it('blocks are checked as the scan node of the operator reports, and as it repor
     node.told.rules = { nextVersion: { version: 4, notBefore: SINCE } }
     await untilTrue('the newer rules', () => versions.versionAt(LATER) === 4)
     expect(versions.versionAt(LATER - 1)).toBe(3)
-    // It was wiped, and is on its way.
+    // The replica of the node was deleted, and catches up.
     node.told.offset = 9
     node.told.rules = {}
     await round()
@@ -68,7 +68,7 @@ it('blocks are checked as the scan node of the operator reports, and as it repor
   expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
 })
 
-it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async ({
+it('an unreadable file prevents the start, as the genesis version may be outdated', async ({
   directory,
 }) => {
   const file = join(directory, 'unreadable.json')

@@ -48,7 +48,7 @@ describe('blocks', () => {
     )
   })
 
-  it('are chained, and change what the members agree on only where they hold entries', () => {
+  it('are chained, and change the app hash only if they contain entries', () => {
     fc.assert(
       fc.property(blocks, (content) => {
         const seen = new Set([genesis.appHash])
@@ -63,7 +63,7 @@ describe('blocks', () => {
     )
   })
 
-  it('come one after the other', () => {
+  it('must have consecutive heights', () => {
     const block = { timeMicros: START, entries: [] }
     expect(() => orderBlock(genesis, { ...block, height: 2 })).toThrow('does not follow 0')
   })

@@ -17,7 +17,7 @@ const options = { notAfter: 1_700_000_000_000_000, genesisHash: 'ab'.repeat(32),
 const several = (count: number) => Array.from({ length: count }, (_, index) => utf8(`${index}`))
 
 describe('a bundle', () => {
-  it('holds the entries that it was made of', () => {
+  it('contains the entries that were put into it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 300 }), {
@@ -25,7 +25,7 @@ describe('a bundle', () => {
           maxLength: BUNDLE_ENTRIES_MAX,
         }),
         (entries) => {
-          fc.pre(entries[0]?.byteLength !== 0) // No entry has no bytes.
+          fc.pre(entries[0]?.byteLength !== 0) // An entry has at least one byte.
           for (const bytes of [encodeBundle(entries), signBundle(entries, options)])
             expect(decodeBundle(bytes)?.entries.map((entry) => [...entry])).toEqual(
               entries.map((entry) => [...entry]),
@@ -35,7 +35,7 @@ describe('a bundle', () => {
     )
   })
 
-  it('is at most as large as the engine lets a transaction be, whatever waits', () => {
+  it('is at most as large as the engine lets a transaction be', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: ENTRY_BYTES_MAX }), { minLength: 1 }),
@@ -54,7 +54,7 @@ describe('a bundle', () => {
     expect(countThatFits([])).toBe(0)
   })
 
-  it('is signed by its sender for one network and one time, and unsigned with the largest entry', () => {
+  it('is signed for one network and time, but unsigned with the largest entry', () => {
     const signed = signBundle(several(3), options)
     const { signature } = decodeBundle(signed) ?? {}
     expect(signature).toMatchObject({ publicKey: key.publicKey, notAfter: options.notAfter })

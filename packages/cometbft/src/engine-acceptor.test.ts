@@ -10,7 +10,7 @@ const PENDING_PER_ADDRESS = 16
 /** More than the engine sends in a handshake. */
 const ADMISSION = new Uint8Array(4000)
 
-/** The acceptor, and in place of the engine what admits the peers that say so. */
+/** The acceptor, and a fake engine that admits peers that send `member`. */
 async function setUp() {
   const clock = createManualClock(0)
   const address = `${HOST}:${await freePort()}`
@@ -40,7 +40,7 @@ async function setUp() {
   }
 }
 
-/** Says what it is and waits until the engine has answered in full. */
+/** Sends the word, and waits until the engine has answered in full. */
 async function handshake(socket: Socket, word: string): Promise<number> {
   let bytes = 0
   socket.on('data', (data) => {
@@ -60,7 +60,7 @@ it('passes bytes both ways, and the end of a connection', async () => {
   await once(socket, 'close')
 })
 
-it('keeps few pending connections of one address, and all whom the engine has admitted', async () => {
+it('limits pending connections of an address, but not admitted ones', async () => {
   await using world = await setUp()
   const member = await world.open(ATTACKER)
   await handshake(member, 'member')

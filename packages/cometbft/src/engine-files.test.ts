@@ -32,7 +32,7 @@ function dialedByItself(votingKey: ReturnType<typeof createKeyPair> | null): str
   return /^persistent_peers = "(.*)"$/m.exec(files['config/config.toml'] ?? '')?.[1]
 }
 
-it('lets an engine dial by itself, and so again at once, only those who know it', () => {
+it('configures as persistent peers only the members that know the engine', () => {
   expect(dialedByItself(createKeyPair())).toBe(PEER)
   expect(dialedByItself(null)).toBe('')
 })

@@ -21,7 +21,7 @@ type Moment = readonly [nowMs: number, height: number, reading: EngineReading]
 
 it.each<[string, EngineState, readonly Moment[]]>([
   [
-    'lives while blocks come',
+    'is live while blocks arrive',
     'live',
     [
       [0, 5, up(6, 6, 6)],
@@ -29,7 +29,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     ],
   ],
   [
-    'is not there',
+    'does not answer',
     'unavailable',
     [
       [0, 5, up(6)],
@@ -37,7 +37,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     ],
   ],
   [
-    'was away for long, and needs its time again',
+    'is live at first after a long outage',
     'live',
     [
       [0, 5, up(6)],
@@ -51,7 +51,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     [[0, 5, { kind: 'up', isCatchingUp: true, peerHeights: [9, 9, 9] }]],
   ],
   [
-    'stalls while its peers do',
+    'stalls together with its peers',
     'stalled',
     [
       [0, 5, up(6, 6, 6)],
@@ -67,7 +67,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     ],
   ],
   [
-    'stalls while its peers continue',
+    'is halted if its peers continue without it',
     'halted',
     [
       [0, 5, up(6, 6, 6)],
@@ -75,7 +75,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     ],
   ],
   [
-    'is not halted for what f of its peers claim',
+    'is not halted by the claims of f peers',
     'stalled',
     [
       [0, 5, up(6, 6, 6)],
@@ -99,19 +99,19 @@ it.each<[EngineState, string | undefined]>([
   expect(refusalOf(state, false)?.code).toBe(code)
 })
 
-it('an engine that fetches blocks while no other is connected reports the likely reasons', () => {
+it('an engine that fetches blocks without peers reports the likely reasons', () => {
   expect(refusalOf('catching-up', false)?.message).toContain('fetches')
   expect(refusalOf('catching-up', true)?.message).toMatch(/^no other engine .*QS_MEMBERS/)
   expect(refusalOf('live', true)).toBeNull()
 })
 
 it.each<[string, boolean, EngineState, EngineReading, number]>([
-  ['stalls with enough others', true, 'stalled', up(6, 6), Number.NEGATIVE_INFINITY],
-  ['waits for others, who are not there', false, 'stalled', up(6), Number.NEGATIVE_INFINITY],
-  ['is left behind', true, 'halted', up(9, 9), Number.NEGATIVE_INFINITY],
+  ['stalls with enough peers', true, 'stalled', up(6, 6), Number.NEGATIVE_INFINITY],
+  ['lacks the peers for a quorum', false, 'stalled', up(6), Number.NEGATIVE_INFINITY],
+  ['is halted', true, 'halted', up(9, 9), Number.NEGATIVE_INFINITY],
   ['was restarted recently', false, 'stalled', up(6, 6), 1],
-  ['lives', false, 'live', up(6, 6), Number.NEGATIVE_INFINITY],
-])('an engine that %s: another start is due: %s', (_, isDue, state, reading, restartedMs) => {
+  ['is live', false, 'live', up(6, 6), Number.NEGATIVE_INFINITY],
+])('an engine that %s: a restart is due: %s', (_, isDue, state, reading, restartedMs) => {
   const history = { state, height: 5, sinceMs: 0 }
   const event = { reading, restartedMs, memberCount: 4 }
   expect(isRestartDue(history, { ...event, nowMs: RESTART_MS })).toBe(isDue)

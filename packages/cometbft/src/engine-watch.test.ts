@@ -2,7 +2,7 @@ import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { watchEngine } from './engine-watch.ts'
 
-it('continues where a file cannot be written, reports it, and dials members that are missing', async () => {
+it('reports files that cannot be written, and still dials missing members', async () => {
   const clock = createManualClock(0)
   const failures: unknown[] = []
   const called: string[] = []

@@ -75,7 +75,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
 }
 
 describe('an entry', () => {
-  it('is paid for once, however often it comes', () => {
+  it('uses the rate of its key once, however often it arrives', () => {
     const { policy, paid, bundle } = setUp()
     expect(policy.admit(utf8('alice 1'))).toBeNull()
     expect(policy.refuse(bundle('alice 1', 'bob 1'), false)).toBeNull()
@@ -83,7 +83,7 @@ describe('an entry', () => {
     expect(paid).toMatchObject({ alice: 3, bob: 3 })
   })
 
-  it('that is over its rate is not proposed, and delays no other in its bundle', () => {
+  it('above its rate limit is not proposed, but others in its bundle are', () => {
     const { policy, bundle, proposed } = setUp({ mallory: 3 })
     expect(policy.refuse(bundle('mallory 1'), false)).toBeNull()
     const mixed = bundle('mallory 2', 'alice 1')
@@ -92,7 +92,7 @@ describe('an entry', () => {
     expect(policy.refuse(bundle('mallory 3'), false)).toMatchObject({ code: 'RATE_LIMITED' })
   })
 
-  it('is proposed once, though several bundles hold it', () => {
+  it('is proposed once, even if several bundles contain it', () => {
     const { bundle, proposed } = setUp()
     expect(proposed(bundle('alice 1', 'alice 2'), bundle('alice 2', 'alice 3'))).toEqual([
       'alice 1',
@@ -103,7 +103,7 @@ describe('an entry', () => {
 })
 
 describe('a bundle', () => {
-  it('is kept until all of its entries are ordered or over', () => {
+  it('stays in the mempool until all of its entries are ordered or expired', () => {
     const { policy, ordered, bundle, endTime } = setUp({ mallory: 0 })
     const waiting = bundle('alice 1', 'bob 1', 'mallory 1')
     expect(policy.refuse(waiting, false)).toBeNull()
@@ -116,7 +116,7 @@ describe('a bundle', () => {
     expect(policy.refuse(bundle('alice 2'), true)).not.toBeNull()
   })
 
-  it('with bytes that no honest member passes on is refused, and no key pays', () => {
+  it('with malformed or forged entries is refused, and uses no rate of a key', () => {
     const { policy, paid, bundle, proposed } = setUp()
     expect(policy.refuse(utf8('no bundle'), false)).toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(policy.refuse(bundle('alice 1', 'junk'), false)).toMatchObject({
@@ -129,7 +129,7 @@ describe('a bundle', () => {
     expect(proposed(utf8('no bundle'), bundle('junk', 'alice 1'))).toEqual(['alice 1'])
   })
 
-  it('with an entry that is in the log is refused for that', () => {
+  it('with an entry that is in the log is refused with that reason', () => {
     const { policy, ordered, bundle } = setUp()
     ordered.add(sha256Hex(utf8('alice 1')))
     expect(policy.refuse(bundle('alice 1'), false)?.message).toContain('in the log already')
@@ -137,7 +137,7 @@ describe('a bundle', () => {
 })
 
 describe('a bundle that costs its receivers more than its sender', () => {
-  it('is refused before any signature is verified where all of its entries are expired or in the log', () => {
+  it('with only expired or ordered entries is refused before any signature is verified', () => {
     const { policy, ordered, signed, verified, senderPaid } = setUp()
     expect(policy.refuse(signed(START, 'alice 1'), false)).toMatchObject({
       code: 'SUBMISSION_EXPIRED',
@@ -157,7 +157,7 @@ describe('a bundle that costs its receivers more than its sender', () => {
     expect(verified).toEqual(['forged 1'])
   })
 
-  it('is not looked into once its sender is in debt, nor where the sender did not sign it', () => {
+  it('has no entry verified if its sender is above its rate, or did not sign it', () => {
     const { policy, signed, verified, senderPaid } = setUp({ sender: 2 })
     const forged = signed(NOT_AFTER, 'alice 1')
     forged[40] = (forged[40] ?? 0) ^ 1
@@ -171,14 +171,14 @@ describe('a bundle that costs its receivers more than its sender', () => {
     expect(verified).toEqual([])
   })
 
-  it('is paid for once, however often another member sends it', () => {
+  it('uses its sender’s rate once, however often it is sent', () => {
     const { policy, signed, senderPaid } = setUp({ alice: 0 })
     const rateLimited = signed(NOT_AFTER, 'alice 1')
     for (let time = 0; time < 3; time++) expect(policy.refuse(rateLimited, false)).not.toBeNull()
     expect(senderPaid).toEqual([1])
   })
 
-  it('that no known engine signed is accepted, as members of older releases send it', () => {
+  it('without a signature is accepted: members of older releases send it', () => {
     const { policy, bundle, paid } = setUp()
     expect(policy.refuse(bundle('alice 1'), false)).toBeNull()
     expect(paid).toMatchObject({ unknown: 1 })

@@ -8,7 +8,7 @@ const read = (chunks: readonly Uint8Array[], bytesMax?: number) => {
 }
 
 describe('messages', () => {
-  it('come out as they went in, wherever the stream is cut', () => {
+  it('are decoded unchanged, wherever the stream is cut', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }),
@@ -32,7 +32,7 @@ describe('messages', () => {
     expect(() => read([start], 200)).toThrow(RangeError)
   })
 
-  it('have a length that ends', () => {
+  it('are refused if their length prefix does not end', () => {
     expect(() => read([new Uint8Array(4).fill(0xff)])).not.toThrow()
     expect(() => read([new Uint8Array(5).fill(0xff)])).toThrow(RangeError)
   })

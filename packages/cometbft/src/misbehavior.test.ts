@@ -38,7 +38,7 @@ const ordering: CometbftOrdering = {
 const genesis = parseGenesis({ ...base, ordering })
 const chainId = chainIdOf(await hashGenesis(genesis))
 
-/** As the engine writes it. */
+/** A vote in the JSON of the engine. */
 function vote(word: string, change: Partial<SignedVote> = {}, key = keyPair): SignedVote {
   const block_id = {
     hash: word.repeat(32).toUpperCase(),
@@ -88,16 +88,16 @@ const it = fixtures.extend('open', ({ directory }) => (answer: () => unknown) =>
   return { created, asked, found }
 })
 
-describe('what members signed twice', () => {
+describe('two votes of one member', () => {
   it.for([
-    ['votes for two blocks', vote('aa'), vote('bb'), { round: 0, step: 'prevote' }],
+    ['for two blocks', vote('aa'), vote('bb'), { round: 0, step: 'prevote' }],
     [
-      'in a later round, and for none',
+      'in a later round, one for no block',
       vote('aa', { type: 2, round: 3 }),
       vote('aa', { type: 2, round: 3, block_id: { hash: '', parts: { total: 0, hash: '' } } }),
       { round: 3, step: 'precommit' },
     ],
-  ] as const)('is evidence: %s', async ([_, one, other, about], { open }) => {
+  ] as const)('are evidence %s', async ([_, one, other, about], { open }) => {
     const { created, asked, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -116,13 +116,13 @@ describe('what members signed twice', () => {
   })
 
   it.for([
-    ['the same block', vote('aa'), vote('aa', { timestamp: '2026-11-22T10:00:01Z' })],
-    ['another round', vote('aa'), vote('bb', { round: 1 })],
-    ['another step', vote('aa'), vote('bb', { type: 2 })],
-    ['another height', vote('aa'), vote('bb', { height: '8' })],
-    ['what is not a vote', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
-    ['another key', vote('aa'), vote('bb', {}, createKeyPair())],
-  ] as const)('is not evidence where the second is of %s', async ([_, one, other], { open }) => {
+    ['for the same block', vote('aa'), vote('aa', { timestamp: '2026-11-22T10:00:01Z' })],
+    ['of another round', vote('aa'), vote('bb', { round: 1 })],
+    ['of another step', vote('aa'), vote('bb', { type: 2 })],
+    ['of another height', vote('aa'), vote('bb', { height: '8' })],
+    ['that are no votes', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
+    ['of another key', vote('aa'), vote('bb', {}, createKeyPair())],
+  ] as const)('are no evidence %s', async ([_, one, other], { open }) => {
     const { created, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -130,7 +130,7 @@ describe('what members signed twice', () => {
     expect([found, misbehavior.list()]).toEqual([[], []])
   })
 
-  it('is not evidence in another network', async ({ open }) => {
+  it('are no evidence in another network', async ({ open }) => {
     const { created, found } = open(() => blockWith([vote('aa'), vote('bb')]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -140,7 +140,7 @@ describe('what members signed twice', () => {
     await expect(verified).rejects.toThrow('another network')
   })
 
-  it('is asked for again after a restart, and stays', async ({ open }) => {
+  it('are fetched again after a restart, and stay in the list', async ({ open }) => {
     const before = await open(() => {
       throw new EngineUnavailableError('away')
     }).created
@@ -152,7 +152,7 @@ describe('what members signed twice', () => {
     expect((await open(() => blockWith()).created).list()).toEqual(after.list())
   })
 
-  it('stays noted where it cannot be verified, for the next start, and keeps no other from being found', async ({
+  it('are retried after a restart if they cannot be verified, and block no others', async ({
     open,
   }) => {
     const forged = blockWith([vote('aa'), vote('bb', {}, createKeyPair())])
@@ -171,7 +171,7 @@ describe('what members signed twice', () => {
     expect(after.asked).toEqual([['block', { height: '9' }]])
   })
 
-  it('is not begun from nothing where what was found before cannot be read', async ({
+  it('prevent the start if the stored evidence cannot be read', async ({
     directory,
     open,
   }) => {

@@ -11,7 +11,7 @@ const validators = ['11', '22', '33', '44'].map((digits, index) => ({
   key: digits.repeat(32),
   nodeId: digits.repeat(20),
 }))
-// Nothing else of it is looked at.
+// The report reads nothing else of the ordering.
 const ordering = { validators } as unknown as CometbftOrdering
 
 it('names the members whose votes were missed, and those that are connected', () => {
@@ -35,7 +35,7 @@ it('names the members whose votes were missed, and those that are connected', ()
   ).toEqual({ height: 7, round: 2, connected: ['sv-1', 'sv-4'], absent: ['sv-2'] })
 })
 
-it('says nothing of votes before it has seen any', () => {
+it('has no missed votes before the first block vote arrives', () => {
   expect(reportOrdering({ ordering, height: 0, lastCommit: null, connected: [] })).toEqual({
     height: 0,
     round: null,

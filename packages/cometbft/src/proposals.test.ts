@@ -10,10 +10,10 @@ const START = 1_700_000_000_000_000
 const tip = genesisTip({ hash: 'ab'.repeat(32), recordTime: START })
 const limits = { bytesMax: 2000, contractsMax: 20 }
 
-/** Of the protocol: what holds, and what newer software knows as well. */
+/** Protocol versions: the current one, and one that only newer software knows. */
 const [OLD, NEW] = [3, 4]
 
-/** `newContracts`: by the newer version, where that counts otherwise. */
+/** `newContracts`: the number of contracts that the newer version counts. */
 type Made = {
   notAfter?: number
   contracts?: number
@@ -24,7 +24,7 @@ type Made = {
 let count = 0
 const entry = (made: Made = {}) => utf8(JSON.stringify({ ...made, id: ++count }))
 
-/** What these entries say of themselves, to newer software. */
+/** The check of newer software, which reads the properties from the entry. */
 function checkEntry(bytes: Uint8Array): CheckedEntry {
   const made: Made = JSON.parse(fromUtf8(bytes))
   const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
@@ -44,7 +44,7 @@ function checkEntry(bytes: Uint8Array): CheckedEntry {
   }
 }
 
-/** To older software. */
+/** The check of older software. */
 function checkByOld(bytes: Uint8Array): CheckedEntry {
   const checked = checkEntry(bytes)
   if (checked.kind === 'refused') return checked
@@ -74,7 +74,7 @@ const someEntries = fc.array(
 )
 
 describe('a proposal', () => {
-  it('is accepted by all others, who know nothing of what was ordered or of rates', () => {
+  it('is accepted by all members, whatever their ordered entries and rates', () => {
     fc.assert(
       fc.property(
         someEntries,
@@ -102,7 +102,7 @@ describe('a proposal', () => {
     )
   })
 
-  it('is checked by the version that holds for it', () => {
+  it('is checked by the block version in force', () => {
     const entries = [entry({ contracts: 21, newContracts: 1 })]
     expect(isAcceptable({ ...base, entries })).toBe(false)
     expect(isAcceptable({ ...base, entries, version: NEW })).toBe(true)
@@ -110,7 +110,7 @@ describe('a proposal', () => {
     expect(isAcceptable({ ...base, entries: [], version: NEW + 1 })).toBe(true)
   })
 
-  it('that is accepted makes a group within the limits, of entries that no replica ignores for their time', () => {
+  it('that is accepted gives a group within the limits, without expired entries', () => {
     fc.assert(
       fc.property(someEntries, (entries) => {
         fc.pre(isAcceptable({ ...base, entries }))
@@ -138,7 +138,7 @@ describe('a proposal', () => {
     expect(isAcceptable({ ...base, entries })).toBe(false)
   })
 
-  it('may be as large as the group of its entries', () => {
+  it('is limited by the size of the group that it becomes', () => {
     const one = entry()
     const exact = groupBytesOf(one.byteLength, 1)
     const isAccepted = (bytesMax: number) =>
@@ -147,14 +147,14 @@ describe('a proposal', () => {
     expect(isAccepted(exact - 1)).toBe(false)
   })
 
-  it('is empty while block time is as old as an outage, and full behind it', () => {
+  it('is empty while block time lags after an outage, and full again afterwards', () => {
     const afterOutage = START + 2 * NOT_AFTER_MICROS_MAX
     const fresh = entry({ notAfter: afterOutage + 60_000_000 })
     expect(select([fresh])).toEqual([])
     expect(select([fresh], { timeMicros: afterOutage })).toEqual([fresh])
   })
 
-  it('holds nothing that was ordered, and no more than the engine allows', () => {
+  it('contains no ordered entries, and no more bytes than the engine allows', () => {
     const [one, two] = [entry(), entry()]
     const isOrdered = (hash: string) => hash === fromUtf8(one)
     expect(select([one, two], { isOrdered })).toEqual([two])

@@ -10,13 +10,13 @@ import { createRetention, firstRetainedHeight } from './retention.ts'
 const START = 1_700_000_000_000_000
 const SECOND = 1_000_000
 
-describe('the first height that counts', () => {
+describe('the first height to retain', () => {
   it.each([
     ['the first, where nothing is expired', 1, 100, 0, 1],
     ['the one after the expired heights', 1, 100, 37, 38],
-    ['the last, where all before are over', 1, 100, 1000, 100],
-    ['where it begins, if nothing lies in between', 7, 7, 1000, 7],
-    ['where it begins, if the end lies before', 7, -5, 1000, 7],
+    ['the last, where all before are expired', 1, 100, 1000, 100],
+    ['the start of an empty range', 7, 7, 1000, 7],
+    ['the start, if the end lies before it', 7, -5, 1000, 7],
   ])('is %s', async (_, from, to, lastExpired, expected) => {
     const isExpired = async (height: number) => {
       expect(height).toBeGreaterThanOrEqual(from)
@@ -26,7 +26,7 @@ describe('the first height that counts', () => {
     expect(await firstRetainedHeight({ from, to, isExpired })).toBe(expected)
   })
 
-  it('is found near the beginning by few questions, whatever the end is', async () => {
+  it('near the start is found with few reads, whatever the end is', async () => {
     let asked = 0
     const isExpired = async (height: number) => {
       asked++
@@ -106,9 +106,9 @@ async function setUp(options: { readonly height: number; readonly evidenceSecond
 }
 
 describe('a member', () => {
-  it('gives others the last block with entries at a snapshot, as two more have come', async () => {
+  it('offers the last block with entries up to a snapshot, once two more follow', async () => {
     await using one = await setUp({ height: 10 })
-    await one.trim(9) // An empty one.
+    await one.trim(9) // The block at height 9 is empty.
     const { appHash = '' } = (await one.store.blockAt(8)) ?? {}
     expect(one.retention.anchors()).toMatchObject([{ height: 8, appHash, blockHash: 'ab8' }])
     expect(await one.retention.groupOf(8)).toEqual(one.groups[8])
@@ -120,7 +120,7 @@ describe('a member', () => {
     expect(one.retention.anchors()).toMatchObject([{ height: 10 }, { height: 8 }])
   })
 
-  it('takes nothing out of its log that others may begin with', async () => {
+  it('does not trim its sync anchors', async () => {
     await using one = await setUp({ height: 20 })
     expect(await one.trim(0)).toBeNull()
     expect(await one.trim(9)).toMatchObject({ offset: 7 })
@@ -131,17 +131,17 @@ describe('a member', () => {
   })
 
   it.each([
-    ['as far as the log goes', 4, 60, 8],
-    ['not where a vote may still be evidence, by time', 55, 60, 5],
-    ['not where a vote may still be evidence, by blocks', 1, 10, 6],
-  ])('lets its engine forget blocks %s', async (_, evidenceSeconds, height, expected) => {
+    ['below its snapshot', 4, 60, 8],
+    ['except those that evidence may need, by time', 55, 60, 5],
+    ['except those that evidence may need, by number', 1, 10, 6],
+  ])('lets its engine delete blocks %s', async (_, evidenceSeconds, height, expected) => {
     await using one = await setUp({ height, evidenceSeconds })
     expect(one.retention.height()).toBe(0)
     await one.trim(8)
     expect(one.retention.height()).toBe(expected)
   })
 
-  it('keeps all while its engine does not answer', async () => {
+  it('deletes nothing while its engine does not answer', async () => {
     await using one = await setUp({ height: 20 })
     one.loseEngine()
     await expect(one.trim(9)).rejects.toThrow('away')

@@ -10,7 +10,7 @@ import { createSubmission } from './submission.ts'
 
 type Answer = { result?: unknown; error?: unknown } | 'nothing'
 
-/** What answers on an engine's socket. */
+/** An engine that gives these answers on its socket. */
 async function setUp(
   answer: () => Answer | Promise<Answer>,
   take: (bytes: Uint8Array) => EntryRefusal | null = () => null,
@@ -59,11 +59,11 @@ const inCache = {
   error: { code: -32603, message: 'Internal error', data: 'tx already exists in cache' },
 }
 
-describe('an entry that is offered', () => {
+describe('submitting an entry to the engine', () => {
   it.each([
-    ['taken', taken],
-    ['had before', inCache],
-  ])('and %s is accepted when it is in the log, for all who wait for it', async (_, answer) => {
+    ['accepts it', taken],
+    ['has it already', inCache],
+  ])('that %s completes every waiting call once the entry is ordered', async (_, answer) => {
     await using engine = await setUp(() => answer)
     let done = 0
     const both = [1, 2].map(async () => {
@@ -81,14 +81,14 @@ describe('an entry that is offered', () => {
     })
   })
 
-  it('and is in the log already is not offered again', async () => {
+  it('sends nothing if the entry is in the log already', async () => {
     await using engine = await setUp(() => taken)
     engine.order(entry)
     await engine.submission.submit(entry)
     expect(engine.asked).toEqual([])
   })
 
-  it('and came into the log while it was refused for that is accepted', async () => {
+  it('succeeds if the entry was ordered while the engine refused it as ordered', async () => {
     await using engine = await setUp(() => {
       engine.order(entry)
       return { result: { code: 1, codespace: 'INVALID_ARGUMENT', log: 'in the log already' } }
@@ -96,7 +96,7 @@ describe('an entry that is offered', () => {
     await engine.submission.submit(entry)
   })
 
-  it('goes with all that came while another was handed over, each once', async () => {
+  it('bundles all entries that arrived during the previous request, each once', async () => {
     let answerFirst = () => {}
     const first = new Promise<void>((resolve) => {
       answerFirst = resolve
@@ -122,7 +122,7 @@ describe('an entry that is offered', () => {
     await Promise.all(offered)
   })
 
-  it('that this member does not take is refused for that, and the engine does not hear of it', async () => {
+  it('fails with the refusal of this member, and sends the engine nothing', async () => {
     const refusal = { code: 'LOG_FULL', message: 'no room' } as const
     await using engine = await setUp(
       () => taken,
@@ -133,22 +133,22 @@ describe('an entry that is offered', () => {
   })
 
   it.each<[string, Answer, string]>([
-    ['a reason that it has by now', { result: { code: 1, log: 'no' } }, 'DEPENDENCY_UNAVAILABLE'],
+    ['an outdated refusal', { result: { code: 1, log: 'no' } }, 'DEPENDENCY_UNAVAILABLE'],
     ['a full engine', { error: { message: '', data: 'mempool is full: number' } }, 'OVERLOADED'],
     ['another error', { error: { message: 'broken' } }, 'DEPENDENCY_UNAVAILABLE'],
     ['no answer', 'nothing', 'DEPENDENCY_UNAVAILABLE'],
-  ])('is refused for %s', async (_, answer, code) => {
+  ])('fails after %s', async (_, answer, code) => {
     await using engine = await setUp(() => answer)
     await expect(engine.submission.submit(entry)).rejects.toMatchObject({ code })
   })
 
-  it('and not ordered in time may or may not be in the log', async () => {
+  it('fails with an unknown outcome if the entry is not ordered in time', async () => {
     await using engine = await setUp(() => taken)
     let isOver = false
     const offered = engine.submission.submit(entry).finally(() => {
       isOver = true
     })
-    offered.catch(() => {}) // Looked at below.
+    offered.catch(() => {}) // Asserted below.
     await untilTrue('the wait to end', async () => {
       await engine.clock.advance(20_000)
       return isOver

@@ -11,23 +11,23 @@ function follow(...moments: readonly (readonly [height: number, ...members: numb
   return voting
 }
 
-describe('a member that lost what it has signed', () => {
-  it('asks as many others as decide a block', () => {
+describe('a member that lost its signing state', () => {
+  it('waits for the heights of a quorum of other members', () => {
     expect(follow([0], [0, 9], [0, 9, 9])).toEqual(lost)
     expect(follow([0, 9, 9, 8])).toEqual({ kind: 'follows', untilHeight: 11 })
   })
 
-  it('votes when it has seen three blocks behind what it can have signed, by the heights that they told it then', () => {
+  it('votes three blocks above what it may have signed, by the first reported heights', () => {
     const told = [0, 9, 9, 8] as const
     expect(follow(told, [13, 14, 14, 14])).toEqual({ kind: 'follows', untilHeight: 11 })
     expect(follow(told, [14, 15])).toEqual({ kind: 'votes' })
   })
 
-  it('does not vote while a vote of its key stands where it has signed nothing, also when there are no more', () => {
+  it('does not vote once a later block has a vote of its key that it did not cast', () => {
     const following: Voting = { kind: 'follows', untilHeight: 11 }
     const step = (voting: Voting, height: number, ownVoteHeight: number) =>
       stepVoting(voting, { ...NO_PEERS, height, ownVoteHeight, isForced: false })
-    // It may have signed this itself, before it lost what it has signed.
+    // It may have cast this vote itself, before it lost its signing state.
     expect(step(following, 11, 10)).toEqual(following)
     const keyInUse = step(following, 12, 11)
     expect(keyInUse).toEqual({ kind: 'key-in-use', height: 11 })
@@ -35,16 +35,16 @@ describe('a member that lost what it has signed', () => {
     expect(step(following, 14, 13)).toEqual({ kind: 'key-in-use', height: 13 })
   })
 
-  it('waits on what it has itself seen, too', () => {
+  it('counts its own height among the reported heights', () => {
     expect(follow([20, 9, 9, 9])).toEqual({ kind: 'follows', untilHeight: 22 })
   })
 
-  it('votes ever after', () => {
+  it('keeps voting once it votes', () => {
     const votes: Voting = { kind: 'votes' }
     expect(stepVoting(votes, { ...NO_PEERS, isForced: false })).toEqual(votes)
   })
 
-  it('votes at once when its operator says so', () => {
+  it('votes at once when its operator forces it', () => {
     expect(stepVoting(lost, { ...NO_PEERS, isForced: true })).toEqual({ kind: 'votes' })
   })
 })

@@ -10,7 +10,7 @@ const complete = {
 }
 const read = (changes: object) => readEnv({ ...complete, ...changes }, readFollowerConfig)
 
-it('TLS takes a certificate and its key', () => {
+it('TLS needs a certificate and its key', () => {
   expect(read({}).connections.tls).toBeNull()
   const files = { certFile: '/d/cert', keyFile: '/d/key' }
   const variables = { QS_TLS_CERT: files.certFile, QS_TLS_KEY: files.keyFile }
@@ -62,10 +62,10 @@ it.each([
   ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
   ['[::1]:9464', { host: '::1', port: 9464 }],
   ['', null],
-])('operators may ask at %j', (text, operator) => {
+])('the operator address may be %j', (text, operator) => {
   expect(read({ QS_OPERATOR_ADDRESS: text }).connections.operator).toEqual(operator)
 })
 
-it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('and not at %j', (text) => {
+it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('refuses %j as address', (text) => {
   expect(() => read({ QS_OPERATOR_ADDRESS: text })).toThrow('is not host:port')
 })

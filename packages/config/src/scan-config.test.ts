@@ -13,7 +13,7 @@ const complete = {
   QS_OPERATOR_KEY_FILE: '/data/sv-1.operator',
 }
 
-it('takes defaults for what need not be set', () => {
+it('uses defaults for optional variables', () => {
   expect(readScanConfig(complete)).toMatchObject({
     host: '127.0.0.1',
     log: { url: 'http://127.0.0.1:4600', tokenFile: '/data/token' },
@@ -24,7 +24,7 @@ it('takes defaults for what need not be set', () => {
   })
 })
 
-it('names everything that is missing or bad at once', () => {
+it('reports all missing and invalid variables at once', () => {
   const bad = {
     QS_PORT: '70000',
     QS_REDIS: '',
@@ -41,7 +41,7 @@ it('names everything that is missing or bad at once', () => {
   }
 })
 
-it('shows the synchronizer a token or a certificate, over https', () => {
+it('requires a token, or a certificate over https, for the synchronizer', () => {
   const { QS_LOG_TOKEN_FILE: _, ...others } = complete
   const shown = { ...others, QS_LOG_CERT: '/d/cert', QS_LOG_KEY: '/d/key' }
   const https = { ...shown, QS_LOG: 'https://synchronizer.example' }
@@ -58,7 +58,7 @@ it('shows the synchronizer a token or a certificate, over https', () => {
   expect(() => readScanConfig(shown)).toThrow('QS_LOG_CERT needs https')
 })
 
-it('takes the slash off the public address, so that records of one address are equal', () => {
+it('removes the final slash of the public address, so that address records are equal', () => {
   const config = readScanConfig({ ...complete, QS_PUBLIC_URL: 'https://sv-1.example/' })
   expect(config.publicUrl).toBe('https://sv-1.example')
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { PLAIN_CONNECTIONS } from './connections-config.ts'
 import { readSynchronizerConfig } from './synchronizer-config.ts'
 
-it('reads what the cluster sets', () => {
+it('reads the variables that the cluster sets', () => {
   expect(
     readSynchronizerConfig({
       QS_GENESIS: '/d/genesis.json',
@@ -41,7 +41,7 @@ it('reads what the cluster sets', () => {
   })
 })
 
-it('names all that is missing at once', () => {
+it('reports all missing variables at once', () => {
   expect(() => readSynchronizerConfig({ QS_RATE_LIMIT: '0', QS_NODES: 'sv-1' })).toThrow(
     [
       'QS_GENESIS is not set',
@@ -92,11 +92,11 @@ it.each([
   ],
   [{ QS_ENGINE_FOLLOWERS: `${engineId},x` }, 'QS_ENGINE_FOLLOWERS: "x" is not the id of an engine'],
   [{ QS_ENGINE_SOCKETS: '', QS_REDIS: '' }, 'QS_REDIS is not set\nQS_ENGINE_SOCKETS is not set'],
-])('refuses for a member %j', (changes, message) => {
+])('refuses the variables %j of a member', (changes, message) => {
   expect(() => readSynchronizerConfig({ ...member, ...changes })).toThrow(message)
 })
 
-it('lets followers show certificates where it speaks TLS', () => {
+it('accepts a client CA only with TLS', () => {
   const clients = { ...member, QS_TLS_CLIENT_CA: '/d/ca' }
   expect(() => readSynchronizerConfig(clients)).toThrow(
     'QS_TLS_CLIENT_CA: clients show certificates only by TLS',
@@ -109,7 +109,7 @@ it('lets followers show certificates where it speaks TLS', () => {
   })
 })
 
-it('has no log behind sentinels, which may make a Redis the primary that lacks the end of it', () => {
+it('refuses sentinels for the log: a new primary may lack its end', () => {
   const alone = { QS_GENESIS: '/d/g', QS_PORT: '0', QS_NODES: 'sv-1=http://127.0.0.1:1' }
   const log = { QS_LOG_REDIS: 'redis+sentinel://a.example/log', QS_KEY_FILE: '/d/key' }
   expect(() => readSynchronizerConfig({ ...alone, ...log })).toThrow(

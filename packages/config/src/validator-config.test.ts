@@ -13,7 +13,7 @@ const minimal = {
 }
 
 describe('readValidatorConfig', () => {
-  it('reads the least that is needed', () => {
+  it('reads the required variables alone', () => {
     expect(readValidatorConfig(minimal)).toMatchObject({
       host: '127.0.0.1',
       seeds: ['http://127.0.0.1:4601', 'http://127.0.0.1:4602'],
@@ -26,7 +26,7 @@ describe('readValidatorConfig', () => {
     })
   })
 
-  it('takes exactly one way of checking tokens', () => {
+  it('requires exactly one way of verifying tokens', () => {
     const text = 'exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL'
     const jwks = { QS_JWKS_URL: 'https://issuer.example/jwks', QS_JWKS_ALGORITHM: 'EdDSA' }
     expect(() => readValidatorConfig({ ...minimal, ...jwks })).toThrow(text)
@@ -42,7 +42,7 @@ describe('readValidatorConfig', () => {
       ).toThrow('QS_JWKS_URL')
   })
 
-  it('takes a shared secret on loopback addresses only (D-32)', () => {
+  it('accepts a shared secret on loopback addresses only (D-32)', () => {
     for (const host of ['0.0.0.0', '::', '192.168.1.7', 'validator.example', '127.0.0.1.example'])
       expect(() => readValidatorConfig({ ...minimal, QS_HOST: host }), host).toThrow('loopback')
     for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
@@ -51,7 +51,7 @@ describe('readValidatorConfig', () => {
     expect(readValidatorConfig({ ...minimal, ...jwks, QS_HOST: '0.0.0.0' }).host).toBe('0.0.0.0')
   })
 
-  it('names all that is wrong at once', () => {
+  it('reports all errors at once', () => {
     const error = (() => {
       try {
         return readValidatorConfig({

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { measureQueues } from './queue.ts'
 import { createRunMetrics } from './worker.ts'
 
-it('times each run of a job, by how it ended, and passes its failure on', async () => {
+it('measures each run of a job by its outcome, and rethrows its error', async () => {
   const clock = createManualClock()
   const metrics = createMetrics()
   const measured = createRunMetrics({ metrics, clock, tracer: null }, [{ name: 'renew' }])
@@ -22,7 +22,7 @@ it('times each run of a job, by how it ended, and passes its failure on', async 
   }
 })
 
-it('shows how many jobs of each queue wait, and for what', async () => {
+it('reports the number of jobs of each queue by state', async () => {
   const metrics = createMetrics()
   const counts = { waiting: 1, delayed: 2, active: 3 }
   measureQueues(metrics, [{ name: 'renew', counts: async () => counts }])

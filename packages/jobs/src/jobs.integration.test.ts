@@ -80,7 +80,7 @@ function startJobs(
   })
 }
 
-it('does all that is due, each once, and leaves nothing in Redis', async ({ redis }) => {
+it('runs each due job once, and leaves nothing in Redis', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(700)
   await using jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
@@ -94,7 +94,7 @@ it('does all that is due, each once, and leaves nothing in Redis', async ({ redi
   expect(await client.redis.keys(`jobs:${JOB}:00*`)).toEqual([])
 })
 
-it('tries again what may succeed later, and does it in the end', async ({ redis }) => {
+it('retries a job that may succeed later, until it succeeds', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(1)
   let runs = 0
@@ -109,11 +109,11 @@ it('tries again what may succeed later, and does it in the end', async ({ redis 
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('reads again and acts again at once when the ledger moved on meanwhile', async ({ redis }) => {
+it('retries a job at once if the ledger changed meanwhile', async ({ redis }) => {
   const world = createDueLedger(JOB)
   world.add(10)
   const runs = new Map<string, number>()
-  // Each wait of a queue draws a number.
+  // Each retry delay draws a random number.
   let waitCount = 0
   const fraction = () => {
     waitCount += 1
@@ -133,7 +133,7 @@ it('reads again and acts again at once when the ledger moved on meanwhile', asyn
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('drops what can never succeed, records why, and does not retry it at once', async ({
+it('drops a job that can never succeed, records why, and does not retry it at once', async ({
   redis,
 }) => {
   const world = createDueLedger(JOB)
@@ -156,7 +156,7 @@ it('drops what can never succeed, records why, and does not retry it at once', a
     attempts: 1,
   })
   expect(failures.find((failure) => failure.contractId === broken)?.code).toBe('INTERNAL')
-  // A kept one would make BullMQ ignore the next add (Rule 7).
+  // A job that stays in Redis would make BullMQ ignore the next add (Rule 7).
   await using client = withDispose(redis.connect())
   await until('the queue to be empty', async () =>
     (await client.redis.keys(`jobs:${JOB}:00*`)).length === 0 ? true : undefined,
@@ -276,7 +276,7 @@ it('runs a job of a killed process again, from the queue, within the stated time
   const lockMs = await client.redis.pttl(`jobs:${JOB}:${contractId}:lock`)
   expect(lockMs).toBeGreaterThan(0)
   expect(lockMs).toBeLessThan(RECOVERY_MS_MAX)
-  // Nothing is due here: only the queue knows of the job.
+  // This ledger has nothing due: the job is only in the queue.
   const world = createDueLedger(JOB)
   const runs: string[] = []
   await using _jobs = await startJobs(redis, world.ledger, async (id) => {
@@ -286,7 +286,7 @@ it('runs a job of a killed process again, from the queue, within the stated time
   expect(runs).toEqual([contractId])
 })
 
-it('keeps what is queued over an orderly restart, until the replica has caught up', async ({
+it('keeps queued jobs over an orderly restart until the replica has caught up', async ({
   redis,
 }) => {
   const world = createDueLedger(JOB)
@@ -316,7 +316,7 @@ it('keeps what is queued over an orderly restart, until the replica has caught u
     },
   })
   await untilTrue('two sweeps', () => asked >= 2)
-  // The replica that it would read catches up.
+  // No job has run, because the replica is still catching up.
   expect(runs).toEqual([])
   isLive = true
   await untilTrue('the job to run again', () => runs.length > 0)
@@ -335,7 +335,7 @@ it('lists a dropped job once, and adds it again for its operator', async ({ redi
   })
   await untilTrue('both failures', async () => (await failuresIn(redis)).length === 2)
   await using queues = await openQueues(redis)
-  // The sweep leaves both alone for a minute.
+  // The sweep does not add a dropped job again within a minute.
   isRepaired = true
   expect(await queues.retry({ job: 'unknown', contractId: repaired })).toBe(false)
   for (const contractId of [repaired, broken])

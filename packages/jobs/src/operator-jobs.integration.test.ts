@@ -154,7 +154,7 @@ it('a paid name becomes an entry when the third super-validator confirms, not be
   expect(await failureCount(redis, 2)).toBe(0)
 })
 
-it('submissions whose outcome is unknown are repeated until they are seen', async ({ redis }) => {
+it('submissions with an unknown outcome are repeated until ordered', async ({ redis }) => {
   const world = createWorld()
   let isOrderingAway = true
   let refusals = 0
@@ -171,7 +171,7 @@ it('submissions whose outcome is unknown are repeated until they are seen', asyn
   await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
 })
 
-it('an entry and its subscription end without a renewal, and rounds advance', async ({ redis }) => {
+it('an unrenewed entry and its subscription expire, and rounds advance', async ({ redis }) => {
   const world = createWorld()
   world.pay('alice.unverified.ns')
   await using _first = await startOperator(redis, world, { index: 0 })
@@ -205,7 +205,7 @@ it('a payment that is not confirmed in time is refunded by one super-validator a
   expect(world.memory.byKey(`party:LockedCoin:${alice.party}`)).toEqual([])
 })
 
-it('a request that is not paid is ended with its context', async ({ redis }) => {
+it('an unpaid request is archived with its context at its expiry', async ({ redis }) => {
   const world = createWorld()
   world.memory.submit({
     keyPair: alice.keyPair,
@@ -243,7 +243,7 @@ it('after a standstill each due round is closed once, oldest first, also by one 
   expect(numbers()).toEqual([0, 1, 2])
   await using _jobs = await startOperator(redis, world, { index: 0 })
   await untilTrue('the oldest round to close', () => numbers()[0] !== 0)
-  // The next one that is due may be closed by now, too.
+  // The next due round may have been closed since.
   const [first = 0] = numbers()
   expect(numbers()).toEqual([first, first + 1, first + 2])
   expect(await failureCount(redis, 0)).toBe(0)

@@ -7,7 +7,7 @@ import { isWorthRetrying, retryDelayMs } from './worker.ts'
 
 const random = (fraction: number) => ({ bytes: () => new Uint8Array(), fraction: () => fraction })
 
-it('waits double up to a bound, and half of each is chance', () => {
+it('retry delays double up to a maximum, and half of each is random', () => {
   const least = Array.from({ length: ATTEMPTS_MAX }, (_, i) => retryDelayMs(i + 1, random(0)))
   const most = Array.from({ length: ATTEMPTS_MAX }, (_, i) => retryDelayMs(i + 1, random(0.999)))
   expect(least).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
@@ -15,7 +15,7 @@ it('waits double up to a bound, and half of each is chance', () => {
     expect(wait, `attempt ${index + 1}`).toBeLessThanOrEqual(2 * (least[index] ?? 0))
 })
 
-it('every contract has one member that takes it up at once, and no two members together', () => {
+it('for each contract one member has no delay, and all members different delays', () => {
   for (const contractId of ['00aabbcc', '00000000', '00ffffff', '00123457']) {
     const turns = [0, 1, 2, 3].map((index) => memberDelayMs(contractId, { index, count: 4 }))
     expect(new Set(turns).size, contractId).toBe(4)
@@ -23,7 +23,7 @@ it('every contract has one member that takes it up at once, and no two members t
   }
 })
 
-it('what is postponed comes back by itself, and the oldest is forgotten when there are too many', async () => {
+it('a postponement ends after its delay, and the oldest is dropped beyond the limit', async () => {
   const clock = createManualClock()
   const postponed = createPostponed(clock, 2)
   postponed.postpone('a', 1_000)

@@ -79,11 +79,11 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(QUEUED_MAX)
     const before = pagesRead()
     await sweep.tick()
-    // One page of the other job.
+    // The sweep reads one page of the other job.
     expect(pagesRead()).toBe(before + 1)
   })
 
-  it('a job is not delayed by the backlog of another job, whether that has a queue here or not', async () => {
+  it('is not delayed by the backlog of another job, with or without a queue here', async () => {
     const foreign = dueOfJob('renew-subscription', 200_000)
     const backlog = dueOfJob('expire-entry', 200_000)
     const ours: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }
@@ -93,7 +93,7 @@ describe('a sweep', () => {
     expect(pagesRead()).toBeLessThanOrEqual(PAGES_PER_SWEEP_MAX + 1)
   })
 
-  it('works a backlog off as room comes, and starts again from the oldest', async () => {
+  it('queues all of a backlog as queues become empty', async () => {
     const backlog = dueOfJob('expire-entry', QUEUED_MAX * 3)
     const { sweep, entries, clock } = setUp(backlog)
     const done = new Set<string>()
@@ -106,7 +106,7 @@ describe('a sweep', () => {
     expect(done.size).toBe(backlog.length)
   })
 
-  it('adds again what a queue did not take', async () => {
+  it('adds jobs again that a queue failed to accept', async () => {
     const { sweep, entries } = setUp(dueOfJob('expire-entry', 3))
     entries.setAway(true)
     await expect(sweep.tick()).rejects.toThrow('away')
@@ -115,7 +115,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(3)
   })
 
-  it('adds what is still due, but lost by its queue, after a while', async () => {
+  it('adds jobs again after 5 s if their queue lost them', async () => {
     const { sweep, entries, clock } = setUp(dueOfJob('expire-entry', 1))
     await sweep.tick()
     entries.ids.clear()
@@ -126,7 +126,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(1)
   })
 
-  it('queues only what is selected, so that other work neither fills a queue nor delays jobs', async () => {
+  it('queues only selected contracts: others neither fill a queue nor delay jobs', async () => {
     const isEven = (id: string) => Number(id.slice(2)) % 2 === 0
     const due = dueOfJob('expire-entry', 2 * QUEUED_MAX)
     const asked: string[] = []
@@ -143,7 +143,7 @@ describe('a sweep', () => {
     expect(asked).toEqual(['resolve-initial-payment'])
   })
 
-  it('leaves the work of other processes alone', async () => {
+  it('ignores due contracts of jobs without a queue here', async () => {
     const { sweep, entries, payments } = setUp(dueOfJob('renew-subscription', 5))
     await sweep.tick()
     sweep.enqueue(dueOfJob('renew-subscription', 5))
@@ -151,7 +151,7 @@ describe('a sweep', () => {
     expect(entries.ids.size + payments.ids.size).toBe(0)
   })
 
-  it('adds what an event enqueues without reading what else is due', async () => {
+  it('adds jobs that an event enqueues without reading other due contracts', async () => {
     const { sweep, payments, pagesRead } = setUp([])
     sweep.enqueue(dueOfJob('resolve-initial-payment', 2))
     await sweep.flush()

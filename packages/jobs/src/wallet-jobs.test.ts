@@ -63,7 +63,7 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
     refuse: (code: 'INSUFFICIENT_FUNDS' | 'LIMIT_EXCEEDED' | 'SUBMISSION_UNKNOWN') => {
       refusal = new ScanError(code, code)
     },
-    /** Does what is due of one kind; gives back how long what could not be done postponed. */
+    /** Runs all due jobs of one kind; returns the delays of those that were postponed. */
     async run(name: string): Promise<number[]> {
       const postponed: number[] = []
       const due = memory.due().filter((item) => item.job === name)
@@ -104,7 +104,7 @@ it('a renewal is paid inside its window, for hosted owners who asked for it', as
 it.each([
   ['INSUFFICIENT_FUNDS', [60_000]],
   ['LIMIT_EXCEEDED', [60_000]],
-] as const)('an owner who cannot pay (%s) is left alone for a while', async (code, postponed) => {
+] as const)('a renewal that its owner cannot pay (%s) is postponed', async (code, postponed) => {
   const world = createWorld((scenario) => [scenario.actor('alice')])
   const [alice] = world.actors as [Actor]
   world.renewed.add(entryOf(world.scenario, alice, 'alice.unverified.ns').reference)
@@ -113,7 +113,7 @@ it.each([
   expect(await world.run('renew-subscription')).toEqual(postponed)
 })
 
-it('what else goes wrong with a renewal is not hidden', async () => {
+it('any other error of a renewal is thrown', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice')])
   const [alice] = world.actors as [Actor]
   world.renewed.add(entryOf(world.scenario, alice, 'alice.unverified.ns').reference)
@@ -129,11 +129,11 @@ it.each([
   [600_000_000, 30_000],
   [8_000_000, 1_000],
   [1, 1_000],
-])('with %d µs of the window left, the next try comes after %d ms', (leftMicros, ms) => {
+])('with %d µs of the window left, the next attempt is due after %d ms', (leftMicros, ms) => {
   expect(retryMs(leftMicros)).toBe(ms)
 })
 
-it('a payment of a hosted party is refunded when its lock ends, first one or renewal', async () => {
+it('a first or renewal payment of a hosted party is refunded when its lock ends', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice'), scenario.actor('bob')])
   const { scenario } = world
   const [alice, bob] = world.actors as [Actor, Actor]
@@ -151,7 +151,7 @@ it('a payment of a hosted party is refunded when its lock ends, first one or ren
   scenario.ledger.advance(3 * scenario.network.genesis.coin.tickMicros)
   await world.run('expire-payment')
   expect(scenario.ledger.all(subscriptionPayment)).toEqual([])
-  // Another validator's is for that one, or for a super-validator.
+  // The payment of another validator's party is left to that one, or to a super-validator.
   const left = scenario.ledger.all(subscriptionInitialPayment)
   expect(left.map(({ payload }) => payload.subscriptionData.sender)).toEqual([carol.party])
   for (const actor of [alice, bob])
@@ -161,7 +161,7 @@ it('a payment of a hosted party is refunded when its lock ends, first one or ren
 it.each([
   ['the sender', 0],
   ['the receiver', 1],
-])('an offer that was not accepted is ended where %s is hosted', async (_, hostedIndex) => {
+])('an expired offer is ended by the validator that hosts %s', async (_, hostedIndex) => {
   let pair: readonly Actor[] = []
   const world = createWorld((scenario) => {
     pair = [scenario.actor('alice'), scenario.actor('bob')]

@@ -39,7 +39,7 @@ function start(after: Offset, offset: Offset) {
         const { offset: at, synchronizerTimes } = OffsetCheckpoint.value
         sent.push({ offset: at, recordTime: synchronizerTimes[0].recordTime })
       }
-  })().catch(() => {}) // Stopped.
+  })().catch(() => {}) // The test has stopped it.
   return {
     sent,
     reads: () => reads,
@@ -66,7 +66,7 @@ const at = (offset: number, second: number) => ({
   recordTime: `1970-01-01T00:00:0${second}Z`,
 })
 
-it('comes half a second after the start, even without a newer entry', async () => {
+it('a stream sends progress 0.5 s after its start, even without a newer entry', async () => {
   await using stream = start(7, 7)
   await stream.wait(499)
   expect(stream.sent).toEqual([])
@@ -74,7 +74,7 @@ it('comes half a second after the start, even without a newer entry', async () =
   expect(stream.sent).toEqual([at(7, 1)])
 })
 
-it('the same checkpoint is not sent twice; the next comes 15 s later and covers entries that are not shown', async () => {
+it('the next progress comes 15 s later, once, and covers entries that are not shown', async () => {
   await using stream = start(3, 3)
   await stream.wait(500)
   stream.moveTo(8)
@@ -86,13 +86,13 @@ it('the same checkpoint is not sent twice; the next comes 15 s later and covers 
   expect(stream.sent).toEqual([at(3, 1), at(8, 8)])
 })
 
-it('after a backlog without shown entries it names the ledger end', async () => {
+it('after a backlog without shown entries the progress has the ledger end', async () => {
   await using stream = start(2, 9)
   await stream.wait(500)
   expect(stream.sent).toEqual([at(9, 1)])
 })
 
-it('a stream that waits reads nothing from Redis', async () => {
+it('a waiting stream reads nothing from Redis', async () => {
   await using stream = start(3, 3)
   for (let minute = 0; minute < 10; minute++) await stream.wait(60_000)
   for (let offset = 4; offset < 9; offset++) {

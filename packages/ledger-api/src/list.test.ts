@@ -26,7 +26,7 @@ const read = async (
   const all = { limit: undefined, idleMs: null, clock: createManualClock(), signal, ...options }
   return JSON.parse(fromUtf8(await listOf(() => stream, all)))
 }
-/** Until what was begun waits for the clock. */
+/** Lets pending work run until it waits for the clock. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const upTo = (end: number) => Array.from({ length: end }, (_, index) => index + 1)
 
@@ -38,7 +38,7 @@ it.each([
   ['a limit above the highest, which is ignored', 200, 5_000, 200],
   ['a limit of 0', 500, 0, 0],
   ['a limit below 0', 500, -5, 0],
-])('%s: of %i elements with limit %s come %i', async (_, end, limit, count) => {
+])('%s: of %i elements with limit %s the list has %i', async (_, end, limit, count) => {
   expect(await read(counting(end), { limit })).toEqual(upTo(count))
 })
 
@@ -50,7 +50,7 @@ it.each([undefined, 201, 5_000])('201 elements with limit %s are 413', async (li
   })
 })
 
-it('each element restarts the idle time; after it the elements so far are returned', async () => {
+it('each element restarts the idle timeout, which ends the list', async () => {
   const clock = createManualClock()
   let pauses = 0
   const stream = counting(100, {
@@ -69,7 +69,7 @@ it('each element restarts the idle time; after it the elements so far are return
   expect(answer).toEqual(upTo(4))
 })
 
-it('without an idle time a list waits for its end', async () => {
+it('without an idle timeout a list waits for the end of the stream', async () => {
   const clock = createManualClock()
   const reading = read(counting(3, { batch: 1, pause: () => clock.delay(60_000) }), { clock })
   await turn()
@@ -77,12 +77,12 @@ it('without an idle time a list waits for its end', async () => {
   expect(await reading).toEqual(upTo(3))
 })
 
-it('an error in the middle is an error of the whole', async () => {
+it('an error after some elements fails the whole list', async () => {
   const stream = counting(30, { pause: () => Promise.reject(new Error('pruned meanwhile')) })
   await expect(read(stream)).rejects.toThrow('pruned meanwhile')
 })
 
-it('a list with enough elements ends the stream', async () => {
+it('a list closes the stream when it has enough elements', async () => {
   let isOver = false
   async function* endless(): AsyncGenerator<readonly string[]> {
     try {

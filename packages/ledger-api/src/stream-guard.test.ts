@@ -1,4 +1,4 @@
-/** A stream ends when its caller may no longer read as when it began (§L6.3). */
+/** A stream ends when the rights of its caller change (§L6.3). */
 import type { UserId } from '@quorumscan/model'
 import { createManualClock } from '@quorumscan/testkit'
 import type { UserRecord } from '@quorumscan/users'
@@ -63,7 +63,7 @@ it.each([
   expect(codeOf(signal)).toBe('STALE_STREAM_AUTHORIZATION')
 })
 
-it('it stays open when another property changes, or another user', async () => {
+it('a stream stays open when another property changes, or another user', async () => {
   const { watch, change } = start()
   const signal = watch()
   await change({ ...alice, user: { ...alice.user, metadata: { colour: 'blue' } } })
@@ -71,7 +71,7 @@ it('it stays open when another property changes, or another user', async () => {
   expect(codeOf(signal)).toBe('open')
 })
 
-it('it ends when the token does, however long that is', async () => {
+it('a stream ends when its token expires, even after days', async () => {
   const { clock, watch } = start()
   const days = 3 * 86_400_000
   const ending = watch(clock.nowMicros() + days * 1000)
@@ -83,7 +83,7 @@ it('it ends when the token does, however long that is', async () => {
   expect(codeOf(endless)).toBe('open')
 })
 
-it('the watch ends with the stream', async () => {
+it('the rights are no longer watched after the stream has ended', async () => {
   const { clock, until, watch, change } = start()
   const signal = watch(clock.nowMicros() + 1_000_000)
   until.abort(new Error('the client left'))

@@ -210,7 +210,7 @@ const comparable = (updates: unknown[]) =>
   })
 
 describe(`a log of ${end} entries from seed ${seed}`, () => {
-  it('a stream equals the plain projection for any filter', {
+  it('a stream equals the reference projection for any filter', {
     tags: ['many-cases'],
   }, async ({ read }) => {
     await fc.assert(
@@ -222,7 +222,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     )
   })
 
-  it('any cut of the range, in either direction, gives the same union', {
+  it('parts of a range, in either direction, add up to the whole', {
     tags: ['many-cases'],
   }, async ({ read }) => {
     await fc.assert(
@@ -308,7 +308,7 @@ it('an open stream has every update once, for any number of portions', async ({ 
       if (last === undefined || updates.length === 3) return portion
       return { ...portion, updates: updates.slice(0, 3), rest: { ...range, after: last.offset } }
     },
-    // It has caught up.
+    // The stream has caught up.
     async waitForEntry() {
       stopping.abort()
     },
@@ -329,9 +329,9 @@ it('an open stream has every update once, for any number of portions', async ({ 
   expect(comparable(found.map(delivered))).toEqual(comparable(expected(EVERYTHING)))
 })
 
-it('a stream overtaken by pruning fails like one that begins too early', async ({ deps }) => {
+it('a stream that pruning overtakes fails like one that begins too early', async ({ deps }) => {
   await using own = await startHistory(scenario)
-  // What was pruned when the request was checked is that of the other history: nothing.
+  // The check of the request reads the pruned offset of the other history, which has none.
   const ownDeps = { ...deps, feed: createUpdateFeed(own.replica) }
   const request = {
     beginExclusive: 0,

@@ -55,7 +55,7 @@ function offer(scenario: Scenario, from: Actor, to: Actor): string {
 }
 
 describe('activities (D-24, D-25)', () => {
-  it('a tap is one row with every member there, the unused ones null', () => {
+  it('a tap is one row with every member, the unused ones null', () => {
     const scenario = new Scenario()
     const alice = scenario.actor('alice')
     scenario.tap(alice, '200')
@@ -105,7 +105,7 @@ describe('activities (D-24, D-25)', () => {
     expect(newest(scenario)[0]?.transfer?.transfer_kind).toBeNull()
   })
 
-  it('the rows of a party add up to what it holds', () => {
+  it('the rows of a party add up to its balance', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
     const { dso, names, synchronizerId } = scenario.network.genesis
@@ -144,7 +144,7 @@ describe('activities (D-24, D-25)', () => {
     }
   })
 
-  it('a refund is no row: the coin never left', () => {
+  it('a refund gives no row: the coin never changed its owner', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
     scenario.tap(alice, '200')
@@ -157,7 +157,7 @@ describe('activities (D-24, D-25)', () => {
     expect(newest(scenario)).toEqual([])
   })
 
-  it('a transfer names the sender, what went in, what came back and who received', () => {
+  it('a transfer names its sender, its input and change, and its receivers', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice', 'home'), scenario.actor('bob', 'home')]
     scenario.tap(alice, '10')
@@ -238,7 +238,7 @@ describe('activities (D-24, D-25)', () => {
     ])
   })
 
-  it('a row belongs to the history of its parties, also if it names none of them', () => {
+  it('a row belongs to the histories of all of its parties, even if it does not name them', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
     const { dso, synchronizerId } = scenario.network.genesis
@@ -276,7 +276,7 @@ describe('activities (D-24, D-25)', () => {
     expect(new Set(rows.map((row) => row.event_id)).size).toBe(4)
   })
 
-  it('what was rejected or ignored is no activity', () => {
+  it('rejected and ignored entries are no activities', () => {
     const scenario = new Scenario()
     const result = scenario.ledger.append(new Uint8Array([1, 2, 3])).result
     expect(newest(scenario, result)).toEqual([])

@@ -71,10 +71,10 @@ it('no party creates coin for itself under the real operator', () => {
   expectRefused(story, () => outcomeOf(story.submit(mallory, create)), 'PERMISSION_DENIED')
 })
 
-it('no party makes steps of a subscription with itself, which super-validators would try to resolve', () => {
+it('no party creates contracts of a subscription with itself as the receiver', () => {
   const { story, mallory } = begin()
   const { party } = mallory
-  // Any contract that it may name.
+  // Any contract id serves as a reference.
   const id = story.the(ansRules)
   const data = { sender: party, receiver: party, provider: party, description: '' }
   const payload = {
@@ -299,7 +299,7 @@ it('a disclosed contract that is archived is not found', () => {
   expect(outcomeOf(result)).toBe('CONTRACT_NOT_FOUND')
 })
 
-it('a party reads through readAs what another party of its participant sees', () => {
+it('with readAs a party sees the contracts of another party of its participant', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const clerk = story.actor('clerk', 'shared')
@@ -315,7 +315,7 @@ it('a party reads through readAs what another party of its participant sees', ()
   )
 })
 
-it('super-validators’ choices are theirs alone', () => {
+it('only super-validators exercise the choices of super-validators', () => {
   const { story, alice, mallory } = begin()
   story.tap(alice, '400')
   const { payment } = story.pay(alice, NAME)
@@ -353,7 +353,7 @@ it('a super-validator cannot confirm in the name of another', () => {
   expect(outcomeOf(story.submit(first, forged))).toBe('PERMISSION_DENIED')
 })
 
-it('steps that carry the operator’s authority cannot be taken directly, even by the owner or an SV', () => {
+it('choices with the operator’s authority cannot be exercised directly, even by an SV', () => {
   const { story, alice } = begin()
   story.tap(alice, '400')
   const { context, payment } = story.pay(alice, NAME)
@@ -401,7 +401,7 @@ it('steps that carry the operator’s authority cannot be taken directly, even b
       expectRefused(story, () => outcomeOf(story.submit(actor, command)), 'PERMISSION_DENIED')
 })
 
-it('what belongs to another is refused: accept, reject, cancel, refund, expire', () => {
+it('choices on contracts of another party are refused', () => {
   const { story, alice, mallory } = begin()
   story.tap(alice, '400')
   story.tap(mallory, '400')

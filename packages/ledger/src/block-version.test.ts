@@ -17,7 +17,7 @@ const FIRST: Era = { since: START, rules: { protocolVersion: 3, nextVersion: nul
 const minutes = (most: number) =>
   fc.integer({ min: 0, max: most * 4 }).map((quarters) => quarters * 15_000_000)
 
-/** What stood when, where q members voted so, as far as the ledger lets them. */
+/** The rules over time, after votes of q members that the ledger permits. */
 const histories = fc
   .array(
     fc.record({
@@ -41,15 +41,15 @@ const histories = fc
     return eras
   })
 
-/** Those that stand at a replica with its newest entry at this time. */
+/** The rules of a replica whose newest entry has this time. */
 const rulesAt = (eras: readonly Era[], head: number): Versions =>
   (eras.findLast(({ since }) => since <= head) ?? FIRST).rules
 
-it('members whose replicas are up to the delay behind judge each block by the same version', () => {
+it('members with replicas that lag by up to the delay use the same block version', () => {
   fc.assert(
     fc.property(histories, minutes(300), minutes(10), (eras, at, lag) => {
       const tip = START + at
-      // What governed entries then.
+      // The version of entries at that time.
       const expected = protocolVersionAt(rulesAt(eras, tip - DELAY), tip - DELAY)
       expect(blockVersionAt(rulesAt(eras, tip - lag), tip)).toBe(expected)
     }),
@@ -57,12 +57,12 @@ it('members whose replicas are up to the delay behind judge each block by the sa
   )
 })
 
-it('no version begins before it was voted for, and none takes the place of one that is too new', () => {
+it('no version begins before its vote, or replaces one that began too recently', () => {
   const voted = versionsAfter(FIRST.rules, { version: 4, notBefore: 1 }, START)
   expect(voted).toEqual({ protocolVersion: 3, nextVersion: { version: 4, notBefore: START } })
   expect(versionRefusal(voted, 5, START + DELAY - 1)).toContain('too new')
   expect(versionRefusal(voted, 5, START + DELAY)).toBeNull()
-  // What is not in force yet may be replaced, or taken back.
+  // A version that is not in force yet may be replaced or cancelled.
   const coming = versionsAfter(FIRST.rules, { version: 4, notBefore: START + DELAY }, START)
   expect(versionRefusal(coming, 5, START + 1)).toBeNull()
   expect(versionsAfter(coming, { version: 3, notBefore: null }, START + 1)).toEqual(FIRST.rules)

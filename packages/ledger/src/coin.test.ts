@@ -55,7 +55,7 @@ it('tap creates coin on a devnet, positive amounts only', () => {
   }
 })
 
-it('no tap gives more than a bound that keeps every sum of coin a decimal', () => {
+it('a tap is limited so that every sum of coin fits a decimal', () => {
   const { story, alice } = begin()
   story.tap(alice, '1000000000000')
   for (const text of ['1000000000000.0000000001', '9999999999999999999999999999']) {
@@ -65,7 +65,7 @@ it('no tap gives more than a bound that keeps every sum of coin a decimal', () =
   }
 })
 
-it('tap does not exist elsewhere', () => {
+it('tap is refused on networks other than devnets', () => {
   const { story, alice } = begin({ devnet: false })
   const tap = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 1n })
   expect(outcomeOf(story.submit(alice, tap))).toBe('DEVNET_ONLY')
@@ -94,7 +94,7 @@ it('an exact transfer leaves no change', () => {
   expect(result['senderChange']).toEqual([])
 })
 
-it('a direct transfer needs the receiver’s authority', () => {
+it('a direct transfer needs the authority of the receiver', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const bob = story.actor('bob', 'shared')
@@ -188,7 +188,7 @@ it('a lock has at most 16 holders', () => {
   expect(outcomeOf(lockFor(16))).toBe('accepted')
 })
 
-it('the lock of a payment is not the owner’s to release, even when it has ended', () => {
+it('the owner cannot release the lock of a payment, even when it has ended', () => {
   const { story, alice } = begin()
   story.tap(alice, '200')
   story.pay(alice, `alice${NAME_SUFFIX}`)
@@ -285,7 +285,7 @@ it('a party has at most 16 open requests and 16 payments in flight, renewals inc
   const idle = story.ledger.all(subscriptionIdleState)[0]?.contractId as ContractId
   story.do(alice, makePaymentCommand({ idle, inputs: story.coins(alice) }))
   expect(() => story.pay(alice, `one-more${NAME_SUFFIX}`)).toThrow(/LIMIT_EXCEEDED/)
-  // The request of that last try is open: fifteen more may follow.
+  // The request of the last attempt is open, so fifteen more are permitted.
   for (let count = 0; count < 15; count++) story.request(alice, `m${count}${NAME_SUFFIX}`)
   expect(() => story.request(alice, `too-many${NAME_SUFFIX}`)).toThrow(/OPEN_REQUEST_LIMIT/)
 })

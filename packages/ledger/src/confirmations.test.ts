@@ -60,7 +60,7 @@ it('confirmations of payments that never existed, or are something else, are ref
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-it('two payers, one name, votes mixed by a super-validator that confirms both: one wins, one is refunded', () => {
+it('of two payments of a name one is collected and one refunded, if an SV confirms both', () => {
   const { story, alice, payment } = paid()
   const bob = story.actor('bob')
   story.tap(bob, '200')
@@ -112,7 +112,7 @@ function confirmConfig(story: Scenario, index: number, wanted = config, current?
   )
 }
 
-it('a new config takes a quorum that wants the same; requests made before keep their terms', () => {
+it('a config needs a quorum of equal votes; earlier requests keep their terms', () => {
   const story = new Scenario()
   const alice = story.actor('alice')
   story.request(alice, NAME)
@@ -130,7 +130,7 @@ it('a new config takes a quorum that wants the same; requests made before keep t
   expect(outcomeOf(confirmConfig(story, 3, config, before))).toBe('CONTRACT_NOT_FOUND')
 })
 
-it('one super-validator holds at most one vote for a config', () => {
+it('a super-validator has at most one vote for a config', () => {
   const story = new Scenario()
   for (let fee = 1; fee <= 5; fee++)
     confirmConfig(story, 0, { ...config, entryFee: amountOf(String(fee)) })
@@ -166,13 +166,13 @@ it('an address record is stored with its signature, the higher sequence wins', (
 it('a super-validator changes its address every ten seconds at most, to the microsecond', () => {
   const story = new Scenario()
   expect(outcomeOf(setUrl(story, { sequence: 1 }))).toBe('accepted')
-  // Each entry comes 1 µs after the one before.
+  // Each entry has a record time 1 µs after the one before.
   story.ledger.advance(ADDRESS_INTERVAL_MICROS - 2)
   const again = () => outcomeOf(setUrl(story, { sequence: 2 }))
   expect([again(), again()]).toEqual(['CHOICE_REFUSED', 'accepted'])
 })
 
-it('a change of address replaces nothing that a confirmation names', () => {
+it('a change of address does not invalidate pending confirmations', () => {
   const story = new Scenario()
   const alice = story.actor('alice')
   story.tap(alice, '200')

@@ -30,7 +30,7 @@ const reasonOf = (bytes: Uint8Array) => {
   return decoded.kind === 'ignored' ? decoded.reason : decoded.kind
 }
 
-it('an entry decodes to what was signed, and is known by the hash of its bytes', () => {
+it('an entry decodes to the signed submission, and its hash is that of its bytes', () => {
   const bytes = encodeEntry(submission, keyPair)
   expect(decodeEntry(bytes, GENESIS)).toEqual({
     kind: 'submission',
@@ -39,7 +39,7 @@ it('an entry decodes to what was signed, and is known by the hash of its bytes',
   })
 })
 
-it('no bytes are a checkpoint', () => {
+it('an entry without bytes is a checkpoint', () => {
   expect(decodeEntry(new Uint8Array(), GENESIS)).toEqual({ kind: 'checkpoint' })
 })
 
@@ -97,7 +97,7 @@ it.each([
   expect(reasonOf(entryAround(utf8(body)))).toBe('malformed')
 })
 
-it('32 levels are allowed', () => {
+it('a body with 32 levels of nesting is accepted', () => {
   const commands = [{ kind: 'create', template: 't', argument: deep(29) }]
   expect(reasonOf(entryAround(utf8(json({ ...submission, commands }))))).toBe('submission')
 })
@@ -117,7 +117,7 @@ it('an entry has at most 256 KiB, for writer and reader', () => {
   expect(() => encodeEntry({ ...submission, commands }, keyPair)).toThrow(RangeError)
 })
 
-it('encoding refuses what no replica would accept', () => {
+it('encoding refuses submissions that no replica would accept', () => {
   expect(() => encodeEntry({ ...submission, userId: 'ä' }, keyPair)).toThrow(RangeError)
   expect(() => encodeEntry(submission, testKeyPair('bob'))).toThrow(RangeError)
 })

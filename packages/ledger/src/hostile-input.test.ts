@@ -97,7 +97,7 @@ class Draw {
   }
 }
 
-/** What values are made of. */
+/** Parties and contract ids that generated values contain. */
 type World = {
   readonly dso: string
   readonly self: string
@@ -106,7 +106,7 @@ type World = {
   readonly ids: readonly string[]
 }
 
-/** A value of the type that a descriptor tells, but for one in forty. */
+/** A value of the described type, except for one in forty. */
 function madeOf(draw: Draw, type: Json, world: World, field = ''): DamlValue {
   if (draw.oneIn(40)) return draw.of(HOSTILE)
   if (type === 'Party')
@@ -178,7 +178,7 @@ function worldOf(story: Scenario, actors: readonly (readonly Actor[])[], self: s
   return { dso, self, parties, idsByEntity, ids: contracts.map(({ contractId }) => contractId) }
 }
 
-it('whatever a participant signs ends in a result, and nothing comes of it that the operator did not sign', () => {
+it('any signed bytes give a result, and create no contract that the operator did not sign', () => {
   fc.assert(
     fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
       const draw = new Draw(numbers)
@@ -206,7 +206,7 @@ it('whatever a participant signs ends in a result, and nothing comes of it that 
           for (const { at } of dueOf(contract)) expect(Number.isSafeInteger(at)).toBe(true)
         }
       }
-      // The rules outlive everything.
+      // The rules always exist.
       story.the(coinRules)
     }),
     { numRuns: RUNS },

@@ -46,7 +46,7 @@ const value = {
   last: null,
 }
 
-it('members come as declared, without trailing None, and times without trailing zeros (§L4.3)', () => {
+it('members have declared order, without trailing None; times no trailing zeros (§L4.3)', () => {
   const shown = toLfJson(outer.descriptor, outer.encode(value))
   expect(JSON.stringify(shown)).toBe(
     JSON.stringify({

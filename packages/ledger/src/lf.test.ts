@@ -97,7 +97,7 @@ it('contract ids inside a value are collected', () => {
   expect(ids).toEqual([CID, CID])
 })
 
-it('what encodes or packs decodes to the same, and encodes again to the same, canonically', () => {
+it('encoded and packed values decode to the same value, and encode canonically', () => {
   const type = record('All', {
     amount: decimal,
     owner: party,

@@ -56,7 +56,7 @@ const NOTHING = `00${'ee'.repeat(32)}`
 const USERS = ['ann', 'ben', 'cat']
 const NAMES = ['red', 'blue'].map((label) => label + NAME_SUFFIX)
 
-/** Numbers that steps turn into what they act on. */
+/** Numbers from which a step chooses actors, contracts and times. */
 type Step = {
   readonly kind: string
   readonly who: number
@@ -64,7 +64,7 @@ type Step = {
   readonly wait: number
 }
 
-/** Kinds with their weights, and the stage of a registration that they usually are for. */
+/** Kinds of steps with their weights, and the stage of registration that they usually need. */
 const STEPS: Readonly<Record<string, { weight: number; stage?: Registration['stage'] }>> = {
   tap: { weight: 4 },
   merge: { weight: 1 },
@@ -105,7 +105,7 @@ const steps = fc.array(
     wait: fc.oneof(
       { weight: 20, arbitrary: fc.nat(SECOND) },
       { weight: 2, arbitrary: fc.nat(35 * SECOND) },
-      // Boundaries: exactly a tick, a window, a lifetime later.
+      // Boundaries: the ends of a tick, a window and a lifetime.
       { weight: 2, arbitrary: fc.constantFrom(10, 30, 40, 60, 100).map((s) => s * SECOND - 1) },
     ),
   }),
@@ -203,7 +203,7 @@ class Pair {
 
     switch (kind) {
       case 'tap': {
-        // At times the largest tap there is, or the next amount.
+        // Sometimes the largest permitted tap, or the next higher amount.
         const tapped = which === 5 ? amountOf('1000000000000') + BigInt(who % 2) : amount
         return this.#expect(
           user,
@@ -371,7 +371,7 @@ class Pair {
     }
   }
 
-  /** Mostly one for which the step makes sense, else any. */
+  /** Mostly a registration at the stage that the step needs, else any. */
   #registrationFor(kind: string, who: number, which: number): Registration | undefined {
     const { registrations } = this.model
     const stage = kind === 'confirm' ? 'paid' : STEPS[kind]?.stage
@@ -381,7 +381,7 @@ class Pair {
       : fitting.at(-1 - (which % fitting.length))
   }
 
-  /** Submits; the ledger must take the step exactly when the model does. */
+  /** Submits; the ledger must accept the step exactly if the model does. */
   #expect(
     actor: Actor,
     command: Command,
@@ -494,13 +494,13 @@ function compare(parameters: fc.Parameters<[Step[]]>): ReadonlyMap<string, numbe
   return taken
 }
 
-it('commands in any order at any time do to balances, names and subscriptions what the plain model says', {
+it('any commands change balances, names and subscriptions as in the model', {
   tags: ['many-cases'],
 }, () => {
   compare({ numRuns: IS_LONG ? 200 : 8, interruptAfterTimeLimit: LIMIT_MS })
 })
 
-it('sequences get somewhere: in these, steps of every kind take place', {
+it('generated sequences contain accepted steps of every kind', {
   tags: ['many-cases'],
 }, () => {
   const taken = compare({ numRuns: 25, seed: 12 })

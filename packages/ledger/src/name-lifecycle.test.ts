@@ -37,7 +37,7 @@ import { type Actor, amountOf, outcomeOf, Scenario } from './testing/index.ts'
 const NAME = `alice${NAME_SUFFIX}`
 const LOCK_MICROS = 3 * 600_000_000
 
-/** What exists of the name service, by template. */
+/** Which contracts of the name service exist, by template. */
 function contractsOf(story: Scenario): string[] {
   const counted = [
     ansEntryContext,
@@ -116,7 +116,7 @@ row('– | create | REQUESTED', () => {
     expect(contractsOf(story)).toHaveLength(4)
   })
 
-  it('asks for one USD per lifetime, in the words of the rules', () => {
+  it('asks for one USD per lifetime, with the description from the rules', () => {
     const { story, alice } = begin()
     story.request(alice, NAME)
     const [request] = story.ledger.all(subscriptionRequest)
@@ -138,7 +138,7 @@ row('– | create | REQUESTED', () => {
     [`a.b${NAME_SUFFIX}`, '', '', 'INVALID_NAME'],
     [NAME, 'ftp://x', '', 'INVALID_URL'],
     [NAME, '', 'x'.repeat(141), 'INVALID_DESCRIPTION'],
-  ])('is refused by the ledger, too, with %j %j: %s', (name, url, description, code) => {
+  ])('is also refused by the ledger with %j %j: %s', (name, url, description, code) => {
     const { story, alice } = begin()
     const result = story.submit(
       alice,
@@ -552,14 +552,14 @@ it('upstream timeline: day 60 pays, day 150 pays, day 271 pays and is refunded',
   expect(story.balance(alice)).toEqual({ unlocked: amountOf('200'), locked: 0n })
 })
 
-it('a taken name is refused at the request already', () => {
+it('a request for a taken name is refused', () => {
   const { story, alice } = begin()
   story.register(alice, NAME)
   const bob = story.actor('bob')
   expect(() => story.request(bob, NAME)).toThrow(/NAME_TAKEN/)
 })
 
-it('dso.ns and the entries of super-validators are no contracts: nothing expires or renews them', () => {
+it('dso.ns and the entries of super-validators are no contracts', () => {
   const { story } = begin()
   expect(story.ledger.all(ansEntry)).toEqual([])
   for (const name of ['dso.ns', 'sv-1.sv.ns']) {

@@ -31,7 +31,7 @@ function begin() {
   return { story, alice, by: { dsoRules: story.the(dsoRules), sv: sv.party }, sv }
 }
 
-/** What the newest entry was. */
+/** The newest entry with its result. */
 function newest({ network, ledger }: Scenario) {
   const { synchronizerId } = network.genesis
   const result = ledger.results().at(-1) as EntryResult
@@ -58,7 +58,7 @@ function payRenewal(story: Scenario, alice: Actor): ContractId {
 }
 
 describe('the owner of returned coin gets a notice', () => {
-  it('when another party got the name, in full, without an activity', () => {
+  it('when another party got the name, without an activity', () => {
     const { story, alice } = begin()
     const bob = story.actor('bob')
     story.register(bob, NAME.replace('alice', 'bob'))
@@ -88,7 +88,7 @@ describe('the owner of returned coin gets a notice', () => {
     expect(told(story)).toEqual(back('SubscriptionInitialPayment_Expire'))
   })
 
-  it('when the lock of a renewal ended, and for what expired afterwards', () => {
+  it('when the lock of a renewal ended, and when the subscription expired', () => {
     const { story, alice, by, sv } = begin()
     story.register(alice, NAME)
     story.ledger.advance(91 * DAY_MICROS)
@@ -109,7 +109,7 @@ describe('the owner of returned coin gets a notice', () => {
     ])
   })
 
-  it('when a lock of its own ended, or those who hold it let it go', () => {
+  it('when a lock of its own ended, or its holders unlocked it', () => {
     const { story, alice } = begin()
     const lock = (holder: Actor) => {
       const expiresAt = story.ledger.head().recordTime + DAY_MICROS
@@ -159,7 +159,7 @@ describe('the owner of returned coin gets a notice', () => {
   })
 })
 
-it('rows of activities say what the transfer was for', () => {
+it('rows of activities name the choice that made the transfer', () => {
   const { story, alice, by, sv } = begin()
   const steps = () => activityRowsOf(newest(story)).map(({ step }) => step)
   expect(steps()).toEqual(['CoinRules_DevNet_Tap'])

@@ -35,7 +35,7 @@ const inForce = (story: Scenario) => {
   return { protocolVersion, nextVersion }
 }
 
-/** What an entry with this record time would be, as the next one. */
+/** The kind of result of a next entry with this record time. */
 function kindAt(story: Scenario, recordTime: number, bytes: Uint8Array): string {
   const { genesis, genesisHash } = story.network
   const entry = { offset: story.ledger.head().offset + 1, recordTime }
@@ -78,11 +78,11 @@ it('a version voted for a later time is in force from the first entry at that re
   expect(inForce(story).nextVersion).toEqual({ version: NEXT, notBefore })
   expect(kindAt(story, notBefore - 1, new Uint8Array())).toBe('done')
   expect(kindAt(story, notBefore, new Uint8Array())).toBe('unknown version')
-  // Until then the old rules apply.
+  // Until that time the old rules apply.
   story.register(story.actor('alice'), 'alice.unverified.ns')
 })
 
-it('votes for different versions, or different times, do not add up; the last of each counts', () => {
+it('votes for different versions or times do not add up; only the last of a member counts', () => {
   const story = new Scenario()
   vote(story, 0, { version: NEXT + 1 })
   vote(story, 1, { notBefore: 1 })
@@ -94,7 +94,7 @@ it('votes for different versions, or different times, do not add up; the last of
   expect(inForce(story).nextVersion).toMatchObject({ version: NEXT })
 })
 
-it('what is to come is taken back by voting for what holds; older votes are void then', () => {
+it('votes for the current version cancel the next one, and invalidate older votes', () => {
   const story = new Scenario()
   const notBefore = story.ledger.head().recordTime + 60_000_000
   const before = story.the(dsoRules)
@@ -105,7 +105,7 @@ it('what is to come is taken back by voting for what holds; older votes are void
   expect(kindAt(story, notBefore, new Uint8Array())).toBe('done')
 })
 
-it('a version that held before is not voted for', () => {
+it('votes for an earlier version are refused', () => {
   const story = new Scenario()
   expect(outcomeOf(vote(story, 0, { version: CURRENT - 1 }))).toBe('INVALID_ARGUMENT')
   expect(story.ledger.all(confirmation)).toEqual([])

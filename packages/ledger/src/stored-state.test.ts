@@ -34,7 +34,7 @@ function codecOf({ network }: Scenario) {
   return createContractCodec({ genesisHash: network.genesisHash, dso: network.genesis.dso })
 }
 
-it('the stored form of a contract gives back the contract, and the same bytes again', () => {
+it('the stored form of a contract decodes to the contract, and encodes to the same bytes', () => {
   const story = busyStory()
   const codec = codecOf(story)
   for (const contract of story.ledger.contracts()) {
@@ -68,7 +68,7 @@ it('the operator signs every template, so that no party creates a contract alone
     expect(contract.signatories, contract.templateId).toContain(story.network.genesis.dso)
 })
 
-it('contracts are filed by stakeholder and by what they are looked up by', () => {
+it('contracts are indexed by stakeholder and by their lookup keys', () => {
   const story = new Scenario()
   const alice = story.actor('alice')
   story.register(alice, `a${NAME_SUFFIX}`)
@@ -89,7 +89,7 @@ it('contracts are filed by stakeholder and by what they are looked up by', () =>
   })
 })
 
-it('work falls due at the times that the choices accept', () => {
+it('jobs are due at the times from which on the choices accept', () => {
   const story = busyStory()
   const [entry] = story.ledger.all(ansEntry)
   if (entry === undefined) throw new Error('an entry')
@@ -105,7 +105,7 @@ it('work falls due at the times that the choices accept', () => {
   ])
 })
 
-it('package ids follow from the definitions; a change of one is deliberate', () => {
+it('there are 17 templates in 4 packages, with hashes as package ids', () => {
   expect(templates).toHaveLength(17)
   expect(new Set(packages.map(({ id }) => id)).size).toBe(4)
   for (const { id } of packages) expect(id).toMatch(/^[0-9a-f]{64}$/)
@@ -133,7 +133,7 @@ it('the history hash depends on time, bytes and every entry before', () => {
   expect(historyOf(() => 0)).toBe(story.ledger.head().historyHash)
 })
 
-it('a working state that is loaded late shows what was applied before', () => {
+it('cells that are loaded late contain earlier changes of the working state', () => {
   const { genesis, genesisHash } = new Scenario().network
   const delta = genesisDelta(genesis, genesisHash)
   const [rules, names, ...others] = delta.created
@@ -165,7 +165,7 @@ it('a result is hashed as its canonical JSON', () => {
     expect(fromUtf8(encodeResult(result))).toBe(canonicalJson(result as unknown as Json))
 })
 
-it('what interpretation keeps of a payload is what its stored form decodes to', () => {
+it('the payload of a contract equals what its stored form decodes to', () => {
   const { genesis, genesisHash } = new Scenario().network
   for (const contract of genesisDelta(genesis, genesisHash).created) {
     const template = templateOf(contract)

@@ -26,7 +26,7 @@ function begin(options?: ConstructorParameters<typeof Scenario>[0]) {
   return { story, alice, tap, coins }
 }
 
-it('the same bytes count once, however often they are appended', () => {
+it('the same bytes take effect once, however often they are appended', () => {
   const { story, alice, tap, coins } = begin()
   const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
   const outcomes = [1, 2, 3].map(() => outcomeOf(story.ledger.append(bytes).result))
@@ -34,7 +34,7 @@ it('the same bytes count once, however often they are appended', () => {
   expect(coins()).toBe(1)
 })
 
-it('rejected bytes are seen as well', () => {
+it('rejected bytes are ignored when they are appended again', () => {
   const { story, alice } = begin()
   const refused = tapCommand({
     coinRules: story.the(coinRules),
@@ -50,7 +50,7 @@ it('rejected bytes are seen as well', () => {
   expect(outcomeOf(story.ledger.append(bytes).result)).toBe('ignored: seen before')
 })
 
-it('an entry counts until notAfter, which lies at most ten minutes ahead', () => {
+it('an entry is accepted until notAfter, which lies at most ten minutes ahead', () => {
   const { story, alice, tap } = begin()
   const submitAt = (notAfter: number) =>
     outcomeOf(story.submit(alice, tap, { notAfter: story.ledger.head().recordTime + 1 + notAfter }))
@@ -60,7 +60,7 @@ it('an entry counts until notAfter, which lies at most ten minutes ahead', () =>
   expect(submitAt(600_000_001)).toBe('ignored: not after')
 })
 
-it('a change id blocks for its period, by record time, to the microsecond', () => {
+it('a change id is blocked for its deduplication period of record time, in µs', () => {
   const { story, alice, tap } = begin()
   const submit = (micros: number) =>
     outcomeOf(
@@ -74,12 +74,12 @@ it('a change id blocks for its period, by record time, to the microsecond', () =
   expect(submit(1)).toBe('accepted')
   story.ledger.advance(1000)
   expect(submit(1001)).toBe('DUPLICATE_COMMAND')
-  // A refusal is no acceptance: what blocks is still the second acceptance, 1002 µs ago.
+  // Refusals do not block: the second acceptance, 1002 µs ago, still does.
   expect(submit(1002)).toBe('DUPLICATE_COMMAND')
   expect(submit(1002)).toBe('accepted')
 })
 
-it('a change id blocks for what was accepted after an offset', () => {
+it('a change id is blocked if it was accepted after the deduplication offset', () => {
   const { story, alice, tap } = begin()
   const submit = (offset: number) =>
     outcomeOf(
@@ -94,7 +94,7 @@ it('a change id blocks for what was accepted after an offset', () => {
   expect(submit(accepted)).toBe('accepted')
 })
 
-it('user, set of actAs, command id and participant make the change; the rest does not', () => {
+it('a change id consists of user, set of actAs, command id and participant only', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const clerk = story.actor('clerk', 'shared')
@@ -148,7 +148,7 @@ it('a period beyond the genesis maximum is refused, and records beyond it are fo
   expect(submit({ deduplication: { kind: 'offset', offset: 0 } })).toBe('accepted')
 })
 
-it('a transaction acts wholly or not at all', () => {
+it('a transaction is atomic: if one command fails, none takes effect', () => {
   const { story, alice, tap, coins } = begin()
   const bad = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 0n })
   expect(outcomeOf(story.submit(alice, [tap, tap, bad]))).toBe('INVALID_ARGUMENT')
@@ -162,7 +162,7 @@ it('a submission has at most 100 commands', () => {
   expect(coins()).toBe(100)
 })
 
-/** What interpretation asks for, until it is done or asks for a contract. */
+/** The cells that interpretation requests before it ends or requests a contract. */
 function cellsAskedFor(story: Scenario, bytes: Uint8Array): { kinds: string[]; result: string } {
   const { genesis, genesisHash } = story.network
   const view = new WorkingState()
@@ -232,10 +232,10 @@ it('a submission names at most 200 contracts, and more are refused before one is
   expect(outcomeOf(story.ledger.append(sign(200)).result)).toBe('CONTRACT_NOT_FOUND')
 })
 
-it('parties that are not there are refused before a contract is loaded', () => {
+it('unknown parties are refused before a contract is loaded', () => {
   const { story, alice, tap } = begin()
   const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
-  // On a ledger without the party.
+  // The ledger does not have the party.
   expect(cellsAskedFor(story, bytes)).toEqual({
     kinds: ['seen', 'change', 'party', 'index', 'index', 'index'],
     result: 'PERMISSION_DENIED',
@@ -274,7 +274,7 @@ it('the context of a lock is bounded: a later entry that names the coin costs ev
 
 it('a transfer has at most 100 outputs, a transaction at most 1000 events', () => {
   const { story, alice } = begin()
-  // Each is one exercise, one archived input, and its outputs.
+  // Each command has one exercise event, one archived input, and its outputs.
   const split = (input: string, outputCount: number): Command =>
     transferCommand({
       coinRules: story.the(coinRules),
@@ -293,7 +293,7 @@ it('a transfer has at most 100 outputs, a transaction at most 1000 events', () =
   expect(result.kind === 'accepted' && result.update.events.length).toBe(1000)
 })
 
-it('one entry needs few round trips, though several commands miss cells', () => {
+it('an entry needs few reads of the state, even if several commands lack cells', () => {
   const { story, alice } = begin()
   const request = (name: string) =>
     requestEntryCommand({

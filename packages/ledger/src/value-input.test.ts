@@ -114,7 +114,7 @@ describe('values of commands', () => {
     [[], 'INVALID_ARGUMENT a CoinRules_DevNet_Tap is a JSON object'],
     [null, 'INVALID_ARGUMENT a CoinRules_DevNet_Tap is a JSON object'],
     ['{}', 'INVALID_ARGUMENT a CoinRules_DevNet_Tap is a JSON object'],
-  ])('a record %j: %s', (given, want) => {
+  ])('the record %j is read as %s', (given, want) => {
     expect(codeOf(() => readValueInput(tap, given))).toBe(want)
   })
 
@@ -167,7 +167,7 @@ describe('values of commands', () => {
       ).toMatch(/^INVALID_ARGUMENT round\.number/)
   })
 
-  it('what is read decodes, and any JSON is read or refused', () => {
+  it('any JSON is either refused or read as a value that decodes', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 4 }),

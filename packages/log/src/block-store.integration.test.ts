@@ -74,7 +74,7 @@ describe('the blocks of a member', () => {
   it('are not appended to a log that ends elsewhere', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 2)
-    // The other process knows a block less; the lost end of a log looks so, too.
+    // The other process has one block less, as after the loss of the end of the log.
     await expect(one.store.append(...block(2, 'other'))).rejects.toThrow(LogFencedError)
     await expect(one.store.append(...block(4))).rejects.toThrow('not end at 3')
   })
@@ -119,12 +119,12 @@ describe('the blocks of a member', () => {
     await expect(one.store.newest()).rejects.toThrow('no seal')
   })
 
-  it('are found by offset, and by the app hash at an offset: the newest block that is not a checkpoint', async ({
+  it('are found by offset; `agreedAt` finds the last one with entries', async ({
     redis,
   }) => {
     using one = setUp(redis)
     expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])
-    // Of two entries each; the 4th, 8th, … block, and the three after it, agree on the former.
+    // Blocks of two entries; the three blocks after the 4th, 8th, … keep its app hash.
     let agreed = appHash
     for (let height = 1; height <= 70; height++) {
       const firstOffset = 2 * height - 1
@@ -159,7 +159,7 @@ describe('the blocks of a member', () => {
     expect(await heightsAt(104)).toEqual([52, 52])
   })
 
-  it('are all replaced by the block with which the log begins', async ({ redis }) => {
+  it('are all replaced by the block of a sync anchor', async ({ redis }) => {
     using one = setUp(redis)
     await fill(one.store, 3)
     const [{ bytes }, seal] = block(40)

@@ -10,7 +10,7 @@ const NEW = { ...OLD, version: OLD.version + 1, contractsNamedMax: 2 }
 const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
 const PARTY = `alice::1220${'00'.repeat(32)}`
-/** Inputs of one transfer (`limits.ts` of the ledger). */
+/** The highest number of inputs of one transfer (`limits.ts` of the ledger). */
 const INPUTS_MAX = 100
 
 const sign = createEntrySigner(() => ({ genesis: genesisHash, notAfter: 60_000_000 }))
@@ -29,12 +29,12 @@ function entryOf(contractCount: number): Uint8Array {
   return sign({ actAs: [PARTY], commands: transfers })
 }
 
-it('refuses an entry only if no known version allows it, and counts its contracts by each version', () => {
+it('refuses an entry that no known version allows, and counts contracts for each version', () => {
   const checkEntry = createEntryChecker(genesisHash, [OLD, NEW])
   const few = checkEntry(entryOf(2))
   expect(few).toMatchObject({ kind: 'entry', oversize: null })
   const some = checkEntry(entryOf(17))
-  // Newer software accepts entries of the older version until another one is voted for, and charges for them.
+  // Until a new version is in force, newer software accepts entries of the older one.
   expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsUnits: 1 })
   const tooMany = checkEntry(entryOf(OLD.contractsNamedMax + 1))
   expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })

@@ -1,4 +1,4 @@
-/** Peers who show a certificate in place of a token, over real TLS. */
+/** Peers that present a certificate in place of a token, over real TLS. */
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -41,7 +41,7 @@ const it = base
     }
     const shown = { ...(await servers.issue('synchronizer')), clientCaFile }
     const unused = async () => expect.fail('not called')
-    /** Who submitted. */
+    /** The callers that submitted. */
     const submitters: { readonly key: string; readonly isPeer: boolean }[] = []
     const handlers: Handlers<typeof synchronizerRoutes> = {
       livez: async () => ({ body: null }),
@@ -75,7 +75,7 @@ const it = base
       clock,
       clientCaFile,
       submitters,
-      /** Of the certificates of those who connected. */
+      /** Serial numbers of the certificates of the clients that connected. */
       serials,
       cutAll: () => server.server.closeAllConnections(),
       [Symbol.asyncDispose]: () => server.close(),
@@ -124,7 +124,7 @@ it('a client with a certificate of the authority follows and submits as a peer, 
   expect(submitters.map(({ isPeer }) => isPeer)).toEqual([true, false, false])
 })
 
-it('a follower shows the certificate that its files hold by then, and is the same peer', async ({
+it('a follower presents its renewed certificate, and remains the same peer', async ({
   startSynchronizer,
   followers,
   follow,
@@ -142,7 +142,7 @@ it('a follower shows the certificate that its files hold by then, and is the sam
   await follower.read()
   const renewed = await followers.issue('renewed', 'sv-1')
   await copyFile(renewed.certFile, held.certFile)
-  // The key is not there yet.
+  // The key of the renewed certificate is not written yet.
   await follower.submit()
   await copyFile(renewed.keyFile, held.keyFile)
   synchronizer.cutAll()
@@ -157,7 +157,7 @@ it('a follower shows the certificate that its files hold by then, and is the sam
   expect(submitters[0]?.isPeer).toBe(true)
 })
 
-it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no other', async ({
+it('requests tokens only from an issuer that QS_PEER_CA trusts', async ({
   startSynchronizer,
   servers,
 }) => {
@@ -170,7 +170,7 @@ it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no 
   await expect(createFetch(null)(`${synchronizer.url}/livez`)).rejects.toThrow()
 })
 
-it('the authority is looked at again, too', async ({
+it('a replaced client authority file is reloaded', async ({
   startSynchronizer,
   followers,
   others,

@@ -56,7 +56,7 @@ const offsets = (frames: readonly Frame[]) =>
   frames.map(({ offset, group }) => (group === null ? `-${offset}` : offset))
 
 describe('the stream of the log', () => {
-  it('begins with the head of the log, then sends the group that holds the offset, and all after it', async ({
+  it('begins with the head of the log, then sends all groups from the offset on', async ({
     writer,
     feed,
     framesOf,
@@ -97,7 +97,7 @@ describe('the stream of the log', () => {
     const seen: Frame[] = []
     for await (const piece of stream) {
       seen.push(...decoder.add(piece))
-      // The last is the heartbeat of a stream that has nothing to say.
+      // The last frame is the heartbeat of an idle stream.
       if (seen.length >= 12) break
     }
     stop.abort()

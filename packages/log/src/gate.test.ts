@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { createLogGate, judgeEnd } from './gate.ts'
 
 const START = 1_700_000_000_000_000
-/** Of four nodes. */
+/** For a network of four nodes. */
 const four = { confirmationsMin: 2, answersExpected: 3 }
 const judge = (heads: number[], end: number, waitedMs = 0) =>
   judgeEnd({ heads, end, confirmingNodes: four, waitedMs })

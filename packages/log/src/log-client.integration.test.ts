@@ -50,7 +50,7 @@ it('the bytes arrive as they are', async () => {
   expect(received).toEqual([Uint8Array.of(0, 255)])
 })
 
-it('as many wait for one block as a busy validator submits', async () => {
+it('many submissions can wait for one block', async () => {
   const count = 64
   let waitingCount = 0
   let decide = () => {}
@@ -78,7 +78,7 @@ it.each([
   ['CLOCK_OFF', 'CLOCK_OFF', false],
   ['INTERNAL', 'DEPENDENCY_UNAVAILABLE', false],
 ] as const)(
-  'the synchronizer’s %s is %s here, definite: %s',
+  'the error %s of the synchronizer becomes %s, definite: %s',
   async (theirs: ErrorCode, code, definite) => {
     await using running = await start(() => {
       throw new ScanError(theirs, 'no', { retryAfterSeconds: 3 })
@@ -91,7 +91,7 @@ it.each([
   },
 )
 
-it('no server: the outcome is unknown', async () => {
+it('without a server the outcome is unknown', async () => {
   await using client = createLogClient({ url: 'http://127.0.0.1:1' })
   await expect(client.submit(Uint8Array.of(1), signal)).rejects.toMatchObject({
     code: 'DEPENDENCY_UNAVAILABLE',
@@ -146,7 +146,7 @@ describe('the stream of the log', () => {
     await untilTrue('the sender to know', () => left)
   })
 
-  it('that waits for its reader comes in one piece', async () => {
+  it('that waits for its reader arrives in one piece', async () => {
     let isSent = false
     await using running = await startStream(async () => {
       async function* body() {
@@ -165,7 +165,7 @@ describe('the stream of the log', () => {
   })
 
   it.each(['UNAUTHENTICATED', 'OFFSET_PRUNED', 'OVERLOADED', 'DEPENDENCY_UNAVAILABLE'] as const)(
-    'is refused with %s by name',
+    'is refused with the error code %s',
     async (code) => {
       await using running = await startStream(async () => {
         throw new ScanError(code, 'why')
@@ -209,7 +209,7 @@ describe('the stream of the log', () => {
       expect(Buffer.concat(pieces).toString()).toBe('the log')
       const refused = other.open({ from: 1, signal })
       await expect(refused).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
-      // Entries go the same way.
+      // Submissions use the same TLS settings.
       await trusting.submit(new Uint8Array(1), signal)
       const unsent = other.submit(new Uint8Array(1), signal)
       await expect(unsent).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })

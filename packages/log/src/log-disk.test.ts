@@ -4,7 +4,7 @@ import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { it } from 'vitest'
 import { watchLogDisk } from './log-disk.ts'
 
-it('shows a full log while the synchronizer says so, and nothing while it does not answer', async () => {
+it('reports a full log while the synchronizer does, and nothing if it is silent', async () => {
   const metrics = createMetrics()
   const clock = createManualClock()
   let readiness = async (): Promise<ScanError | null> => null

@@ -30,7 +30,7 @@ const resign = (group: SignedGroup, changes: Partial<Parameters<typeof signGroup
   signGroup({ ...group, ...changes }, { genesisHash: genesis.hash, keyPair })
 
 describe('following the log', () => {
-  it('hands on every group that it verified, before its entries', async () => {
+  it('stores every verified group before it yields its entries', async () => {
     const log = createMemoryLog()
     const groups = chainOf(entriesOf(6), [1, 2, 3])
     log.append(...groups)
@@ -43,7 +43,7 @@ describe('following the log', () => {
     expect(seen).toEqual([...groups, 6])
   })
 
-  it('waits, where members order, for a log that lost its end to be as long again', async () => {
+  it('waits, with CometBFT ordering, until a shortened log is as long again', async () => {
     const log = createMemoryLog()
     const entries = entriesOf(5)
     const [first, ...others] = chainOf(entries, [1, 1, 1, 1, 1])
@@ -61,13 +61,13 @@ describe('following the log', () => {
       { from: 3, expected: expectedAt(at(entries, 2)), until: reaches(5) },
     )
     await untilTrue('a stream', () => log.streamCount() > 0)
-    await new Promise((resolve) => setImmediate(resolve)) // What it says of its end is read.
+    await new Promise((resolve) => setImmediate(resolve)) // The reported head is read.
     log.append(...others)
     expect((await reading).map(({ offset }) => offset)).toEqual([4, 5])
     expect([log.streamCount(), problems]).toEqual([1, []])
   })
 
-  it('gives the same entries however they were grouped, read and resumed', async () => {
+  it('yields the same entries, however they are grouped, read and resumed', async () => {
     const cut = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 60 })
     const run = fc.record({
       count: fc.integer({ min: 1, max: 60 }),
@@ -110,7 +110,7 @@ describe('following the log', () => {
     expect(batches).toEqual([20])
   })
 
-  it('gives what is appended while it waits', async () => {
+  it('yields entries that are appended while it waits', async () => {
     const log = createMemoryLog()
     const groups = chainOf(entriesOf(3), [1, 1, 1])
     log.append(at(groups, 0))
@@ -133,9 +133,9 @@ describe('following the log', () => {
     expect(read.map(({ offset }) => offset)).toEqual([1, 2, 3, 4])
   })
 
-  it('loses and doubles nothing, wherever streams are cut, and refuses what was damaged on the way', async () => {
+  it('yields each entry once, wherever streams are cut, and refuses damaged groups', async () => {
     const accident = fc.record({
-      // Of the bytes of a stream.
+      // The position, as a part of the bytes of a stream.
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       isDamage: fc.boolean(),
     })
@@ -147,7 +147,7 @@ describe('following the log', () => {
     })
     await fc.assert(
       fc.asyncProperty(run, async ({ count, sizes, cuts, accidents }) => {
-        // Six damages in a row without anything new are the log's own.
+        // Six damaged groups in a row without progress are damage of the log itself.
         let damages = 0
         const waiting = accidents.filter(({ isDamage }) => !isDamage || damages++ < 5)
         const log = createMemoryLog((whole) => {
@@ -169,7 +169,7 @@ describe('following the log', () => {
           ]
           return {
             pieces: places.slice(1).map((to, index) => piece.subarray(places[index], to)),
-            // What waits for bytes that do not come is ended by the silence.
+            // A stream that waits for missing bytes ends by its timeout.
             isOver: next !== undefined,
           }
         })
@@ -196,7 +196,7 @@ describe('following the log', () => {
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('tries again while no log exists, and ends when its signal aborts', async () => {
+  it('retries while no log exists, and ends when its signal aborts', async () => {
     const away = new AbortController()
     const problems: string[] = []
     const open = async () => {
@@ -214,7 +214,7 @@ describe('following the log', () => {
     expect(problems[0]).toContain('show your token')
   })
 
-  it('leaves a stream whose bytes make no frame', async () => {
+  it('ends a stream that completes no frame for 10 s', async () => {
     const clock = createManualClock(0)
     async function* trickle() {
       for (let count = 0; count < 12; count++) {
@@ -243,7 +243,7 @@ describe('following the log', () => {
   })
 })
 
-describe('a log that is not what was applied', () => {
+describe('a log that differs from what was applied', () => {
   const never = () => false
   const entries = entriesOf(4)
   const groups = chainOf(entries, [2, 2])
@@ -263,11 +263,11 @@ describe('a log that is not what was applied', () => {
     log.append(...groups.slice(0, present))
     const read = readUntil(log.reader(), { from, expected, until: never })
     await expect(read).rejects.toMatchObject({ code: 'LOG_REGRESSED' })
-    // Once might have been an accident on the way.
+    // A single difference may be damage in transit, so the client tries six times.
     expect(log.streamCount()).toBe(6)
   })
 
-  it('is refused when it does not reach back far enough', async () => {
+  it('is refused when it begins after the wanted offset', async () => {
     const open = async () => {
       throw new ScanError('OFFSET_PRUNED', 'the log begins at 9')
     }
@@ -278,7 +278,7 @@ describe('a log that is not what was applied', () => {
     })
   })
 
-  it('is noticed when it has lost its end', async () => {
+  it('is refused when its end was lost', async () => {
     const log = createMemoryLog()
     log.append(...groups)
     const read = readUntil(log.reader(), { until: never, onBatch: () => log.replace([]) })

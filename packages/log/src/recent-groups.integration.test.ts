@@ -49,7 +49,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
   })
 
-  it('have the end of the log that it followed; null if none are stored', async ({
+  it('give the end of the followed log; null if none are stored', async ({
     redis,
     keeperOf,
   }) => {
@@ -60,7 +60,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(await readStoredEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
-  it('continue after those of the previous process, and a repeated group counts once', async ({
+  it('continue after those of the previous process, without repeated groups', async ({
     keeperOf,
     read,
   }) => {
@@ -72,7 +72,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('are stored again after another process stored some as well', async ({ keeperOf, read }) => {
+  it('are all stored, even if another process stores some too', async ({ keeperOf, read }) => {
     const problems: Error[] = []
     await using keeper = keeperOf(problems)
     await using other = keeperOf()
@@ -85,7 +85,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('hold the later groups where a part that was not applied was cut off', async ({
+  it('replace earlier groups that the synchronizer cut off', async ({
     keeperOf,
     read,
   }) => {

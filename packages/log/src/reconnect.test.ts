@@ -4,7 +4,7 @@ import { FOLLOW_START, type FollowEvent, stepFollow } from './reconnect.ts'
 
 const random = { ...systemRandom, fraction: () => 1 }
 
-/** How long is waited after each event; null: the log is given up. */
+/** The delay after each event; null: no further attempt. */
 function waits(...events: readonly FollowEvent[]): (number | null)[] {
   let state = FOLLOW_START
   return events.map((event) => {
@@ -23,7 +23,7 @@ it('resets the delay once a stream has the group that was applied last', () => {
   expect(waits('lost', 'lost', 'joined', 'lost')).toEqual([50, 100, 0, 50])
 })
 
-it('reports damage after six damaged groups in a row, even if streams with the applied group come between', () => {
+it('reports damage after six damaged groups without progress', () => {
   const again: FollowEvent[] = ['joined', 'lost', 'damaged']
   expect(waits('damaged', ...again, ...again, ...again, ...again, ...again)).toEqual([
     ...[50, 0, 50, 100, 0, 50, 200, 0, 50, 400, 0, 50, 800, 0, 50],

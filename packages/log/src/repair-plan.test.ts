@@ -64,12 +64,12 @@ const nodesAt = (...heads: readonly (number | null)[]) =>
   heads.map((head, index) => follower(`sv-${index + 1}`, head))
 
 describe('planning the repair of a log', () => {
-  it('leaves a whole log alone', () => {
+  it('changes nothing in an undamaged log', () => {
     const steps = [{ kind: 'copy', from: 1, to: END }]
     expect(planOf({})).toEqual({ kind: 'whole', steps, refilled: [], cut: null, end: END })
   })
 
-  it('refills what is damaged or lacking in the middle from what f + 1 nodes stored', () => {
+  it('refills damaged or missing groups with those that f + 1 nodes stored', () => {
     const plan = planOf({ kinds: withKind('damaged', 3, 4, 8), nodes: nodesAt(END, END, 0, null) })
     expect(plan).toMatchObject({
       kind: 'repair',
@@ -90,7 +90,7 @@ describe('planning the repair of a log', () => {
     })
   })
 
-  it('refuses what only one node stored, and reports the oldest stored offset', () => {
+  it('refuses groups that only one node stored, and reports the oldest stored offset', () => {
     const nodes = [follower('sv-1', END), ...[2, 3, 4].map((n) => follower(`sv-${n}`, END, 11))]
     expect(planOf({ kinds: withKind('damaged', 3), nodes })).toEqual({
       kind: 'refused',
@@ -105,7 +105,7 @@ describe('planning the repair of a log', () => {
     })
   })
 
-  it('gets an end back that was lost, and a whole log out of an empty directory', () => {
+  it('restores a lost end, and a whole log from nothing', () => {
     expect(planOf({ kinds: withKind('missing', 10, 11) })).toMatchObject({
       refilled: [{ from: 21, to: 24 }],
       cut: null,
@@ -210,7 +210,7 @@ const honest = fc.record({
   head: fc.option(head, { freq: 6 }),
   storedFrom: fc.constantFrom(1, 1, 1, 9, 17),
 })
-/** Reports any head, and groups that no other node has. */
+/** A lying node: it reports any head, and groups that no other node has. */
 const liar = fc.record({ head, lies: fc.subarray([...chain]) })
 
 const world = fc.record({
@@ -224,7 +224,7 @@ const world = fc.record({
   validator: head,
 })
 
-describe('in any world of one liar at most', () => {
+describe('with at most one lying node', () => {
   const inWorld = (check: (plan: RepairPlan, input: RepairInput, heads: number[]) => void) =>
     fc.assert(
       fc.property(world, (made) => {
@@ -290,7 +290,7 @@ describe('in any world of one liar at most', () => {
     })
   })
 
-  it('whatever is damaged comes back while two nodes have applied and kept all of it', () => {
+  it('any damage is repaired if two nodes have applied and stored all groups', () => {
     inWorld((_, input) => {
       const full = ['sv-1', 'sv-2', 'sv-3'].map((name) => follower(name, END))
       const nodes = [...full, ...input.nodes.slice(3)]

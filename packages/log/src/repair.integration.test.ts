@@ -94,7 +94,7 @@ const readStored = async (path: string, applied: number) =>
   (await readRecentGroups({ redis: { path }, applied })).values()
 
 describe('repairing a log', () => {
-  it('gives back every byte of what was damaged, lacking and lost, and only reads what it repairs', async ({
+  it('restores damaged, missing and lost groups, without writing to the damaged log', async ({
     log,
     kept,
     keptBadly,
@@ -108,7 +108,7 @@ describe('repairing a log', () => {
     )
     await fill(log, found)
     await keep(kept, groups)
-    // One that holds the same groups, with a signature that is worth nothing.
+    // A node that stores the same groups with an invalid signature.
     await keep(
       keptBadly,
       groups.map((group) => ({ ...group, signature: new Uint8Array(64) })),
@@ -129,7 +129,7 @@ describe('repairing a log', () => {
     expect(await all(log)).toEqual(found)
   })
 
-  it('gives back a log that was trimmed as far as it goes', async ({
+  it('restores a trimmed log from its start', async ({
     log,
     kept,
     keptBadly,
@@ -144,7 +144,7 @@ describe('repairing a log', () => {
     const connection = await log.connection()
     const [first] = await connection.range(0, 1)
     connection.close()
-    // The newest is lost, and the first that is left is damaged.
+    // The newest group is lost, and the first remaining one is damaged.
     const admin = log.redis.connect()
     await admin.del('log')
     admin.disconnect()
@@ -176,7 +176,7 @@ describe('repairing a log', () => {
     expect(await all(target)).toEqual(groups.map(rawOf))
   })
 
-  it('cuts off entries ahead of the clock and damage after them, if no node has applied them', async ({
+  it('cuts off unapplied entries ahead of the clock, and damage after them', async ({
     log,
     kept,
     prepare,
@@ -204,7 +204,7 @@ describe('repairing a log', () => {
     })
   })
 
-  it('counts a node whose Redis is away as silent', async ({ prepare }) => {
+  it('counts a node whose Redis is down as silent', async ({ prepare }) => {
     const nodes = [1, 2].map((number) => ({
       name: `sv-${number}`,
       head: END,

@@ -12,7 +12,7 @@ const entries = Array.from({ length: END }, (_, index) => ({
   recordTime: START_MICROS + 10 * (index + 1),
   bytes: utf8(`entry ${index + 1}`),
 }))
-/** Offsets 1 to 3, 4 to 6, … */
+/** Groups of three entries each: offsets 1 to 3, 4 to 6, … */
 const groups = chainOf(
   entries,
   entries.map(() => 3),
@@ -60,20 +60,20 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: end + 1, end: END, damages: [] })
   })
 
-  it('leaves all of it where nothing is that old', async ({ trim, verify }) => {
+  it('deletes nothing if no group is old enough', async ({ trim, verify }) => {
     expect(await trim({ offset: 60, recordTime: timeOf(1) })).toBeNull()
     expect(await trim({ offset: 1, recordTime: EVER })).toBeNull()
     expect(await verify()).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('continues where it stopped, and never goes back', async ({ trim, verify }) => {
+  it('continues where it stopped, and never restores groups', async ({ trim, verify }) => {
     await trim({ offset: 31, recordTime: EVER })
     expect(await trim({ offset: 10, recordTime: EVER })).toMatchObject({ offset: 30 })
     expect(await trim({ offset: 43, recordTime: EVER })).toMatchObject({ offset: 42 })
     expect(await verify()).toMatchObject({ start: 43, end: END, damages: [] })
   })
 
-  it('is distinguished from damage: a lost beginning is missing', async ({ trim, log, verify }) => {
+  it('is no damage, but a deleted start is', async ({ trim, log, verify }) => {
     await trim({ offset: 31, recordTime: EVER })
     const admin = log.redis.connect()
     await admin.xtrim('log', 'MINID', '40-0')
@@ -81,7 +81,7 @@ describe('trimming the log', () => {
     expect((await verify()).damages).toMatchObject([{ from: 31, to: 39, fault: 'missing' }])
   })
 
-  it('may break off: what was to be taken out is not a part of the log', async ({
+  it('may be interrupted: groups before the recorded start are ignored', async ({
     log,
     verify,
   }) => {
@@ -91,7 +91,7 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: 31, end: END, damages: [] })
   })
 
-  it('is nothing that a check which reads the log meanwhile takes for damage', async ({
+  it('is not reported as damage by a verification at the same time', async ({
     log,
     trim,
   }) => {
@@ -108,7 +108,7 @@ describe('trimming the log', () => {
     expect(await checking).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('lets followers continue from where it begins, and refuses others', async ({ trim, log }) => {
+  it('lets followers continue only from the new start', async ({ trim, log }) => {
     await trim({ offset: 31, recordTime: EVER })
     log.feed.publish(groups.at(-1) as (typeof groups)[number])
     const early = readUntil(log.reader(), { from: 0, until: () => true })

@@ -34,7 +34,7 @@ function flip(groups: SignedGroup[], index: number, at: number): void {
 }
 
 describe('verifying the log', () => {
-  it('finds nothing wrong with what the synchronizer wrote, to the end', async () => {
+  it('finds no damage in the log of a synchronizer', async () => {
     expect(await verify(() => {})).toEqual({
       start: 1,
       end: 30,
@@ -43,7 +43,7 @@ describe('verifying the log', () => {
     })
   })
 
-  it('finds nothing wrong with an empty log', async () => {
+  it('finds no damage in an empty log', async () => {
     await using log = await startLogRedis()
     expect(await verifyLog({ redis: log.address, genesis, signal: never })).toMatchObject({
       end: 0,
@@ -51,7 +51,7 @@ describe('verifying the log', () => {
     })
   })
 
-  it('says at which offsets four bytes of one old entry were flipped, and nothing of the rest', async () => {
+  it('reports the offsets of a damaged entry, and no others', async () => {
     const { end, damages } = await verify((groups) => flip(groups, 3, 64))
     expect(end).toBe(30)
     expect(damages).toMatchObject([{ from: 7, to: 8, fault: 'signature' }])
@@ -62,7 +62,7 @@ describe('verifying the log', () => {
 
   it.each([
     ['repeats offsets', { offset: 3, recordTime: START_MICROS }, 'position'],
-    ['is not later', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
+    ['does not advance record time', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
   ])('finds a whole group that %s', (_, { offset, recordTime }, fault) => {
     const group = chainOf(entries, sizes)[1] as SignedGroup
     const cursor = { offset, recordTime, hash: null }
@@ -83,7 +83,7 @@ describe('verifying the log', () => {
     ])
   })
 
-  it('says what is missing', async () => {
+  it('reports missing offsets', async () => {
     const { damages } = await verify((groups) => groups.splice(2, 2))
     expect(damages).toMatchObject([{ from: 5, to: 8, fault: 'missing' }])
     expect(damages.map(describeDamage)).toEqual([
@@ -101,7 +101,7 @@ describe('verifying the log', () => {
     expect(damages).toMatchObject([{ from: 11, to: 12, fault: 'chain' }])
   })
 
-  it('rests so that it uses no more than its share', async () => {
+  it('pauses so that it uses at most its share of the time', async () => {
     await using log = await startLogRedis()
     const connection = await log.connection()
     await appendAll(connection, chainOf(entries, sizes))
@@ -110,7 +110,7 @@ describe('verifying the log', () => {
     let restedMs = 0
     const clock = {
       nowMicros: () => 0,
-      // Each look is a millisecond later: a portion takes one.
+      // Each reading of the clock is a millisecond later: a portion takes 1 ms.
       monotonicMs: () => nowMs++,
       delay: async (ms: number) => {
         restedMs += ms

@@ -31,13 +31,13 @@ async function write(of: readonly ProvenGroup[], more: readonly SignedGroup[] = 
   return { offset, read }
 }
 
-describe('a whole log', () => {
-  it('is what was read of another', async () => {
+describe('copying a log', () => {
+  it('writes the groups that were read', async () => {
     const { read } = await write(groups)
     expect(read).toEqual(groups)
   })
 
-  it('begins where another one was trimmed to', async () => {
+  it('begins where the source was trimmed', async () => {
     await using log = await startLogRedis()
     const target = { redis: log.address, genesis, signal: never }
     await writeWholeLog(target, each(groups), [])
@@ -49,7 +49,7 @@ describe('a whole log', () => {
     expect({ offset, read }).toEqual({ offset: 40, read: left })
   })
 
-  it('is not read where it is trimmed meanwhile', async () => {
+  it('fails if the source is trimmed meanwhile', async () => {
     await using log = await startLogRedis()
     const target = { redis: log.address, genesis, signal: never }
     await writeWholeLog(target, each(groups), [])
@@ -62,24 +62,24 @@ describe('a whole log', () => {
     await expect(rest()).rejects.toThrow('was trimmed while it was read')
   })
 
-  it('may be empty', async () => {
+  it('accepts an empty log', async () => {
     expect(await write([])).toEqual({ offset: 0, read: [] })
   })
 
-  it('continues with groups of others, in whatever order, as far as they follow', async () => {
+  it('appends further groups in any order, up to the first gap', async () => {
     const more = [...groups.slice(8, 15), ...groups.slice(16)].toReversed()
     expect((await write(groups.slice(0, 10), more)).offset).toBe(30)
     expect((await write(groups.slice(0, 5), more)).offset).toBe(10)
   })
 
-  it('is not made of groups of which one is missing, or not signed', async () => {
+  it('refuses groups with a gap or a bad signature', async () => {
     await expect(write(groups.toSpliced(3, 1))).rejects.toMatchObject({ fault: 'position' })
     const [first] = groups as [SignedGroup, ...SignedGroup[]]
     const forged = { bytes: first.bytes, signature: new Uint8Array(64) }
     await expect(write([forged])).rejects.toMatchObject({ fault: 'signature' })
   })
 
-  it('is written into an empty Redis, and read if it is whole', async () => {
+  it('refuses a Redis that has a log, and does not read a log with a gap', async () => {
     await using log = await startLogRedis()
     const target = { redis: log.address, genesis, signal: never }
     const connection = await log.connection()

@@ -15,7 +15,7 @@ const reachesOffset = (writer: LogWriter, offset: number) =>
   until(`offset ${offset}`, () => (writer.head().offset >= offset ? true : undefined))
 
 describe('the writer', () => {
-  it('puts what arrives during one append into the next group', async () => {
+  it('puts entries that arrive during one append into the next group', async () => {
     await using log = await startLogRedis()
     await using writer = await log.writer()
     await Promise.all(numbers(200).map((index) => writer.append(entry(index))))
@@ -30,7 +30,7 @@ describe('the writer', () => {
     expect(groups.length).toBeLessThan(5)
   })
 
-  it('gives rising record times while its clock stands, also above the last ones after a restart', async () => {
+  it('gives rising record times while its clock stalls, also after a restart', async () => {
     await using log = await startLogRedis()
     const late = createManualClock(START_MICROS + 2_000_000 - 1)
     const first = await log.writer({ clock: late })
@@ -67,7 +67,7 @@ describe('the writer', () => {
     await writer.append(entry(0))
     aheadMicros = 30 * 86_400 * 1_000_000
     await expect(writer.append(entry(1))).rejects.toMatchObject({ code: 'CLOCK_OFF' })
-    // Longer than any checkpoint is waited for.
+    // Longer than the longest interval between checkpoints.
     await manual.advance(30_000)
     expect(writer.head().offset).toBe(1)
     aheadMicros = 0
@@ -118,7 +118,7 @@ describe('the writer', () => {
     expect(reported).toEqual([1, 2, 2])
   })
 
-  it('commits what waits before it ends, and accepts nothing afterwards', async () => {
+  it('commits waiting entries before it closes, and accepts none afterwards', async () => {
     await using log = await startLogRedis()
     const writer = await log.writer()
     const appended = Promise.all(numbers(50).map((index) => writer.append(entry(index))))
@@ -141,7 +141,7 @@ describe('the writer', () => {
       const client = async () => {
         while (!isOver) {
           const bytes = entry(next++)
-          // A rejection is what a killed Redis causes: unknown, so nothing is claimed.
+          // After a rejection by a killed Redis the outcome is unknown, so nothing is asserted.
           await writer.append(bytes).then(
             () => acknowledged.push(text(bytes)),
             () => clock.delay(1),
@@ -174,7 +174,7 @@ describe('the writer', () => {
     await expect(writer.append(entry(0))).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
   })
 
-  it('is fenced off by a second writer and appends nothing any more', async () => {
+  it('is fenced off by a second writer and appends nothing more', async () => {
     await using log = await startLogRedis()
     const manual = createManualClock(START_MICROS)
     await using first = await log.writer({ clock: manual })
@@ -237,7 +237,7 @@ describe('a session after a lost answer', () => {
       onClose: () => {},
     })
 
-  it('settles the group if it is on disk', async () => {
+  it('accepts the unsettled group if it is on disk', async () => {
     await using log = await startLogRedis()
     const connection = await log.connection()
     await appendAll(connection, [first, second])
@@ -247,7 +247,7 @@ describe('a session after a lost answer', () => {
     expect(session).toMatchObject({ end: { offset: 2, hash: second.hash }, unsettled: null })
   })
 
-  it('keeps the same bytes to be sent again if it is not', async () => {
+  it('keeps the unsettled group to be sent again if it is not on disk', async () => {
     await using log = await startLogRedis()
     const connection = await log.connection()
     await appendAll(connection, [first])
@@ -257,13 +257,13 @@ describe('a session after a lost answer', () => {
     expect(session).toMatchObject({ end: { offset: 1 }, unsettled: second })
   })
 
-  it('goes no further if the log ends elsewhere', async () => {
+  it('fails with LogFencedError if the log ends elsewhere', async () => {
     await using log = await startLogRedis()
     await expect(open(log, second)).rejects.toMatchObject({ name: 'LogFencedError' })
   })
 })
 
-it('the user of the log may do what it needs and nothing else', async () => {
+it('the Redis user of the log may run only the commands that it needs', async () => {
   await using log = await startLogRedis()
   const client = log.redis.connect()
   try {

@@ -24,16 +24,16 @@ function changed(bytes: Uint8Array, change: (text: string) => string): Uint8Arra
 }
 
 describe('a request', () => {
-  it('is what was signed', () => {
+  it('returns the read that was signed', () => {
     const { text, bytes } = signRequest(read, from)
     expect(openRequest(bytes, at)).toEqual({ text, read })
   })
 
   it.each([
-    ['of a stranger', signRequest(read, { ...from, key: stranger }).bytes, {}],
+    ['by an unknown key', signRequest(read, { ...from, key: stranger }).bytes, {}],
     ['in another network', signRequest(read, { ...from, genesisHash: 'cd'.repeat(32) }).bytes, {}],
     ['to another member', signRequest(read, { ...from, to: idOf(stranger) }).bytes, {}],
-    ['of before', signRequest(read, from).bytes, { nowMicros: NOW + MINUTE + 1 }],
+    ['that is too old', signRequest(read, from).bytes, { nowMicros: NOW + MINUTE + 1 }],
     ['of a clock that is ahead', signRequest(read, from).bytes, { nowMicros: NOW - MINUTE - 1 }],
     [
       'that was changed on the way',
@@ -60,7 +60,7 @@ describe('a request', () => {
     ['dial_peers', {}],
     ['commit', { height: '-1' }],
     ['commit', { prove: '1' }],
-  ])('%s of %j is nothing that others may ask', (method, params) => {
+  ])('%s of %j is no permitted read', (method, params) => {
     expect(readOf(method, params)).toBeNull()
     const { bytes } = signRequest({ method, params } as never, from)
     expect(() => openRequest(bytes, at)).toThrow(
@@ -74,7 +74,7 @@ describe('an answer', () => {
   const answer = { result: { height: '7' } }
   const to = { from: idOf(asked), request, genesisHash }
 
-  it('is what the engine that was asked has signed', () => {
+  it('returns what the requested engine signed', () => {
     expect(openAnswer(signAnswer(answer, { request, genesisHash, key: asked }), to)).toEqual(answer)
     const refusal = { refusal: 'height 7 is not available' }
     expect(openAnswer(signAnswer(refusal, { request, genesisHash, key: asked }), to)).toEqual(
@@ -91,7 +91,7 @@ describe('an answer', () => {
         text.replace('7', '8'),
       ),
     ],
-    ['of no form', utf8('[]')],
+    ['that is malformed', utf8('[]')],
   ])('%s is refused', (_, bytes) => {
     expect(openAnswer(bytes, to)).toBeNull()
   })

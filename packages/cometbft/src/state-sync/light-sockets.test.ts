@@ -5,7 +5,7 @@ import { createEngineRpc } from '../engine-rpc.ts'
 import type { EngineRead } from './engine-read.ts'
 import { openLightSocket } from './light-sockets.ts'
 
-it('a request of a light client on a socket goes to its member, and no other method does', async () => {
+it('a light client’s socket forwards only the permitted methods to its member', async () => {
   using directory = createDirectory()
   const asked: (readonly [string, EngineRead])[] = []
   const { signal } = new AbortController()

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close()
 })
 
-/** One of four whose engine has blocks and votes; the others say this. */
+/** One of four members, with blocks and votes in its engine; the others report this. */
 async function setUp(says: AnchorReport) {
   const { path: directory, ...temporary } = createDirectory()
   opened.push(async () => temporary[Symbol.dispose]())
@@ -59,7 +59,7 @@ async function setUp(says: AnchorReport) {
     reach(to: number) {
       height = to
     },
-    /** A check each second for so long. */
+    /** Runs a check each second for so long. */
     async checkFor(one: StateSync, seconds: number) {
       for (let second = 0; second < seconds; second++) {
         await one.check()
@@ -72,7 +72,7 @@ async function setUp(says: AnchorReport) {
 
 const pruned: AnchorReport = { earliest: 30, beginnings: [{ height: 50, blockHash }] }
 
-it('asks no member while blocks come, and changes nothing while the others have the next', async () => {
+it('does not start while blocks arrive, or while others have the next one', async () => {
   const world = await setUp({ ...pruned, earliest: 8 })
   const one = await world.open()
   for (let height = 1; height < 8; height++) {
@@ -82,11 +82,11 @@ it('asks no member while blocks come, and changes nothing while the others have 
   expect(world.counts()).toEqual([0, 0])
   await world.checkFor(one, 100)
   expect([world.counts()[1], one.wantedHeight(), await one.prepare()]).toEqual([0, null, null])
-  // A question to each of the three every ten seconds.
+  // A request to each of the three other members every ten seconds.
   expect(world.counts()[0]).toBeLessThanOrEqual(33)
 })
 
-it('starts with the anchor that enough name, and deletes all but what the engine has signed', async () => {
+it('starts at the anchor of f + 1 members, and keeps only what the engine signed', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
   await world.checkFor(one, 8)
@@ -100,7 +100,7 @@ it('starts with the anchor that enough name, and deletes all but what the engine
   expect(await Promise.all(named ?? [])).toEqual(['sv-2', 'sv-3'])
   expect(await world.kept()).toEqual(['priv_validator_state.json'])
   expect(await readFile(join(world.home, VOTE_STATE_FILE), 'utf8')).toBe('signed')
-  // What the engine has fetched since stays, however often it is started.
+  // Blocks that the engine has fetched since are kept, however often it is started.
   await mkdir(join(world.home, 'data/state.db'))
   expect(await one.prepare()).toMatchObject({ height: 50 })
   const again = await world.open()
@@ -110,7 +110,7 @@ it('starts with the anchor that enough name, and deletes all but what the engine
   expect([again.wantedHeight(), await again.prepare()]).toEqual([null, null])
 })
 
-it('gives the engine a minute, then looks for another block', async () => {
+it('waits a minute for the engine, then chooses another anchor', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
   await world.checkFor(one, 8)

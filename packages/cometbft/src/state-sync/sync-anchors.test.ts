@@ -12,14 +12,14 @@ const member = (earliest: number, ...beginnings: SyncAnchor[]): AnchorReport => 
   beginnings,
 })
 
-/** Of four, with nothing of its own. */
+/** The anchor of one of four members, by default without blocks of its own. */
 function chosen(said: readonly AnchorReport[], height = 0, isStranded = false) {
   const byName = new Map(said.map((one, index) => [`sv-${index + 1}`, one]))
   return chooseAnchor(byName, { height, memberCount: 4, isStranded })
 }
 
-describe('the block to begin with', () => {
-  it('is the newest that one more than may lie name alike', () => {
+describe('the sync anchor', () => {
+  it('is the newest block that f + 1 members name', () => {
     expect(
       chosen([
         member(40, at(90), at(50)),
@@ -29,7 +29,7 @@ describe('the block to begin with', () => {
     ).toEqual({ ...at(50), members: ['sv-1', 'sv-2'] })
   })
 
-  it('is a newer one where the next block is there, and cannot be taken', () => {
+  it('is newer than the head if the engine cannot apply the available next block', () => {
     const said = [member(1, at(50), at(40)), member(1, at(50), at(40))]
     expect(chosen(said, 45, true)).toMatchObject(at(50))
     expect(chosen(said, 50, true)).toBeNull()
@@ -37,11 +37,11 @@ describe('the block to begin with', () => {
   })
 
   it.each<[string, readonly AnchorReport[], number]>([
-    ['too few say that they lack what comes next', [member(40, at(50)), member(1, at(50))], 0],
-    ['they have what comes next', [member(40, at(50)), member(40, at(50))], 39],
-    ['one alone names it, twice', [member(40, at(50), at(50)), member(40)], 0],
-    ['it is not new', [member(40, at(30)), member(40, at(30))], 30],
-    ['they have no blocks themselves', [member(0, at(50)), member(0, at(50))], 0],
+    ['fewer than f + 1 members lack the next block', [member(40, at(50)), member(1, at(50))], 0],
+    ['the members have the next block', [member(40, at(50)), member(40, at(50))], 39],
+    ['one member names it twice', [member(40, at(50), at(50)), member(40)], 0],
+    ['it is not above the head', [member(40, at(30)), member(40, at(30))], 30],
+    ['the members have no blocks', [member(0, at(50)), member(0, at(50))], 0],
     ['no member answers', [], 0],
   ])('is not chosen where %s', (_, said, height) => {
     expect(chosen(said, height)).toBeNull()
@@ -56,6 +56,6 @@ it.each([
   [{ earliest: 3, beginnings: [{ height: 5, blockHash: 'AB' }] }, null],
   [{ earliest: 3, beginnings: [null] }, null],
   [undefined, null],
-])('what a member answers is read as it is meant, or not at all: %j', (told, expected) => {
+])('reads an anchor report, or null if it is malformed: %j', (told, expected) => {
   expect(readAnchorReport(told)).toEqual(expected)
 })

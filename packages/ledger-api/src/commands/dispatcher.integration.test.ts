@@ -161,7 +161,7 @@ it('a submission that took effect while the process was down is not sent again',
   expect(log.offered.length).toBe(before)
 })
 
-it('a change has one submission in flight at a time', async ({ start }) => {
+it('a change id has one submission in flight at a time', async ({ start }) => {
   const log = createLog()
   await using first = await start(log)
   const { outcome } = await first.dispatcher.dispatch(input)
@@ -178,7 +178,7 @@ it('a change has one submission in flight at a time', async ({ start }) => {
   )
   const submission = log.submissions().find(({ commandId }) => commandId === 'c') as Submission
   log.apply(submission, pending?.entryHash ?? '')
-  // At once: the store may not have the outcome yet.
+  // Submitted at once: the store may not have the outcome yet.
   await first.dispatcher.dispatch(again)
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })
@@ -190,7 +190,7 @@ it('submissions above the limit are refused until others have an outcome', async
   const { outcome } = await dispatcher.dispatch(input)
   const [pending] = await store.outbox.list()
   if (pending === undefined) throw new Error('it is stored')
-  // One after the other: the commands of a thousand at once wait for each other, and on a slow machine longer than one may.
+  // Sequential: of a thousand parallel commands some would exceed their time limit.
   for (let number = 1; number < PENDING_MAX; number++) {
     const own = { entryHash: `e-${number}`, changeId: `change-${number}` }
     expect(await store.outbox.add({ ...pending, ...own })).toEqual({ kind: 'added' })
@@ -205,7 +205,7 @@ it('submissions above the limit are refused until others have an outcome', async
   await dispatcher.dispatch(next)
 })
 
-it('a minimum ledger time holds by record time, across a restart', async ({ start }) => {
+it('a submission waits for its minimum ledger time, also across a restart', async ({ start }) => {
   const log = createLog()
   {
     await using first = await start(log)

@@ -11,7 +11,7 @@ import { ledgerSocketDialect } from './ledger-sockets.ts'
 
 const ELEMENT_BYTES = 64 * 1024
 const ELEMENT = JSON.stringify('x'.repeat(ELEMENT_BYTES - 2))
-/** What the kernel holds for a connection of this machine, at most, and what we hold. */
+/** The most that the kernel and the server buffer for a local connection. */
 const HELD_BYTES_MAX = 24 * 1024 * 1024
 
 type Stream = AsyncGenerator<readonly string[]>
@@ -42,7 +42,7 @@ const it = base.extend(
         url,
         async connect(): Promise<WebSocket> {
           const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/stream`, 'daml.ws.auth')
-          socket.on('error', () => {}) // A terminated one is reset.
+          socket.on('error', () => {}) // A terminated connection is reset.
           resources.onClose(() => socket.terminate())
           await once(socket, 'open')
           return socket
@@ -51,7 +51,7 @@ const it = base.extend(
     },
 )
 
-/** A stream without end, and how much of it was taken. */
+/** An endless stream that counts what was read of it. */
 function endless() {
   const state = { bytes: 0, isOver: false }
   return {
@@ -69,7 +69,7 @@ function endless() {
   }
 }
 
-/** Resolves when nothing more is taken. */
+/** Resolves when nothing more is read. */
 async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   let before = -1
   await untilTrue('the stream to stall', () => {
@@ -79,7 +79,7 @@ async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   })
 }
 
-it('a client that stops reading holds little, is closed with the reason, and slows no other client', async ({
+it('a client that stops reading uses little memory, is closed, and slows no other client', async ({
   start,
 }) => {
   const streams = [endless(), endless()] as const

@@ -1,4 +1,4 @@
-/** The scope of the ledger interface in a server: whose errors are whose, and what is kept from callers. */
+/** The ledger interface in a server: the forms of its errors, and what they hide from callers. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
@@ -82,7 +82,7 @@ it.for([
   ['no valid token', new LedgerError('UNAUTHENTICATED', 'secret reason'), 401, 16],
   ['a missing right', new LedgerError('PERMISSION_DENIED', 'secret reason'), 403, 7],
 ] as const)(
-  '%s is redacted; the reason stands in the log under the correlation id',
+  '%s is redacted; its reason is logged with the correlation id',
   async ([_, error, status, grpc], { serve }) => {
     const { lines, send } = serve(() => Promise.reject(error))
     const reply = await send()
@@ -96,7 +96,7 @@ it.for([
   },
 )
 
-it('errors of decoding, of the JSON layer and of the ledger have three forms', async ({
+it('errors of decoding, of the JSON layer and of the ledger have different forms', async ({
   serve,
 }) => {
   const text = await serve(() => Promise.reject(new LedgerDecodeError('body.at: no'))).send()
