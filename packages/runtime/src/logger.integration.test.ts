@@ -22,7 +22,7 @@ for (let count = 0; count < 100; count++) {
 process.exit(7)
 `
 
-it.skipIf(provided('fullDevice') === null)('a full disk takes lines, not the process', async () => {
+it.skipIf(provided('fullDevice') === null)('survives a full disk', async () => {
   const full = openSync('/dev/full', 'w')
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
     stdio: ['pipe', full, full],
@@ -31,7 +31,7 @@ it.skipIf(provided('fullDevice') === null)('a full disk takes lines, not the pro
   expect(await once(child, 'exit')).toEqual([7, null])
 })
 
-it('a reader that has gone takes lines, not the process', async () => {
+it('survives a closed output pipe', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT])
   child.stdout.destroy()
   child.stderr.destroy()

@@ -37,7 +37,7 @@ it('makes keys that only their owner can read, and writes their public halves', 
   expect((await stat(directory.memberFile('sv-1'))).mode & 0o777).toBe(0o644)
 })
 
-it('leaves what is there as it is', async () => {
+it('changes no existing key or member file', async () => {
   using temporary = temporaryDirectory()
   const { directory } = temporary
   const first = makeMember(directory, 'super-validator', input)
@@ -52,7 +52,7 @@ it('leaves what is there as it is', async () => {
   )
 })
 
-it('says that nothing is signed with a new voting key, and with no other', async () => {
+it('writes an empty vote state for a new voting key only', async () => {
   using temporary = temporaryDirectory()
   const { directory } = temporary
   const { keys } = makeMember(directory, 'super-validator', input)

@@ -67,7 +67,7 @@ it.each(ROLES.flatMap((role) => KEYS_OF[role].map((kind) => [role, kind] as cons
   },
 )
 
-it('takes no proof of one key for that of another, nor of another file', () => {
+it('refuses the proof of another key, or of another file', () => {
   const pair = createKeyPair()
   const own = { ...keysOf('super-validator'), scan: pair, operator: pair }
   const text = writeMember('super-validator', input, own)

@@ -335,7 +335,7 @@ describe('for all actions of nodes, in any order', () => {
     fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 60, 2500, 14_000) }),
   )
 
-  it('no answer is believed that lags, is stale, has too few signers, or is old and unconfirmed; all reads end', () => {
+  it('accepts no answer that lags, is stale, lacks signers, or is old and unconfirmed', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const world = createWorld()

@@ -137,7 +137,7 @@ it('wakes the decider although the alarm was set for an ended request', async ()
   expect(kinds().slice(3)).toEqual(['woke'])
 })
 
-it('leaves out the time of a stall, and reads replies of that time first', async () => {
+it('does not count the time of a stall, and reports replies from it first', async () => {
   const { driver, context, kinds, requests, pass } = createHarness({ lateMs: 50 })
   void driver.ask('a', NEVER, undefined)
   await turn()
@@ -157,7 +157,7 @@ it('reports a late request if the timer is only a little late', async () => {
   expect(kinds()).toEqual(['began', 'late'])
 })
 
-it('lets a caller leave, and reports that to the decider', async () => {
+it('reports to the decider that a caller aborted', async () => {
   const { driver, events } = createHarness()
   const leaving = new AbortController()
   const asking = driver.ask('a', NEVER, leaving.signal)
