@@ -118,7 +118,7 @@ describe('the activity history', () => {
   const short = growActivityLog('brief', { steps: 200, retentionMicros: HOUR_MICROS / 8 })
   const shortOracle = new ActivityOracle(short.scenario)
 
-  it('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {
+  it('the logs of these tests have rows of every kind, and expired rows', () => {
     for (const oracle of [longOracle, shortOracle]) {
       const rows = oracle.all().map((json) => JSON.parse(json))
       const kinds = rows.map((row) => row.transfer?.transfer_kind ?? row.activity_type)
@@ -192,7 +192,7 @@ describe('the activity history', () => {
     )
   })
 
-  it('is read whole in one page of the largest size, of all and of each party', async ({
+  it('is read in one page of the largest size, for all and for each party', async ({
     follow,
   }) => {
     const { offset } = long.scenario.ledger.head()
@@ -291,7 +291,7 @@ describe('the activity history', () => {
     expect(counts).toEqual([1, 0, 0])
   })
 
-  it('comes out the same, byte for byte, of any batches, kills and wipes', async () => {
+  it('is the same, byte for byte, after any batches, kills and wipes', async () => {
     const { dump } = await replay(short.scenario, { seed: 'one piece', faults: false })
     expect(dump[KEYS.activities]?.length).toBeGreaterThan(5)
     const other = await replay(short.scenario, { seed: 'in pieces', faults: true })
@@ -368,7 +368,7 @@ describe('large histories', () => {
     }
   }
 
-  it('are cleaned up in bounded passes, which no read can see', async ({
+  it('are cleaned up in bounded passes that do not change reads', async ({
     begin,
     connection,
     expectStored,
@@ -410,7 +410,7 @@ describe('large histories', () => {
     expect(await cleanUpActivities(connection, headState, { genesis, signal })).toBe('done')
   })
 
-  it('are cleaned up together with notices, of which no time goes before them', async ({
+  it('are cleaned up with notices, and the index of times after both', async ({
     begin,
     connection,
   }) => {
@@ -448,13 +448,13 @@ describe('large histories', () => {
       expect(await connection.zcard(KEYS.activityTimes)).toBe(times)
     }
     expect(await read()).toEqual(kept)
-    // The last that has gone stays.
+    // The last row that was cleaned up stays.
     expect(await connection.zcard(KEYS.activities)).toBe(2)
     // Alice, and one of the others, for each row and for the notice.
     expect(await connection.zcard(KEYS.activityParties)).toBe(6)
   })
 
-  it('are read only while Redis holds the whole of what is visible', async ({
+  it('are refused below the horizon and above the head', async ({
     begin,
     connection,
   }) => {
@@ -472,7 +472,7 @@ describe('large histories', () => {
     await expect(at(late)).rejects.toMatchObject({ code: 'OFFSET_NOT_REACHED' })
   })
 
-  it('are left alone by a writer that is no longer the one', async ({ begin, connection }) => {
+  it('are not cleaned up by a writer whose head is outdated', async ({ begin, connection }) => {
     const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0), row(1, 1)])
     await apply(genesis.recordTime + 700_000_000, [])
@@ -486,7 +486,7 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activities)).toBe(1)
   })
 
-  it('give pages of bounded bytes, of which a walk misses none', async ({ begin, connection }) => {
+  it('are read in pages of bounded bytes, without gaps', async ({ begin, connection }) => {
     const { apply } = await begin()
     const rows = Array.from({ length: 250 }, (_, index) => row(1, index, 45_000))
     const huge = row(1, 250, ACTIVITY_PAGE_BYTES_MAX)

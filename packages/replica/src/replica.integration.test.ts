@@ -213,7 +213,7 @@ describe('a replica', () => {
     expect(Object.entries(head).filter(isOfState)).toEqual(Object.entries(dump).filter(isOfState))
   })
 
-  it('stops ingest, reports the reason and keeps answering when the log is another one', async ({
+  it('stops ingest, reports the reason and keeps answering if the log is another one', async ({
     start,
   }) => {
     await using run = await start({ entries: log.slice(0, 30) })
@@ -332,8 +332,8 @@ describe('a replica', () => {
   })
 })
 
-describe('what is due', () => {
-  it('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async ({
+describe('due work', () => {
+  it('is stored for the jobs of the process only; a process with other jobs refuses it', async ({
     redis,
     inRedis,
   }) => {
@@ -424,7 +424,7 @@ describe('pinned reads', () => {
     })
   })
 
-  it('end at a horizon that an operator moved, while entries come and after a restart', async ({
+  it('end at a horizon that an operator moved, during ingest and after a restart', async ({
     start,
   }) => {
     const story = new Scenario()
@@ -478,7 +478,7 @@ describe('pinned reads', () => {
 })
 
 describe('reads of the newest state', () => {
-  it('agree with the ledger: contracts, keys, parties, what is due', async ({ start }) => {
+  it('agree with the ledger: contracts, keys, parties, due work', async ({ start }) => {
     await using run = await start({})
     await run.reach(log.length)
     const { replica } = run

@@ -12,7 +12,7 @@ import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 const scenario = growRandomLog('same log', 300)
 
 describe('the same log gives the same state (Rule 1)', () => {
-  it('the log of this test meets what a ledger meets', () => {
+  it('the log of this test has all kinds of entries and outcomes', () => {
     const outcomes = new Set(scenario.ledger.results().map(outcomeOf))
     const choices = new Set(
       scenario.ledger

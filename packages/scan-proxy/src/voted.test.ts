@@ -63,7 +63,7 @@ describe('a batch', () => {
     expect(trusted.outcome).toMatchObject({ kind: 'trusted' })
   })
 
-  it('fails as its first failing part', async () => {
+  it('fails with the outcome of its first failed part', async () => {
     const failed: Outcome = {
       ...participation,
       kind: 'insufficient',
@@ -75,7 +75,7 @@ describe('a batch', () => {
     expect((await readBatch([[present, failed]])).outcome).toBe(failed)
   })
 
-  it('across offsets is asked again at the highest of them, three times in all', async () => {
+  it('with answers at several offsets is read again at the highest, at most thrice', async () => {
     const later = { ...absent, offset: 18 }
     const met = await readBatch([
       [present, later],

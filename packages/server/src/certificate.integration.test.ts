@@ -115,7 +115,7 @@ it('a body that is not read to its end is sent to its end, and the answer is rea
   expect(await sent).toBeFalsy()
 })
 
-it('a connection during its handshake is idle, and makes room', async ({ start }) => {
+it('a connection during its handshake counts as idle, and makes room', async ({ start }) => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
   const halves = []
   for (let count = 0; count < 2; count++) {
@@ -134,7 +134,7 @@ it('a connection during its handshake is idle, and makes room', async ({ start }
   }
 })
 
-it('a connection that was kept open and idle goes for the next one of its client', async ({
+it('an idle connection is closed for the next one of its client', async ({
   start,
 }) => {
   await using running = await start({ limits: { connectionsPerClientMax: 1 } })
@@ -146,7 +146,7 @@ it('a connection that was kept open and idle goes for the next one of its client
   expect(await ended).toBe('')
 })
 
-it('a handshake that takes too long is cut off, before who is known and idle', async ({
+it('a handshake that takes too long is cut off before an idle connection', async ({
   start,
 }) => {
   await using running = await start({ limits: { requestMsMax: 100, idleConnectionMsMax: 5_000 } })
@@ -230,7 +230,7 @@ it('a certificate that was renewed is shown from then on', async ({ authority, f
   expect(serialOf(await running.connect())).not.toBe(before)
 })
 
-it('tells until when it is valid', async ({ start }) => {
+it('reports until when the certificate is valid', async ({ start }) => {
   await using running = await start()
   const { text } = await running.metrics.expose()
   const [, ends] = /^quorumscan_certificate_ends_seconds ([0-9.e+]+)$/m.exec(text) ?? []

@@ -52,7 +52,7 @@ function turning<Whole extends object>(truth: Whole, lie: object): Whole {
   return whole as Whole
 }
 
-it('an object turns from the truth to a lie', () => {
+it('a test object returns the truth at the first read, then a lie', () => {
   const object = turning({ one: 1, list: [{ two: 2 }] }, { one: 10, list: [{ two: 20 }] })
   expect([object.one, object.one]).toEqual([1, 10])
   const { list } = object
@@ -138,7 +138,7 @@ it('bytes of a document are not read again after the check', async () => {
   }
 })
 
-it('a certificate is of the network that was compared', async () => {
+it('the genesis hash of a certificate is read once', async () => {
   const other = 'ef'.repeat(32)
   const signatures = certificate.signatures.map(
     ([name], index): MemberSignature => [name, network.signatureOf(index, point, other)],
@@ -147,7 +147,7 @@ it('a certificate is of the network that was compared', async () => {
   await expect(verifySignatures(turned, network)).rejects.toMatchObject({ code: 'BAD_SIGNATURE' })
 })
 
-it('evidence names its signer, by the keys of the genesis that was hashed', async () => {
+it('evidence is verified by the keys of the genesis that was hashed', async () => {
   const signed = (of: StatePoint) => ({
     statement: toHex(encodeStateStatement({ ...of, genesisHash: network.genesisHash })),
     signature: network.signatureOf(0, of),

@@ -36,14 +36,14 @@ const archived = [...lives.values()].flatMap((life) =>
 // Contracts that began before it end after it.
 const cut = Math.floor(log.length / 2)
 
-it('the log of these tests has contracts of every kind', () => {
+it('the log of these tests has contracts of every lifetime', () => {
   expect(archived.some((life) => life.created === life.archived)).toBe(true)
   expect(archived.some((life) => life.archived <= cut)).toBe(true)
   expect(archived.some((life) => life.created <= cut && life.archived > cut)).toBe(true)
   expect([...lives.values()].some((life) => life.archived === undefined)).toBe(true)
 })
 
-it('an archival is found by its contract until it is pruned, over restarts', async ({ redis }) => {
+it('finds the archival of a contract until it is pruned, over restarts', async ({ redis }) => {
   const connection = redis.connect()
   const follow = async (upTo: number, batch: number) => {
     const clock = createManualClock(ledger.head().recordTime)

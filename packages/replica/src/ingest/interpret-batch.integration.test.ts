@@ -65,7 +65,7 @@ it('steps of many parties side by side share a few round trips', async ({
   expect(fetches).toBeLessThanOrEqual(10)
 })
 
-it('entries that all build on the one before cost work in proportion to their number', async ({
+it('the work for entries that depend on each other is linear in their number', async ({
   connection,
   interpretCounted,
 }) => {
@@ -81,7 +81,7 @@ it('entries that all build on the one before cost work in proportion to their nu
   expect(looks / entries.length).toBeLessThan(12)
 })
 
-it('a batch of many bytes lets other work in between', async () => {
+it('a batch of many bytes yields to other work', async () => {
   const { network } = new Scenario()
   const bytes = new Uint8Array(128 * 1024).fill(1)
   const entries = Array.from({ length: 16 }, (_, index) => ({

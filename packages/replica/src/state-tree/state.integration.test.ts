@@ -232,7 +232,7 @@ describe('a value that was changed by hand', () => {
     )
   })
 
-  it('is not answered to a lookup by name either', async ({ start, tamper }) => {
+  it('is not in the answer of a lookup by name', async ({ start, tamper }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
@@ -270,7 +270,7 @@ describe('a value that was changed by hand', () => {
     ['a name that is gone', ({ connection }: Given) => connection.hdel(KEYS.names, NAME)],
     ['the rules', ({ documentOf }: Given) => documentOf('AnsRules')],
   ] as const)(
-    'is found at a start, and every start from then on, until a wipe: %s',
+    'is found at a start and at every later start until a wipe: %s',
     async ([_what, change], { start, connection, tamper, tooMany, documentOf }) => {
       {
         await using run = await start(scenario)
@@ -330,7 +330,7 @@ describe('proofs', () => {
     })
   })
 
-  it('are made once, however many ask for the same at one moment', async ({ start }) => {
+  it('are made once for concurrent requests for the same range', async ({ start }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const ask = () => run.replica.proofs.proveRanges(end.offset, [BY_NAME, ALL_NAMES])
@@ -340,7 +340,7 @@ describe('proofs', () => {
     expect((await ask())[1]).toBe(one[1])
   })
 
-  it('are refused where too many have expired on the way', () => {
+  it('are refused if their range has too many expired names', () => {
     const history = createStateHistory(scenario.network.genesis)
     const of = (index: number) => ({
       name: `${String(index).padStart(6, '0')}.unverified.ns`,
@@ -365,7 +365,7 @@ describe('proofs', () => {
   })
 })
 
-it('trees of the past take no more memory than they may', () => {
+it('past trees stay within their memory limit', () => {
   const recentBytesMax = 2 ** 20
   const history = createStateHistory(scenario.network.genesis, { recentBytesMax })
   const of = (index: number, round: number) => ({

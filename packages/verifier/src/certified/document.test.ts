@@ -236,7 +236,7 @@ describe('a request', () => {
   })
 })
 
-it('an answer whose age or offset is unknown is stale and behind', () => {
+it('an answer is stale for an unknown maxAge, and too low for an unknown floor', () => {
   const freshness = { nowMicros: 5_000_000, maxAgeMs: 3_000 }
   expect(isStale(2_000_000, freshness)).toBe(false)
   expect(isStale(1_999_999, freshness)).toBe(true)

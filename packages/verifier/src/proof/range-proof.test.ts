@@ -77,7 +77,7 @@ describe('a proof', () => {
     )
   })
 
-  it('that cuts the true tree elsewhere is refused', () => {
+  it('that cuts the true tree in other places is refused', () => {
     fc.assert(
       fc.property(
         arbitrary.leaves,
@@ -307,7 +307,7 @@ function* mutantsOf(proof: readonly ProofItem[], a: number, b: number): Generato
 describe('what a proof shows', () => {
   const all: Range = { from: Uint8Array.of(), to: Uint8Array.of(255), limit: 1_000_000, at: 0 }
 
-  it('is of the tree, visible and in its one form, for any prover, for one range or for several', () => {
+  it('is in the tree, visible and in canonical form, for any prover and any ranges', () => {
     fc.assert(
       fc.property(
         arbitrary.leaves,
