@@ -74,7 +74,7 @@ it('the whole store comes back in another Redis, which is killed right after the
   )
 })
 
-it('nothing is put anywhere else', async ({ durableRedis: redis }) => {
+it('a backup with another key is refused', async ({ durableRedis: redis }) => {
   const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies StorePart
   await expect(writeStore({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
     'the unknown key {replica}:names',

@@ -149,7 +149,7 @@ it('an acknowledged payment remains known', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fate, { maxLength: 10 }), async (later) => {
       const ledger: Ledger = { requests: [cid(1)], payment: null, isOwned: false }
-      // The first look, the choice and the payment work.
+      // The first read, the choice and the payment succeed.
       const fateList = ['works', 'works', 'works', ...later]
       let turn = 0
       const fateOf = () => fateList[turn++] ?? 'lost-after'
