@@ -355,11 +355,11 @@ describe('notices', () => {
 })
 
 describe('large histories', () => {
-  /** A transfer to many, as large as wanted. */
+  /** A transfer, with a filler of `size` characters. */
   const row = (offset: number, index: number, size = 0): ActivityRow => {
     const event_id = formatEventId(offset, index)
     const date = '2023-11-14T22:13:20.000001Z'
-    // Only what the replica looks at; the rest of a row is the projection's.
+    // Only the members that the replica reads.
     const activity = { event_id, date, filler: 'x'.repeat(size) } as never
     return {
       activity,
@@ -374,7 +374,7 @@ describe('large histories', () => {
     expectStored,
   }) => {
     const { headState, apply } = await begin()
-    // The date in each row is that of offset 1.
+    // Each row has the date of offset 1.
     const counts = [150, ACTIVITY_CLEAN_UP_PORTION - 150, 2 * ACTIVITY_CLEAN_UP_PORTION + 1]
     const all = counts.flatMap((count, index) =>
       Array.from({ length: count }, (_, i) => row(1, index * 1_000 + i)),

@@ -34,7 +34,7 @@ async function follow(redis: { readonly path: string } | Sentinels['address'], f
   return {
     replica,
     push: ordering.push,
-    /** As they were applied: again where the replica has stepped back. */
+    /** The applied offsets, in order: some twice if the replica has stepped back. */
     offsets,
     hashes,
     reach: (offset: number) =>

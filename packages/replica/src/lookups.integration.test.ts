@@ -250,7 +250,7 @@ describe('lookups at an offset', () => {
     const returned = found.map((bodies) => bodies.map(nameIn))
     const owned = asked.map((pair) => pair.map((name) => (name.startsWith('n-') ? name : null)))
     expect(returned).toEqual(owned)
-    // 512 names each, the second half in the seats of the first where it still is open.
+    // Each command reads up to 512 names.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], position)).map(nameIn)).toEqual([names[1]])
     // Nothing is cached before ingest has reported its head. Then values are cached, and the oldest is evicted.
@@ -267,7 +267,7 @@ describe('lookups at an offset', () => {
       ...[1, 0],
     ])
     expect(await countOf(names.slice(0, 9))).toBe(1)
-    // Names of a page would evict the others.
+    // Names of a page are not cached, as they would evict the others.
     for (const count of [1, 1]) {
       const countOfBefore = await commandCount()
       await readVersions(small, names.slice(100, 109), position, 'fetchOfPage')
@@ -298,7 +298,7 @@ describe('lookups at an offset', () => {
     const before = headState.timeline.at(headState.head.offset)
     if (before === undefined) throw new Error('not in the timeline')
     const early = readNames(reader, [name], before)
-    // Of the same connection, so that the early read was answered when this is.
+    // On the same connection: when this is answered, the early read was, too.
     await setImmediate()
     await connection.ping()
     const recordTime = headState.head.recordTime + 1

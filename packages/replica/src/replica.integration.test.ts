@@ -80,7 +80,7 @@ const it = base
           running,
           reach: (offset) => {
             const isReached = () => replica.head().offset >= offset
-            // At that very entry, before the next one is applied; the poll has the deadline.
+            // Resolves before the next entry is applied; the poll below has the deadline.
             const reached = new Promise<void>((resolve) => {
               const check = () => {
                 if (!isReached()) return
@@ -255,7 +255,7 @@ describe('a replica', () => {
     if (first.kind !== 'submission') throw new Error('the first vote')
     const { submission } = first
     const entries = [...known, checkpointAt(5, of.network.genesis.recordTime + 100)]
-    // At first in one batch with those before; then, after a restart, alone.
+    // First in one batch with the entries before it, then, after a restart, alone.
     for (const _ of [1, 2]) {
       await using run = await start({ of, entries, cut: 500 })
       await run.running

@@ -16,7 +16,7 @@ const routes = {
 const ALICE = '192.0.2.1'
 const BOB = '2001:db8:1:1::1'
 
-/** Its proxy is at this machine. */
+/** A server that trusts a proxy on this machine. */
 async function start(options: Partial<ServerOptions<typeof routes, never>> = {}) {
   const server = buildServer({
     routes,

@@ -42,7 +42,7 @@ const it = base
           server,
           metrics,
           lines,
-          /** Once both sides know each other. */
+          /** Resolves after the handshake. */
           async connect(): Promise<TLSSocket> {
             const socket = connect({ port, host: '127.0.0.1', ca })
             await once(socket, 'secureConnect')
@@ -221,7 +221,7 @@ it('a certificate that was renewed is shown from then on', async ({ authority, f
   await lookThrice()
   expect(lines).toEqual([expect.stringMatching(/"warn".*QS_TLS_CERT, QS_TLS_KEY/)])
   expect(serialOf(await running.connect())).toBe(before)
-  // At once: the last reload may still run, and half a key is reported, too.
+  // By rename: a half-written key would be reported, too.
   await copyFile(renewed.keyFile, `${own.keyFile}.new`)
   lines.length = 0
   await rename(`${own.keyFile}.new`, own.keyFile)

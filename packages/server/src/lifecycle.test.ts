@@ -157,7 +157,7 @@ it('the signal of a handler aborts when its client leaves, and not before', asyn
   await untilTrue('the signal of the handler', () => signal.aborted)
 })
 
-it('a handler that takes too long is answered for, and its signal aborts', async () => {
+it('a request whose handler takes too long gets 503, and its signal aborts', async () => {
   const manual = createManualClock()
   await using running = await start({ clock: manual })
   const reply = running.ask()
@@ -439,18 +439,18 @@ it('no handler runs for a client that left before its turn', async () => {
   const [ofServer] = await accepted
   socket.write(slowRequest)
   socket.end()
-  // It is read again once there are units for it.
+  // The socket is read again once the client has units.
   await once(ofServer, 'close')
   expect(calls).toBe(1)
 })
 
-/** Of the next answer. */
+/** The status of the next answer. */
 async function statusOf(socket: Socket): Promise<string> {
   const [bytes] = await once(socket, 'data')
   return String(bytes).slice(9, 12)
 }
 
-/** Until this was received from here on. */
+/** Waits until this text is received. */
 function untilText(socket: Socket, text: string): Promise<void> {
   let received = ''
   return new Promise((resolve, reject) => {

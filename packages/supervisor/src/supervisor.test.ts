@@ -37,7 +37,7 @@ async function createWorld() {
     supervisor,
     [Symbol.asyncDispose]: async () => {
       await endLeftovers(options)
-      // Which is recorded in the directory.
+      // The supervisor records the end of a process in the directory.
       await untilTrue('the ends to be noticed', () =>
         [...ids].every((id) => supervisor.pid(id) === null),
       )

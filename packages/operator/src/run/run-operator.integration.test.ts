@@ -42,7 +42,7 @@ it('stops everything, and starts nothing again, where a process finds its config
     QS_GENESIS: join(root, 'genesis.json'),
     QS_MEMBERS: members,
     QS_PORT: '0',
-    // Only the process holds this against the genesis.
+    // Only the process compares this with the genesis.
     QS_NODES: 'sv-9=https://sv-9.example',
   }
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)

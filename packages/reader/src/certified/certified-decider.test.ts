@@ -228,7 +228,7 @@ describe('a reader of certified answers', () => {
     const [poll] = NODES.flatMap((name) => world.flightsTo(name, true))
     world.prove(alias as RequestInFlight, START - 13_000)
     world.end(poll as RequestInFlight, { kind: 'failed' })
-    // The one that was polled is asked for the answer, too, and another, which makes two.
+    // The polled node and another one are asked for the answer.
     const [first, second] = [...world.open]
     world.prove(first as RequestInFlight, START - 13_000)
     expect(world.ended).toEqual([])
@@ -302,7 +302,7 @@ describe('a reader of certified answers', () => {
     expect(endAll('pruned')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
     expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
     world.pass(700)
-    // The floor of the call, and the reader's own.
+    // First with the floor of the call, then with the floor of the reader.
     expect(endAll('not-reached', { minOffset: 7 })).toMatchObject({
       kind: 'lagging',
       reason: 'floor',

@@ -66,7 +66,7 @@ it('finds the archival of a contract until it is pruned, over restarts', async (
     for (const [id, { created, archived: end = 0 }] of lives) {
       const update = await replica.history.archivalOf(id)
       expect(update?.offset, id).toBe(end > pruned ? end : undefined)
-      // It holds the contract, whether or not the update that created it is still there.
+      // The update has the contract even if the update that created it is pruned.
       if (update !== null && created < end)
         expect(
           replica.history.archivedContracts(update).find(({ contractId }) => contractId === id)
@@ -82,10 +82,10 @@ it('finds the archival of a contract until it is pruned, over restarts', async (
   {
     await using whole = await follow(log.length, 40)
     await check(whole, 0)
-    // Ids that share a tag with those of archived contracts.
+    // Ids with the same prefix as those of archived contracts.
     for (const id of lives.keys())
       expect(await whole.history.archivalOf(id.slice(0, -40).padEnd(id.length, '0'))).toBe(null)
-    // What is pruned is out of sight before it is taken out.
+    // Pruned updates are hidden before they are deleted.
     await connection.hset(KEYS.history, PRUNED_FIELD, cut)
     await check(whole, cut)
     await whole.prune(cut)

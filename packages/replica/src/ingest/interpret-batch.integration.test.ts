@@ -102,7 +102,7 @@ it('a batch of many bytes yields to other work', async () => {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  // Answers at once, so that only the batch itself can give way.
+  // Answers at once, so that only the batch itself can yield.
   const fetch: Parameters<typeof interpretBatch>[2]['fetch'] = async (keys) =>
     keys.flatMap((key) => (key.kind === 'index' ? [{ ...key, value: [] }] : []))
   const state = new WorkingState()
@@ -114,6 +114,6 @@ it('a batch of many bytes yields to other work', async () => {
   })
   isDone = true
   expect(steps).toHaveLength(16)
-  // While they are decoded, and while they are interpreted.
+  // It yields while it decodes entries, and while it interprets them.
   expect(turns).toBeGreaterThanOrEqual(2 * 16)
 })

@@ -53,7 +53,7 @@ const it = itWithRedis
 type Given = Pick<FixturesOf<typeof it>, 'put' | 'connection' | 'last' | 'tile'>
 
 const { signal } = new AbortController()
-/** More rows than a tile has hashes; most of them go. */
+/** More rows than a tile has hashes; most of them are cleaned up. */
 const { scenario } = growActivityLog('proven', { steps: 700, retentionMicros: HOUR_MICROS / 4 })
 scenario.ledger.advance(1_000_000)
 const oracle = new ActivityOracle(scenario)
@@ -117,7 +117,7 @@ describe('a page of activities', () => {
       )
     }
     expect(provenCount).toBeGreaterThan(200)
-    // Tiles of rows that have gone, all but the one of the last, are gone with them.
+    // The tiles of deleted rows are deleted, but for the tile of the last one.
     const [row] = await connection.zrangeBuffer(KEYS.activities, '0', '0')
     const first = Math.floor((decodeActivity(row as Buffer).index as number) / 256)
     const last = Math.floor((ids.length - 1) / 256)

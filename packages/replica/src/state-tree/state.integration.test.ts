@@ -58,7 +58,7 @@ const it = itWithRedis
         }
       },
   )
-  /** What Redis holds now; the way back to it, which is a Redis that lost what came later. */
+  /** Dumps Redis; the result restores it, as a Redis that lost its later writes. */
   .extend('takeSnapshot', ({ connection }) => async (): Promise<() => Promise<void>> => {
     const keys = await connection.keys('*')
     const values = await Promise.all(keys.map((key) => connection.dumpBuffer(key)))
@@ -82,7 +82,7 @@ const it = itWithRedis
     await connection.hset(KEYS.names, 'aa.unverified.ns', value)
     await connection.zadd(KEYS.lex, 0, 'aa.unverified.ns')
   })
-  /** Forgets all versions of a document but for what is not read. */
+  /** Ends each version of a document early, so that no read finds it. */
   .extend('documentOf', ({ connection }) => async (entity: string): Promise<void> => {
     const value = (await connection.hgetBuffer(KEYS.documents, entity)) as Buffer
     const versions = decodeVersions(value).map((version) => ({ ...version, to: version.from + 1 }))
@@ -156,7 +156,7 @@ describe('the state of a replica', () => {
           expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
           const points = run.replica.proofs.statePoints()
           const newest = [...states.keys()].findLast((offset) => offset <= fed) as number
-          // A tree that was loaded above it has none before the next certifiable offset.
+          // A tree that was loaded above that offset has no point before the next one.
           if (points.length > 0 || newest >= run.replica.horizon())
             expect(points.at(-1)?.offset).toBe(newest)
           for (const { offset } of points) {

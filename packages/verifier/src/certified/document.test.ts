@@ -19,7 +19,7 @@ import {
   type WorldEntry,
 } from './testing/world.ts'
 
-/** All by `npm run test:long`. */
+/** `npm run test:long` runs more cases. */
 const IS_LONG = process.env['LONG'] !== undefined
 
 const network = createTestNetwork(4)
