@@ -83,7 +83,7 @@ describe('answers', () => {
     expect([data, error]).toEqual([{ dso_party_id: 'DSO::1' }, undefined])
   })
 
-  it('with status 2xx and no body have neither', async () => {
+  it('with status 2xx and no body have neither data nor error', async () => {
     const reply = await ask(
       () => new Response(null, { status: 200, headers: { 'content-length': '0' } }),
     )

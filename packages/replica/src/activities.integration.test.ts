@@ -138,7 +138,7 @@ describe('the activity history', () => {
     const kept = shortOracle.keptFrom(offset).length
     expect(kept).toBeGreaterThan(5)
     expect(kept).toBeLessThan(shortOracle.all().length / 2)
-    // At some heads the clean-up has to leave rows that the head itself no longer shows.
+    // At some heads the clean-up keeps rows that are visible only at older offsets.
     const heads = Array.from({ length: offset }, (_, index) => index + 1)
     const hidden = heads.filter(
       (head) =>

@@ -57,7 +57,7 @@ describe('the same log gives the same state (Rule 1)', () => {
         const replayed = await replay(scenario, { seed, faults: true })
         expect(replayed.hashes).toEqual(hashes)
         expect(replayed.dump).toEqual(dump)
-        // Each write is reported, unless the process ends in between.
+        // The root of each write is reported, unless the process ends before that.
         for (const [offset, root] of replayed.roots) expect(root).toBe(expected.get(offset))
         expect(replayed.roots.size).toBeGreaterThan(expected.size / 2)
       }),
@@ -65,7 +65,7 @@ describe('the same log gives the same state (Rule 1)', () => {
     )
   })
 
-  // `npm run test:nodes` runs this under one Node, and names another.
+  // `npm run test:nodes` runs this under one version of Node, with OTHER_NODE for another.
   it('under every locale and Node', async () => {
     required('redis') // Of the children too.
     const node = process.env['OTHER_NODE'] ?? process.execPath

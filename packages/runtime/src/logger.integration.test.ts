@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href
 
-/** Logs, writes on both outputs, and ends with 7 if all that did not end it. */
+/** Logs, writes to both outputs, and exits with 7 if it survives that. */
 const SCRIPT = `
 import { surviveLostOutput } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
 import { createLogger } from ${JSON.stringify(urlOf('../dist/index.js'))}

@@ -5,7 +5,7 @@ import { createAuthority, listen, serve, type TestServer } from '@quorumscan/tes
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 
-/** What is said of a server that does this with each connection. */
+/** The reason that `ask` gives for a server that treats each connection so. */
 async function wordOf(
   onConnection: (socket: Socket) => void,
   timeoutMs: number,

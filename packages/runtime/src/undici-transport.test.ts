@@ -87,7 +87,7 @@ it('a redirect is an answer, not followed', async () => {
   expect(asked).toBe(1)
 })
 
-/** Sends what it is given as it is, after a moment each. */
+/** A server that sends these pieces unchanged, with a short pause before each. */
 async function serveRaw(pieces: Iterable<string>) {
   const server = await listen((socket) => {
     socket.setNoDelay(true)

@@ -6,7 +6,7 @@ import { expiredPageWalk, localHistoryHash } from './own-history.ts'
 const HORIZON = 40
 const HEAD = 100
 
-/** The part of a replica that is asked, with a horizon. */
+/** The part of a replica that these functions read. */
 const replica = {
   head: () => ({ offset: HEAD, recordTime: 0, historyHash: '', entryHash: '' }),
   pin: async (offset: number | null) => {

@@ -401,7 +401,7 @@ it('requests that would be answered too late are refused', async () => {
   await using server = buildServer({
     routes: { ask, livez: routes.livez },
     handlers: {
-      // Each takes 100 ms, so a turn begins one.
+      // Each request takes 100 ms, so a turn starts one.
       ask: async () => {
         nowMs += 100
         return { body: ++calls > 0 }

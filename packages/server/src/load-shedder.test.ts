@@ -124,7 +124,7 @@ describe('the queue', () => {
     expect([park('first'), park('second')]).toEqual([true, true])
     await turns(192)
     expect(resumed).toEqual([])
-    // There is room for one, and as long as others are parked, no connection comes before them.
+    // There is room for one connection, and a new one is parked behind the others.
     await turns(1)
     expect([resumed, park('third')]).toEqual([['first'], true])
     await turns(1)

@@ -52,7 +52,7 @@ it('the whole store comes back in another Redis, which is killed right after the
   await fill(one.socketPath)
   const parts = await readStore({ path: one.socketPath })
   expect(new Set(parts.map(({ key }) => key))).toEqual(new Set(Object.values(KEYS)))
-  // In several parts, none of them large.
+  // The records are in several small parts.
   expect(parts.filter(({ key }) => key === KEYS.records)).toHaveLength(3)
 
   await writeStore({ path: other.socketPath }, each(parts))

@@ -31,7 +31,7 @@ const OTHER_NAME = 'other.unverified.ns'
 const [LIAR, ...HONEST] = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const urlOf = (name: string) => `https://${name}.scan.test`
 const description = (url: string) => JSON.stringify({ meta: { [KEY]: url } })
-/** As a scan that lies changes an answer: in texts of JSON, and in JSON within them. */
+/** Replaces the URL in an answer, also in JSON within JSON, as a lying scan would. */
 const withLie = (text: string) => text.replaceAll(URL, FALSE_URL)
 
 const testNetwork = createTestNetwork()

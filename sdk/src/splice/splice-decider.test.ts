@@ -16,7 +16,7 @@ import {
 } from './splice-decider.ts'
 
 const DEADLINE_MS = 10_000
-/** A request that hangs ends in a failure after so long. */
+/** A request that hangs fails after this time. */
 const REQUEST_MS_MAX = 5_000
 
 type Reply = { readonly afterMs: number } & (
@@ -24,7 +24,7 @@ type Reply = { readonly afterMs: number } & (
   | { readonly reason: string; readonly retryAfterMs?: number }
 )
 
-/** Answers the request that one node gets at a moment, its nth. */
+/** Answers a request to one node by its time and its number. */
 type Node = (asked: { readonly atMs: number; readonly count: number }) => Reply
 
 type Run = {
@@ -143,7 +143,7 @@ const world = (isReliable: boolean): fc.Arbitrary<World> =>
       })
     })
 
-/** What must hold of every read, as the sentence that is broken; undefined: nothing is. */
+/** The property that a read violates, as a sentence; undefined: none. */
 function broken({ nodes, isLiar, isStrong }: World, rules: VoteRules): string | undefined {
   const nodeCount = nodes.length
   const threshold = isStrong ? '2f+1' : 'f+1'
@@ -213,7 +213,7 @@ describe('with any actions of f liars', () => {
     'a failure is for good': { isGivenUp: (failureCount) => failureCount > 0 },
     'equal answers are not counted': { votersOf: () => [] },
   }
-  it.each(Object.entries(MUTANTS))('a test fails if %s', (_, mutant) => {
+  it.each(Object.entries(MUTANTS))('a property fails if %s', (_, mutant) => {
     const results = check({ ...VOTE_RULES, ...mutant }, RUNS)
     expect(results.some(({ failed }) => failed)).toBe(true)
   })

@@ -19,7 +19,7 @@ const gone = () =>
 /** What becomes of each call in turn: it works, its answer is lost after or before it had an effect, or it is refused. */
 const fate = fc.constantFrom('works', 'works', 'lost-after', 'lost-before', 'refused')
 const fates = fc.array(fate, { minLength: 1, maxLength: 40 })
-/** What the super-validators make of a payment, and after how many calls. */
+/** Whether the super-validators confirm a payment, and after how many calls. */
 const verdict = fc.record({ isConfirmed: fc.boolean(), calls: fc.integer({ min: 0, max: 30 }) })
 
 type Ledger = { requests: ContractId[]; payment: ContractId | null; isOwned: boolean }
@@ -105,7 +105,7 @@ it('a registration never has two payments, with any calls, lost answers and cras
         let lockedFor = 0
         let payments = 0
         const pays = () => {
-          // Coin is locked only where none is, and the name is not the user's.
+          // No coin is locked for a name that the user owns.
           expect(ledger.isOwned).toBe(false)
           payments++
         }
@@ -121,10 +121,10 @@ it('a registration never has two payments, with any calls, lost answers and cras
           }
           const fateOf = () => fateList[turn++ % fateList.length] ?? 'works'
           const { error, made, payment } = await run(callsOn(ledger, pays), fateOf, before)
-          // One call pays once at most; across calls a second time only after all of it came back.
+          // One call pays once at most; a later call pays again only after a refund.
           expect(payments - paidBefore).toBeLessThanOrEqual(1)
           if (isConfirmed) expect(payments).toBeLessThanOrEqual(1)
-          // Nothing is requested once a payment was tried whose effect is not known.
+          // No request is made after an attempt to pay.
           const pay = made.indexOf('pay')
           expect(pay === -1 ? [] : made.slice(pay + 1)).not.toContain('request')
           // A request whose answer is lost is waited for, not repeated.

@@ -192,7 +192,7 @@ describe('called again after a crash, a renewal', () => {
     }
     const parts = world(refuse, [idle(DUE.after)])
     expect(await renew(parts, NAME)).toEqual(renewed(true))
-    // The same refusal behind the window: the entry has expired.
+    // The same refusal after the window: the entry has expired.
     const late = world(refuse, [idle(DUE.after)], [], '2027-03-21T11:00:00.000000Z')
     await expect(renew(late, NAME)).rejects.toMatchObject({
       ...{ code: 'CHOICE_REFUSED', payment: 'not-paid' },
@@ -202,7 +202,7 @@ describe('called again after a crash, a renewal', () => {
   it('pays only for the chosen period, for any width of the window', async () => {
     const parts = world(never, [idle(DUE.after)])
     expect(await renew(parts, 'A', { after: DUE.before })).toEqual(renewed(true))
-    // As lists and entries tell it: to the millisecond, or exactly.
+    // Lists show the time in milliseconds, entries in microseconds.
     let count = 0
     const pays = world(() => void count++, [idle(DUE.before), idle(DUE.after)])
     await renew(pays, NAME, { after: DUE.before })

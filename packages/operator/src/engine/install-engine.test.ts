@@ -9,7 +9,7 @@ const it = base
     PATH: join(directory, 'bin'),
     XDG_CACHE_HOME: join(directory, 'cache'),
   }))
-  /** A Go of this version, which builds an engine in an instant, or fails. */
+  /** A fake `go` program of this version, which builds an engine at once, or fails. */
   .extend(
     'go',
     ({ directory }) =>

@@ -230,7 +230,7 @@ it.each([
     expect(warnings[0]).toContain(name)
 })
 
-/** What the file is refused for, a line each, without the name of the file. */
+/** The problems for which the file is refused, without the name of the file. */
 function problemsOf(runs: Runnable, variables: object): readonly string[] {
   try {
     read(runs, variables)

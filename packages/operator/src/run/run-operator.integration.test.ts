@@ -29,7 +29,7 @@ function enroll<R extends 'super-validator' | 'synchronizer'>(role: R, name: str
 const appMain = (app: string) =>
   fileURLToPath(new URL(`../../../../apps/${app}/dist/main.js`, import.meta.url))
 
-it('stops everything, and starts nothing again, where a process finds its configuration wrong', async () => {
+it('stops all processes, without a restart, if one finds its configuration wrong', async () => {
   const document = createGenesis(
     [enroll('super-validator', 'sv-1'), enroll('synchronizer', 'orderer')],
     { driver: 'redis', overrides: {} },

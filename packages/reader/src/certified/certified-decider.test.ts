@@ -19,10 +19,10 @@ const START = 100_000
 const WAIT_MS = 10_000
 const urlOf = (name: string) => `https://${name}.test`
 
-/** A reader whose nodes do what a test says, and a clock that is moved. */
+/** A reader with scripted nodes, and a clock that the test advances. */
 function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   const state = createReaderState(seeds, FAULTY_MAX)
-  /** By node: when it was last asked anything. */
+  /** The time of the last request to each node. */
   const sentAtMs = new Map<string | null, number>()
   type Ended = Omit<CallOutcome, 'read'> & { readonly read: number; readonly endedAtMs: number }
   const ended: Ended[] = []

@@ -8,7 +8,7 @@ import { growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
 import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
 
-/** After the length of the head, its kind, the version of its form and three hashes. */
+/** The state root follows the length of the head, its kind, its version and three hashes. */
 const STATE_ROOT_AT = 2 + 1 + 1 + 3 * 32
 
 describe.each([

@@ -102,7 +102,7 @@ type Running = AsyncDisposable & {
   reach(offset: number): Promise<void>
 }
 
-/** What a proof of the range says, by its verifier and by the model. */
+/** The leaves of a range as the verifier reads its proof, and as the model has them. */
 async function provenAndModelled(replica: Replica, state: NaiveState, range: KeyRange) {
   const [{ proof, leaves }] = (await replica.proofs.proveRanges(state.offset, [range])) as [
     ProvenRange,

@@ -128,7 +128,7 @@ it.for(['ping', 'message'])(
     const send = (text: string) => (kind === 'ping' ? socket.ping(text) : socket.send(text))
     socket.send('{"size":1}')
     await answered
-    // Once the last is answered, all before it have been taken.
+    // When the last frame is answered, all before it have been received.
     const sendMany = async (count: number) => {
       const pong = new Promise((resolve) =>
         socket.on('pong', (data) => String(data) === 'last' && resolve(undefined)),
@@ -163,7 +163,7 @@ it('no client has more sockets than its share, and a closed one frees its slot',
     status: 503,
     body: { code: 'OVERLOADED', retryable: true },
   })
-  // Refused for another reason, they take no place.
+  // Sockets that are refused for another reason count for nothing.
   for (let count = 0; count < 3; count++)
     expect(await refusalOf(connect('/v0/other'))).toAnswer(404)
   open[0].close()
