@@ -300,7 +300,7 @@ describe('the activity history', () => {
 })
 
 describe('notices', () => {
-  /** A payment that is refunded between two taps: of the three only the taps, and the lock, are activities. */
+  /** A refunded payment between two taps. Its lock is an activity, the refund is not. */
   const scenario = new Scenario()
   const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
   scenario.register(bob, 'bob.unverified.ns')

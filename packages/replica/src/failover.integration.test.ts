@@ -1,4 +1,4 @@
-/** A replica whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
+/** A replica with real sentinels and Redis servers; the primary is killed. */
 import { isScanError } from '@quorumscan/errors'
 import {
   createManualClock,

@@ -253,7 +253,7 @@ describe('lookups at an offset', () => {
     // Each command reads up to 512 names.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], position)).map(nameIn)).toEqual([names[1]])
-    // Nothing is cached before ingest has reported its head. Then values are cached, and the oldest is evicted.
+    // Nothing is cached before ingest reports its head; then the oldest value is evicted.
     const small = createNameReader(connection, { cacheBytesMax: 100_000 })
     const countOf = async (asked: readonly string[]) => {
       const countOfBefore = await commandCount()

@@ -67,7 +67,7 @@ describe('the same log gives the same state (Rule 1)', () => {
 
   // `npm run test:nodes` runs this under one version of Node, with OTHER_NODE for another.
   it('under every locale and Node', async () => {
-    required('redis') // Of the children too.
+    required('redis') // The child processes need it, too.
     const node = process.env['OTHER_NODE'] ?? process.execPath
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
     const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))

@@ -79,7 +79,7 @@ describe('repeat', () => {
       }
   })
 
-  it('rejects with what its error handler throws, or a run if there is none', async () => {
+  it('rejects with what its error handler throws, or a run without a handler', async () => {
     const onError = (error: unknown) => {
       throw error
     }

@@ -18,7 +18,7 @@ function decided(answer: string, more: Partial<Decided> = {}): Decided {
   }
 }
 
-/** Looks up as many names as there are outcomes in a round, of one round after the other; the last one stays. */
+/** Looks up one name per outcome of a round, round by round; the last round is repeated. */
 async function readBatch(rounds: readonly (readonly Outcome[])[], lookups?: readonly Lookup[]) {
   const floors: (number | undefined)[] = []
   const names = rounds[0]?.map((_, index) => ({ name: `name-${index}` })) ?? []

@@ -1,4 +1,4 @@
-/** A server behind a reverse proxy: each client that the proxy reports has a rate budget; the proxy has no limits. */
+/** A server behind a reverse proxy: limits apply to each client of the proxy, not to it. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createLogger } from '@quorumscan/runtime'

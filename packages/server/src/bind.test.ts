@@ -1,5 +1,5 @@
 /**
- * What a handler leaves behind once its request is over.
+ * The memory that a handler uses is free once its request has ended.
  * @module-tag thorough
  */
 import { setFlagsFromString } from 'node:v8'

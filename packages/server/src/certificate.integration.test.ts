@@ -1,4 +1,4 @@
-/** A server that speaks TLS by itself: everything that holds of connections holds of these, too. */
+/** A server with TLS of its own: its connections have the same limits as plain ones. */
 import { once } from 'node:events'
 import { copyFile, readFile, rename } from 'node:fs/promises'
 import { connect as connectPlain, type Socket } from 'node:net'

@@ -16,7 +16,7 @@ const allocate = (hint = 'alice'): SubmitInput => ({
   commands: [allocatePartyCommand({ hint })],
 })
 
-/** A submitter over a ledger in memory. What is offered gets into the log when the test says so. */
+/** A submitter with a ledger in memory. The test appends the offered entries to the log. */
 function setUp(answers: (() => Promise<void>)[] = []) {
   const network = createTestNetwork()
   const memory = new MemoryLedger(network)

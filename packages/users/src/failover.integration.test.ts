@@ -1,4 +1,4 @@
-/** A store whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
+/** A store with real sentinels and Redis servers; the primary is killed. */
 import { startSentinels, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { openValidatorStore } from './store.ts'

@@ -35,7 +35,7 @@ function documentOf(stateQuery: StateQuery<unknown>): string {
   return encodeDocument(encodeCertificate(certificate), JSON.stringify(proof))
 }
 
-/** A member that is an object is one of these itself; what the lie does not have is the truth always. */
+/** Objects in members are turned as well; members that `lie` lacks stay the truth. */
 function turning<Whole extends object>(truth: Whole, lie: object): Whole {
   const whole: object = Array.isArray(truth) ? [] : {}
   for (const [member, value] of Object.entries(truth)) {

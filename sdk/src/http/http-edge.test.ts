@@ -24,7 +24,7 @@ const refusal = (code: string, facts: { definite?: boolean; retryable?: boolean 
   ...facts,
 })
 
-/** Delays end at once and are noted, but for the deadline, which never comes unless a test says so. */
+/** Delays end at once and are recorded; the deadline comes only if a test says so. */
 let delays: number[]
 let isLate: boolean
 const clock: Clock = {
@@ -279,7 +279,7 @@ describe('a read', () => {
       retryable: true,
       message: expect.stringContaining('within 10000 ms'),
     })
-    nock.cleanAll() // It may have come before the request was on its way.
+    nock.cleanAll() // The deadline may have come before the request was sent.
   })
 
   it('ends with the reason of the signal', async () => {

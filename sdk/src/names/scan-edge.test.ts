@@ -144,7 +144,7 @@ const FAILURES: Record<string, Behaviour> = {
     document(queryOf(request), state.certificate(0, 2).replace('["sv-1"', '["sv-2"')),
 }
 
-/** Node by node, in order of the genesis. A redirect leads to a server that is not a node. */
+/** The behaviour of each node, in order of the genesis. A redirect leads to no node. */
 function serve(...behaviours: readonly Behaviour[]): void {
   nock('https://elsewhere.test')
     .persist()
@@ -351,7 +351,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
     const asked: unknown[] = []
     const acceptChange = async (change: NameChange) => {
       asked.push(change)
-      passing.abort() // The user takes longer than the lookup may.
+      passing.abort() // The user takes longer than the deadline of the lookup.
       await systemClock.delay(0)
       return true
     }

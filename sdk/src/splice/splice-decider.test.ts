@@ -81,7 +81,7 @@ function simulate(nodes: readonly Node[], needed: number, rules: VoteRules = VOT
 const HUNG = 60_000
 const latency = fc.integer({ min: 1, max: 400 })
 
-/** Says anything, at any time: the newest, the past, one invention for all liars, or a new one each time; or nothing. */
+/** A liar: answers the newest or a past state, an invention (shared or new), or nothing. */
 const liar: fc.Arbitrary<Node> = fc
   .array(
     fc.record({
@@ -96,7 +96,7 @@ const liar: fc.Arbitrary<Node> = fc
     return { afterMs, answer: what === 'other' ? `other ${count}` : what }
   })
 
-/** Tells what was true when it last caught up; some requests fail, of one that is reliable the first few at most. */
+/** An honest node: answers its last state; requests fail, of a reliable one only the first. */
 const honest = (isReliable: boolean, changesAtMs: number): fc.Arbitrary<Node> =>
   fc
     .record({
@@ -164,7 +164,7 @@ function broken({ nodes, isLiar, isStrong }: World, rules: VoteRules): string | 
   return undefined
 }
 
-/** All honest ones answer in the end, and have caught up in time: then nothing that liars do keeps them from agreeing. */
+/** All honest nodes answer and catch up in time: then liars cannot prevent an agreement. */
 function brokenLiveness(read: World, rules: VoteRules): string | undefined {
   const run = simulate(read.nodes, rules.votesNeeded('f+1', read.nodes.length), rules)
   return run.verdict.kind === 'agreed' ? undefined : `honest ones agree: ${run.verdict.kind}`

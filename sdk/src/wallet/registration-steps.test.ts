@@ -16,7 +16,7 @@ const refused = () =>
 const gone = () =>
   new QuorumscanError('gone', { code: 'CONTRACT_CONSUMED', definite: true, retryable: false })
 
-/** What becomes of each call in turn: it works, its answer is lost after or before it had an effect, or it is refused. */
+/** The result of a call: success, an answer lost after or before its effect, or a refusal. */
 const fate = fc.constantFrom('works', 'works', 'lost-after', 'lost-before', 'refused')
 const fates = fc.array(fate, { minLength: 1, maxLength: 40 })
 /** Whether the super-validators confirm a payment, and after how many calls. */
@@ -132,7 +132,7 @@ it('a registration never has two payments, with any calls, lost answers and cras
           if (!(error instanceof QuorumscanError)) continue
           // A refusal proves nothing about an earlier payment whose answer is lost.
           if (payment === 'unknown' && made.at(-1) === 'pay') expect(error.definite).toBe(false)
-          // What took effect in this call is not reported as never paid, nor as refunded while it is locked.
+          // A payment of this call is not reported as not paid, nor as refunded while locked.
           if (payments > paidBefore) expect(payment).not.toBe('not-paid')
           if (payment === 'refunded') {
             expect(ledger.payment).toBeNull()

@@ -36,7 +36,7 @@ const lostAnswer = () =>
 const gone = () =>
   new QuorumscanError('gone', { code: 'CONTRACT_NOT_FOUND', definite: true, retryable: false })
 
-/** A ledger of one name; `accept` is what the test makes of a payment, `pass` of the time that passes. */
+/** A ledger of one name; the test scripts payments with `accept`, and time with `pass`. */
 function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void = () => {}) {
   let nowMs = 0
   const timeouts: (number | undefined)[] = []

@@ -1,4 +1,4 @@
-/** Backups of operators, restored in another directory. Another test runs all their processes after that. */
+/** Backups of operators, restored in another directory. Another test runs the result. */
 import {
   copyFileSync,
   existsSync,

@@ -14,7 +14,7 @@ import {
 
 const FAULTY_MAX = 1
 const NODES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
-/** Of the clock, and the newest offset at the beginning: the ledger grows by one each millisecond. */
+/** The time and the newest offset at the start: the ledger grows by one entry each ms. */
 const START = 100_000
 const WAIT_MS = 10_000
 const urlOf = (name: string) => `https://${name}.test`

@@ -10,7 +10,7 @@ interface Request extends Flight<Request> {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const STALL_MS = 100
 
-/** A decider that asks its one node for each read, and does what the test says with the rest. */
+/** A decider that sends each read to its one node; the test scripts its other effects. */
 function createHarness(times: { readonly lateMs?: number; readonly endMs?: number } = {}) {
   const sleepers: { readonly atMs: number; wake(): void }[] = []
   let elapsedMs = 0

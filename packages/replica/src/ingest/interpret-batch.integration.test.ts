@@ -25,7 +25,7 @@ const it = itWithRedis.extend(
       return { steps, fetches, looks: state.looks }
     },
 )
-/** Counts how often an entry is looked at: every interpretation of a submission asks whether it was seen. */
+/** Counts interpretations: each one reads whether the entry was applied before. */
 class CountingState extends WorkingState {
   looks = 0
   override seen(id: string) {
