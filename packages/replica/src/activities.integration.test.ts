@@ -70,8 +70,8 @@ const it = itWithRedis
     }
   })
   /**
-   * Redis holds these rows, who they belong to, and the offsets that they are of, but for those of the first that have
-   * gone; nothing else.
+   * Redis holds these rows, their parties and the times of their offsets, without the first `goneCount` rows, and
+   * nothing else.
    */
   .extend(
     'expectStored',

@@ -45,7 +45,7 @@ async function* each(parts: readonly StorePart[]): AsyncGenerator<StorePart> {
   yield* parts
 }
 
-it('the whole store comes back in another Redis, which is killed right after the write', async ({
+it('the whole store is restored in another Redis, which is killed after the write', async ({
   durableRedis: one,
 }) => {
   await using other = await startRedis(DURABLE)

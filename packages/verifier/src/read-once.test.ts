@@ -1,6 +1,6 @@
 /**
- * The result of a verifier comes from what it checked, and is never read from the caller's object again: each member of
- * what is passed in is the truth when it is read first, and a lie from then on.
+ * The verifier reads each member of the caller's objects once, so that its result has only checked values: in the
+ * objects of these tests, each member is the truth at its first read, and a lie from then on.
  */
 import { expect, it } from 'vitest'
 import {
