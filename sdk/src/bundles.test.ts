@@ -52,7 +52,7 @@ describe('what a page loads', () => {
       'sdk/src/naming/resolver.ts',
       'sdk/src/naming/http-reads.ts',
     ],
-  ])('%s at first, and the rest with the call that needs it', async (contents, first, later) => {
+  ])('%s: a part is loaded by the first call that needs it', async (contents, first, later) => {
     const files = await filesOf(contents)
     expect(files.all).toContain(later)
     expect(files.first).toContain(first)

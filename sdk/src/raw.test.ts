@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLedgerClient, createScanClient, createValidatorClient } from './raw.ts'
 
-/** A server that answers the same to every request and keeps what it was asked. */
+/** A server that gives each request the same answer, and keeps the requests. */
 function observed(answer: () => Response = () => Response.json({})) {
   const requests: Request[] = []
   const fetch = async (request: Request) => {
@@ -83,7 +83,7 @@ describe('answers', () => {
     expect([data, error]).toEqual([{ dso_party_id: 'DSO::1' }, undefined])
   })
 
-  it('with status 2xx and no body have neither', async () => {
+  it('with status 2xx and no body have neither data nor error', async () => {
     const reply = await ask(
       () => new Response(null, { status: 200, headers: { 'content-length': '0' } }),
     )
@@ -137,13 +137,13 @@ describe('the ledger interface', () => {
     expect(data?.offset).toBe(7)
   })
 
-  it('refuses in its own form', async () => {
+  it('returns errors in the form of the ledger interface', async () => {
     const client = ask(() => Response.json(cantonError, { status: 400 }))
     const { error } = await client.GET('/v2/state/ledger-end')
     expect(error).toEqual(cantonError)
   })
 
-  it('refuses a request that cannot be decoded in a line of text', async () => {
+  it('returns a refusal that is plain text as a string', async () => {
     const client = ask(
       () =>
         new Response('Invalid value', { status: 400, headers: { 'content-type': 'text/plain' } }),
@@ -152,7 +152,7 @@ describe('the ledger interface', () => {
     expect(error).toBe('Invalid value')
   })
 
-  it('that is missing still has an error, in its form', async () => {
+  it('returns an error in its form for an empty body', async () => {
     const client = ask(() => new Response('', { status: 502 }))
     const { error } = await client.GET('/v2/state/ledger-end')
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', retryInfo: '1 second' })

@@ -10,7 +10,7 @@ const ALICE = 'alice.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const testNetwork = createTestNetwork()
 const { genesis, genesisHash } = testNetwork
-/** A member of it, or its pin, is another one's: nothing else differs. */
+/** The hash, and the document, of another network. */
 const OTHER_HASH = 'ab'.repeat(32)
 const otherDocument = { ...genesis, nonce: 'cd'.repeat(32) }
 const AT = { offset: 7, recordTime: 1_763_719_200_123_456 }

@@ -23,7 +23,7 @@ const it = base
         join(root, directory, 'control.json'),
   )
 
-it('what belongs to a directory is not believed in a copy of it, and goes with it when it moves', ({
+it('ignores the state file in a copied directory, and reads it after the directory was moved', ({
   fileIn,
   root,
 }) => {
@@ -36,14 +36,14 @@ it('what belongs to a directory is not believed in a copy of it, and goes with i
 })
 
 it.for(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
-  'a file that holds %j says nothing',
+  'ignores a state file with the content %j',
   (text, { fileIn }) => {
     writeFileSync(fileIn('a'), text)
     expect(readOwnJson(fileIn('a'))).toBe(null)
   },
 )
 
-it('a file that every command needs is named when it is half written, and is null before it is there', ({
+it('names a half-written control file, and returns null without one', ({
   fileIn,
 }) => {
   expect(readJson(fileIn('a'))).toBe(null)
@@ -54,14 +54,14 @@ it('a file that every command needs is named when it is half written, and is nul
   )
 })
 
-it('is not brought back when the directory is gone', ({ root, fileIn }) => {
+it('does not create a deleted directory again to write a state file', ({ root, fileIn }) => {
   rmSync(join(root, 'a'), { recursive: true })
   writeOwnJson(fileIn('a'), {})
   expect(readOwnJson(fileIn('a'))).toBe(null)
   expect(() => renameSync(join(root, 'a'), join(root, 'b'))).toThrow('ENOENT')
 })
 
-it('says in a sentence that nothing can be written', ({ root }) => {
+it('reports a directory in which no file can be written', ({ root }) => {
   assertWritable(join(root, 'a', 'new'))
   writeFileSync(join(root, 'file'), '')
   expect(() => assertWritable(join(root, 'file'))).toThrow(CommandError)
@@ -71,7 +71,7 @@ it('says in a sentence that nothing can be written', ({ root }) => {
   )
 })
 
-it('a secret may end with a line feed, and is nothing else', ({ fileIn }) => {
+it('accepts a line feed after a secret, and no other text', ({ fileIn }) => {
   const secret = 'ab'.repeat(32)
   for (const end of ['', '\n', '\r\n']) {
     writeFileSync(fileIn('a'), `${secret}${end}`)

@@ -54,7 +54,7 @@ describe('a genesis', () => {
     expect(ordering).toMatchObject({ validators: nodes.map(({ name }) => ({ name })) })
   })
 
-  it('is another one as soon as a member, a rule or the ordering is', () => {
+  it('differs if a member, a rule or the ordering differs', () => {
     const [first, ...others] = four
     const other = superValidator('sv-1')
     const moved = superValidator('sv-1', { url: null }, {})
@@ -71,7 +71,7 @@ describe('a genesis', () => {
     expect(new Set(made.map(hashGenesis)).size).toBe(made.length)
   })
 
-  it('begins when the last of its members was made', () => {
+  it('has the record time at which its newest member file was made', () => {
     const late = superValidator('sv-4', { createdAtMicros: 1_800_000_000_000_000 })
     expect(createGenesis([late, ...four], together).recordTime).toBe(1_800_000_000_000_000)
   })
@@ -104,7 +104,7 @@ describe('a genesis', () => {
       [superValidator('a', { engineAddress: 'sv-2.example:26656' })],
       'sv-2 and a both have sv-2.example:26656',
     ],
-  ] as const)('has no two equal %s', (_, more, message) => {
+  ] as const)('is refused with two equal %s', (_, more, message) => {
     expect(() => createGenesis([...four, ...more], together)).toThrow(message)
   })
 
@@ -113,13 +113,13 @@ describe('a genesis', () => {
     ['redis', [synchronizerOf('one'), synchronizerOf('two')], 'one synchronizer orders'],
     ['cometbft', [synchronizerOf()], 'is a synchronizer: leave its member file out'],
   ] as [OrderingDriver, MemberFile[], string][])(
-    'ordered by %s has whom it needs (%#)',
+    'with the ordering %s is refused without the right synchronizers (%#)',
     (driver, more, message) => {
       expect(() => createGenesis([...four, ...more], { driver, overrides: {} })).toThrow(message)
     },
   )
 
-  it('is the same with the file of a validator, of which it says nothing', () => {
+  it('does not change if the file of a validator is given, too', () => {
     const keys = { participant: createKeyPair(), engine: createKeyPair() }
     const validator = parseMember(writeMember('validator', input('v'), keys))
     expect(createGenesis([...four, validator], together)).toEqual(createGenesis(four, together))
@@ -136,7 +136,7 @@ describe('a genesis', () => {
     expect(rulesOf(single)).not.toHaveProperty('ordering')
   })
 
-  it('says how long evidence counts only where that is not what is usual', () => {
+  it('has the member evidenceAge only if it differs from the default', () => {
     const made = (...settings: string[]) =>
       createGenesis(four, { driver: 'cometbft', overrides: parseSettings('cometbft', settings) })
     expect(made().ordering).not.toHaveProperty('evidenceAge')
@@ -196,14 +196,14 @@ describe('settings', () => {
     expect(() => parseSettings('redis', settings)).toThrow(message)
   })
 
-  it('out of range make no network', () => {
+  it('out of range are refused', () => {
     const overrides = parseSettings('cometbft', ['ordering.timeouts.voteMicros=1h'])
     expect(() => createGenesis(four, { driver: 'cometbft', overrides })).toThrow(
       'ordering.timeouts.voteMicros',
     )
   })
 
-  it('have a renewal window of at most the lifetime, which is its default where that is shorter', () => {
+  it('limit the renewal window, and its default, to the lifetime of a name', () => {
     const made = (...settings: string[]) =>
       createGenesis(four, {
         driver: 'cometbft',
@@ -222,7 +222,7 @@ describe('settings', () => {
     ['names.entryFeeUsd=0', 'names'],
     ['names.entryLifetimeMicros=100000d', 'names'],
     ['coin.priceUsd=0', 'coin'],
-  ])('with which no ledger begins make no network: %s', (setting, member) => {
+  ])('that a ledger cannot start with are refused: %s', (setting, member) => {
     const overrides = parseSettings('cometbft', [setting])
     expect(() => createGenesis(four, { driver: 'cometbft', overrides })).toThrow(
       `these members and rules do not form a valid network: the genesis document is not valid at ${member}`,

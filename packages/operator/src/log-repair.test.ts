@@ -26,12 +26,12 @@ const it = base
         Object.fromEntries(readdirSync(root).map((name) => [name, readdirSync(at(name))])),
   )
 
-it('puts the repaired log in its place, and keeps the old one', async ({ at, contents }) => {
+it('replaces the log by the repaired one, and keeps the old one', async ({ at, contents }) => {
   await replaceDirectory(at('log'), { repaired: at('repaired'), backup: at('kept') })
   expect(contents()).toEqual({ log: ['repaired'], kept: ['log'] })
 })
 
-it('leaves the old log in its place where the repaired one cannot be moved there', async ({
+it('keeps the old log in its place if the repaired one cannot be moved', async ({
   at,
   contents,
 }) => {

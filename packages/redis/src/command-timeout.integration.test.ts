@@ -45,7 +45,7 @@ it('fails commands that a hung Redis does not answer, and later ones', async ({
 it('accepts a reply that arrived while this process was stalled', async ({ connected }) => {
   const redis = await connected()
   const reply = redis.set('a', '1')
-  // Written by the next turn; then nothing is read for many times the timeout.
+  // The command is sent in the next turn; then the process blocks for ten timeouts.
   setImmediate(() => standStill(10 * TIMEOUT_MS))
   await expect(reply).resolves.toBe('OK')
   redis.disconnect()

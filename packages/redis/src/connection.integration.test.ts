@@ -11,7 +11,7 @@ const it = base.extend('server', { scope: 'file' }, async ({ fileResources }) =>
 )
 
 const STEP_MS = 1
-/** No connection of this test lasts so long, unless the clock is moved on. */
+/** Longer than any connection of this test, unless the clock is advanced. */
 const VERY_LONG_MS = 600_000
 
 it('reconnects with growing pauses to a Redis that accepts and then refuses it', async () => {
@@ -22,7 +22,7 @@ it('reconnects with growing pauses to a Redis that accepts and then refuses it',
   )
   const pauses: number[] = []
   redis.on('reconnecting', (ms: number) => pauses.push(ms))
-  // As a worker does that asks again at once.
+  // Like a worker that retries at once.
   await untilTrue('ten refusals', async () => {
     await redis.set('a', '1').catch(() => {})
     return pauses.length >= 10

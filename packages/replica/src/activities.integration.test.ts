@@ -70,8 +70,8 @@ const it = itWithRedis
     }
   })
   /**
-   * Redis holds these rows, who they belong to, and the offsets that they are of, but for those of the first that have
-   * gone; nothing else.
+   * Redis holds these rows, their parties and the times of their offsets, without the first `goneCount` rows, and
+   * nothing else.
    */
   .extend(
     'expectStored',
@@ -118,7 +118,7 @@ describe('the activity history', () => {
   const short = growActivityLog('brief', { steps: 200, retentionMicros: HOUR_MICROS / 8 })
   const shortOracle = new ActivityOracle(short.scenario)
 
-  it('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {
+  it('the logs of these tests have rows of every kind, and expired rows', () => {
     for (const oracle of [longOracle, shortOracle]) {
       const rows = oracle.all().map((json) => JSON.parse(json))
       const kinds = rows.map((row) => row.transfer?.transfer_kind ?? row.activity_type)
@@ -138,7 +138,7 @@ describe('the activity history', () => {
     const kept = shortOracle.keptFrom(offset).length
     expect(kept).toBeGreaterThan(5)
     expect(kept).toBeLessThan(shortOracle.all().length / 2)
-    // At some heads the clean-up has to leave rows that the head itself no longer shows.
+    // At some heads the clean-up keeps rows that are visible only at older offsets.
     const heads = Array.from({ length: offset }, (_, index) => index + 1)
     const hidden = heads.filter(
       (head) =>
@@ -192,7 +192,7 @@ describe('the activity history', () => {
     )
   })
 
-  it('is read whole in one page of the largest size, of all and of each party', async ({
+  it('is read in one page of the largest size, for all and for each party', async ({
     follow,
   }) => {
     const { offset } = long.scenario.ledger.head()
@@ -291,7 +291,7 @@ describe('the activity history', () => {
     expect(counts).toEqual([1, 0, 0])
   })
 
-  it('comes out the same, byte for byte, of any batches, kills and wipes', async () => {
+  it('is the same, byte for byte, after any batches, kills and wipes', async () => {
     const { dump } = await replay(short.scenario, { seed: 'one piece', faults: false })
     expect(dump[KEYS.activities]?.length).toBeGreaterThan(5)
     const other = await replay(short.scenario, { seed: 'in pieces', faults: true })
@@ -300,7 +300,7 @@ describe('the activity history', () => {
 })
 
 describe('notices', () => {
-  /** A payment that is refunded between two taps: of the three only the taps, and the lock, are activities. */
+  /** A refunded payment between two taps. Its lock is an activity, the refund is not. */
   const scenario = new Scenario()
   const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
   scenario.register(bob, 'bob.unverified.ns')
@@ -355,11 +355,11 @@ describe('notices', () => {
 })
 
 describe('large histories', () => {
-  /** A transfer to many, as large as wanted. */
+  /** A transfer, with a filler of `size` characters. */
   const row = (offset: number, index: number, size = 0): ActivityRow => {
     const event_id = formatEventId(offset, index)
     const date = '2023-11-14T22:13:20.000001Z'
-    // Only what the replica looks at; the rest of a row is the projection's.
+    // Only the members that the replica reads.
     const activity = { event_id, date, filler: 'x'.repeat(size) } as never
     return {
       activity,
@@ -368,13 +368,13 @@ describe('large histories', () => {
     }
   }
 
-  it('are cleaned up in bounded passes, which no read can see', async ({
+  it('are cleaned up in bounded passes that do not change reads', async ({
     begin,
     connection,
     expectStored,
   }) => {
     const { headState, apply } = await begin()
-    // The date in each row is that of offset 1.
+    // Each row has the date of offset 1.
     const counts = [150, ACTIVITY_CLEAN_UP_PORTION - 150, 2 * ACTIVITY_CLEAN_UP_PORTION + 1]
     const all = counts.flatMap((count, index) =>
       Array.from({ length: count }, (_, i) => row(1, index * 1_000 + i)),
@@ -410,7 +410,7 @@ describe('large histories', () => {
     expect(await cleanUpActivities(connection, headState, { genesis, signal })).toBe('done')
   })
 
-  it('are cleaned up together with notices, of which no time goes before them', async ({
+  it('are cleaned up with notices, and the index of times after both', async ({
     begin,
     connection,
   }) => {
@@ -448,13 +448,13 @@ describe('large histories', () => {
       expect(await connection.zcard(KEYS.activityTimes)).toBe(times)
     }
     expect(await read()).toEqual(kept)
-    // The last that has gone stays.
+    // The last row that was cleaned up stays.
     expect(await connection.zcard(KEYS.activities)).toBe(2)
     // Alice, and one of the others, for each row and for the notice.
     expect(await connection.zcard(KEYS.activityParties)).toBe(6)
   })
 
-  it('are read only while Redis holds the whole of what is visible', async ({
+  it('are refused below the horizon and above the head', async ({
     begin,
     connection,
   }) => {
@@ -472,7 +472,7 @@ describe('large histories', () => {
     await expect(at(late)).rejects.toMatchObject({ code: 'OFFSET_NOT_REACHED' })
   })
 
-  it('are left alone by a writer that is no longer the one', async ({ begin, connection }) => {
+  it('are not cleaned up by a writer whose head is outdated', async ({ begin, connection }) => {
     const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0), row(1, 1)])
     await apply(genesis.recordTime + 700_000_000, [])
@@ -486,7 +486,7 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activities)).toBe(1)
   })
 
-  it('give pages of bounded bytes, of which a walk misses none', async ({ begin, connection }) => {
+  it('are read in pages of bounded bytes, without gaps', async ({ begin, connection }) => {
     const { apply } = await begin()
     const rows = Array.from({ length: 250 }, (_, index) => row(1, index, 45_000))
     const huge = row(1, 250, ACTIVITY_PAGE_BYTES_MAX)

@@ -1,4 +1,4 @@
-/** A replica whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
+/** A replica with real sentinels and Redis servers; the primary is killed. */
 import { isScanError } from '@quorumscan/errors'
 import {
   createManualClock,
@@ -34,7 +34,7 @@ async function follow(redis: { readonly path: string } | Sentinels['address'], f
   return {
     replica,
     push: ordering.push,
-    /** As they were applied: again where the replica has stepped back. */
+    /** The applied offsets, in order: some twice if the replica has stepped back. */
     offsets,
     hashes,
     reach: (offset: number) =>

@@ -41,7 +41,7 @@ const it = itWithRedis.extend(
       return await loadOrStart(connection, { ...network, layout }, signal)
     },
 )
-/** What the oracle remembers: every version that ever was, and nothing clever. */
+/** The oracle: a plain list of every version that ever existed. */
 type OracleEntry = {
   readonly name: string
   readonly user: PartyId
@@ -196,7 +196,7 @@ describe('lookups at an offset', () => {
     )
   })
 
-  it('leave nothing of ended names once the horizon has passed them', async ({
+  it('leave no data of ended names below the horizon', async ({
     freshHeadState,
     connection,
   }) => {
@@ -250,10 +250,10 @@ describe('lookups at an offset', () => {
     const returned = found.map((bodies) => bodies.map(nameIn))
     const owned = asked.map((pair) => pair.map((name) => (name.startsWith('n-') ? name : null)))
     expect(returned).toEqual(owned)
-    // 512 names each, the second half in the seats of the first where it still is open.
+    // Each command reads up to 512 names.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], position)).map(nameIn)).toEqual([names[1]])
-    // Nothing is cached before ingest has reported its head. Then values are cached, and the oldest is evicted.
+    // Nothing is cached before ingest reports its head; then the oldest value is evicted.
     const small = createNameReader(connection, { cacheBytesMax: 100_000 })
     const countOf = async (asked: readonly string[]) => {
       const countOfBefore = await commandCount()
@@ -267,7 +267,7 @@ describe('lookups at an offset', () => {
       ...[1, 0],
     ])
     expect(await countOf(names.slice(0, 9))).toBe(1)
-    // Those of a page would drive out the others.
+    // Names of a page are not cached, as they would evict the others.
     for (const count of [1, 1]) {
       const countOfBefore = await commandCount()
       await readVersions(small, names.slice(100, 109), position, 'fetchOfPage')
@@ -276,7 +276,7 @@ describe('lookups at an offset', () => {
     expect(await countOf(names.slice(0, 9))).toBe(0)
   })
 
-  it('do not keep what ingest has overtaken while the reply travelled', async ({
+  it('cache no reply that ingest made obsolete while it was on its way', async ({
     freshHeadState,
     connection,
   }) => {
@@ -298,7 +298,7 @@ describe('lookups at an offset', () => {
     const before = headState.timeline.at(headState.head.offset)
     if (before === undefined) throw new Error('not in the timeline')
     const early = readNames(reader, [name], before)
-    // Of the same connection, so that the early read was answered when this is.
+    // On the same connection: when this is answered, the early read was, too.
     await setImmediate()
     await connection.ping()
     const recordTime = headState.head.recordTime + 1
@@ -312,7 +312,7 @@ describe('lookups at an offset', () => {
     expect((await readNames(reader, [name], after)).map(nameIn)).toEqual([name])
   })
 
-  it('still show at the horizon what a clean-up takes the older versions of', async ({
+  it('still show a name at the horizon after a clean-up of its older versions', async ({
     freshHeadState,
     connection,
   }) => {
@@ -409,7 +409,7 @@ describe('lookups at an offset', () => {
     }
   })
 
-  it('refuse to walk over more dead names than Redis can bear', async ({
+  it('refuse to walk over too many ended names', async ({
     freshHeadState,
     connection,
   }) => {
@@ -498,7 +498,7 @@ describe('writing', () => {
     expect(second.head.offset).toBe(0)
   })
 
-  it('the same batch again, from before it was written, changes nothing', async ({
+  it('a batch that is written again from the old head changes nothing', async ({
     freshHeadState,
     connection,
   }) => {
@@ -514,7 +514,7 @@ describe('writing', () => {
     expect(await dumpReplica(connection)).toEqual(dump)
   })
 
-  it('two clean-ups from one head take out once', async ({ freshHeadState, connection }) => {
+  it('of two clean-ups from one head only one deletes', async ({ freshHeadState, connection }) => {
     const headState = await freshHeadState()
     const recordTime = headState.head.recordTime + 1
     const created = NAMES.map((name) => ({

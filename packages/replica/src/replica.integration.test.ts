@@ -80,7 +80,7 @@ const it = base
           running,
           reach: (offset) => {
             const isReached = () => replica.head().offset >= offset
-            // At that very entry, before the next one is applied; the poll has the deadline.
+            // Resolves before the next entry is applied; the poll below has the deadline.
             const reached = new Promise<void>((resolve) => {
               const check = () => {
                 if (!isReached()) return
@@ -213,7 +213,7 @@ describe('a replica', () => {
     expect(Object.entries(head).filter(isOfState)).toEqual(Object.entries(dump).filter(isOfState))
   })
 
-  it('stops ingest, reports the reason and keeps answering when the log is another one', async ({
+  it('stops ingest, reports the reason and keeps answering if the log is another one', async ({
     start,
   }) => {
     await using run = await start({ entries: log.slice(0, 30) })
@@ -255,7 +255,7 @@ describe('a replica', () => {
     if (first.kind !== 'submission') throw new Error('the first vote')
     const { submission } = first
     const entries = [...known, checkpointAt(5, of.network.genesis.recordTime + 100)]
-    // At first in one batch with those before; then, after a restart, alone.
+    // First in one batch with the entries before it, then, after a restart, alone.
     for (const _ of [1, 2]) {
       await using run = await start({ of, entries, cut: 500 })
       await run.running
@@ -332,8 +332,8 @@ describe('a replica', () => {
   })
 })
 
-describe('what is due', () => {
-  it('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async ({
+describe('due work', () => {
+  it('is stored for the jobs of the process only; a process with other jobs refuses it', async ({
     redis,
     inRedis,
   }) => {
@@ -424,7 +424,7 @@ describe('pinned reads', () => {
     })
   })
 
-  it('end at a horizon that an operator moved, while entries come and after a restart', async ({
+  it('end at a horizon that an operator moved, during ingest and after a restart', async ({
     start,
   }) => {
     const story = new Scenario()
@@ -478,7 +478,7 @@ describe('pinned reads', () => {
 })
 
 describe('reads of the newest state', () => {
-  it('agree with the ledger: contracts, keys, parties, what is due', async ({ start }) => {
+  it('agree with the ledger: contracts, keys, parties, due work', async ({ start }) => {
     await using run = await start({})
     await run.reach(log.length)
     const { replica } = run

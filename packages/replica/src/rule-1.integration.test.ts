@@ -12,7 +12,7 @@ import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 const scenario = growRandomLog('same log', 300)
 
 describe('the same log gives the same state (Rule 1)', () => {
-  it('the log of this test meets what a ledger meets', () => {
+  it('the log of this test has all kinds of entries and outcomes', () => {
     const outcomes = new Set(scenario.ledger.results().map(outcomeOf))
     const choices = new Set(
       scenario.ledger
@@ -57,7 +57,7 @@ describe('the same log gives the same state (Rule 1)', () => {
         const replayed = await replay(scenario, { seed, faults: true })
         expect(replayed.hashes).toEqual(hashes)
         expect(replayed.dump).toEqual(dump)
-        // Each write is reported, unless the process ends in between.
+        // The root of each write is reported, unless the process ends before that.
         for (const [offset, root] of replayed.roots) expect(root).toBe(expected.get(offset))
         expect(replayed.roots.size).toBeGreaterThan(expected.size / 2)
       }),
@@ -65,9 +65,9 @@ describe('the same log gives the same state (Rule 1)', () => {
     )
   })
 
-  // `npm run test:nodes` runs this under one Node, and names another.
+  // `npm run test:nodes` runs this under one version of Node, with OTHER_NODE for another.
   it('under every locale and Node', async () => {
-    required('redis') // Of the children too.
+    required('redis') // The child processes need it, too.
     const node = process.env['OTHER_NODE'] ?? process.execPath
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
     const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))

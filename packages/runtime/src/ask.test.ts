@@ -8,7 +8,7 @@ import { ask } from './ask.ts'
 
 const REQUESTS = 20
 
-it('ends in time where the rest of an answer never comes, whatever memory is freed meanwhile', async () => {
+it('times out if the rest of an answer never comes, even after garbage collection', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   await using server = await serve((_, response) => void response.writeHead(200).write('{'))

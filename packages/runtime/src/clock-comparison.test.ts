@@ -20,7 +20,7 @@ describe('judging the local clock', () => {
     expect(judge(2, -2)).toMatchObject({ kind: 'agrees' })
   })
 
-  it('is off when fewer agree and the needed number of peers does not', () => {
+  it('is off when the needed number of peers disagrees, and fewer agree', () => {
     expect(judge(600, 600, 600, 0)).toEqual({ kind: 'off', skewMicros: -600_000_000 })
     expect(judge(-2.1, -2.2)).toMatchObject({ kind: 'off' })
   })

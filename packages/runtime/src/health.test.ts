@@ -38,7 +38,7 @@ it('reads the end of the log and the engine of a synchronizer from its status', 
   })
 })
 
-it('takes a value of another form for one that was not reported', async () => {
+it('treats a malformed value as not reported', async () => {
   await using other = await serveReplies({
     '/readyz': { status: 503, body: { retryable: false, details: { state: 'starting' } } },
     '/status': statusOf({ offset: -1, ordering: { height: 'x' } }),

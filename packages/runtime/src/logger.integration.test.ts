@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href
 
-/** Logs, writes on both outputs, and ends with 7 if all that did not end it. */
+/** Logs, writes to both outputs, and exits with 7 if it survives that. */
 const SCRIPT = `
 import { surviveLostOutput } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
 import { createLogger } from ${JSON.stringify(urlOf('../dist/index.js'))}
@@ -22,7 +22,7 @@ for (let count = 0; count < 100; count++) {
 process.exit(7)
 `
 
-it.skipIf(provided('fullDevice') === null)('a full disk takes lines, not the process', async () => {
+it.skipIf(provided('fullDevice') === null)('survives a full disk', async () => {
   const full = openSync('/dev/full', 'w')
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
     stdio: ['pipe', full, full],
@@ -31,7 +31,7 @@ it.skipIf(provided('fullDevice') === null)('a full disk takes lines, not the pro
   expect(await once(child, 'exit')).toEqual([7, null])
 })
 
-it('a reader that has gone takes lines, not the process', async () => {
+it('survives a closed output pipe', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT])
   child.stdout.destroy()
   child.stderr.destroy()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from './metrics.ts'
 
-it('does not compile with a metric that is half done', () => {
+it('does not compile with an incomplete metric', () => {
   const metrics = createMetrics()
   const about = { help: '.', labels: ['node', 'outcome'] } as const
   const count = metrics.counted({ ...about, name: 'some_total' })
@@ -13,12 +13,12 @@ it('does not compile with a metric that is half done', () => {
   metrics.durations({ ...about, name: 'some_seconds', known: [['sv-1']] })
   // @ts-expect-error No label, and a value.
   metrics.sampled('gauge', { name: 'some', help: '.', read: () => [[['sv-1'], 1]] })
-  // @ts-expect-error A metric that says nothing of itself.
+  // @ts-expect-error A metric without a help text.
   const mute = () => metrics.counted({ name: 'other_total' })
   expect(mute).toThrow('help')
 })
 
-it('durations that are known from the start are there at zero, and others from their first observation', async () => {
+it('durations of known labels start at zero, others with their first value', async () => {
   const metrics = createMetrics()
   const about = { name: 'work_seconds', help: 'Of work.', labels: ['kind'] as const }
   const observerOf = metrics.durations({ ...about, known: [['good']] })

@@ -16,7 +16,7 @@ it.each([
   expect(nearestOf(word, names)).toBe(name)
 })
 
-it('asks nothing where no name is near', () => {
+it('suggests nothing if no name is similar', () => {
   expect(didYouMean('QS_PROT', names)).toBe(': did you mean QS_PORT?')
   expect(didYouMean('QS_WHATEVER', names)).toBe('')
   expect(didYouMean('QS_PORT', [])).toBe('')

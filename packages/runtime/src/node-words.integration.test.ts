@@ -5,7 +5,7 @@ import { createAuthority, listen, serve, type TestServer } from '@quorumscan/tes
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 
-/** What is said of a server that does this with each connection. */
+/** The reason that `ask` gives for a server that treats each connection so. */
 async function wordOf(
   onConnection: (socket: Socket) => void,
   timeoutMs: number,
@@ -14,7 +14,7 @@ async function wordOf(
   return (await ask(`http://127.0.0.1:${server.port}/`, { timeoutMs })).reason
 }
 
-it('has one word each for who hangs, who resets and who does not listen', async () => {
+it('names a timeout, a reset and a refused connection in one word each', async () => {
   expect(await wordOf(() => {}, 50)).toBe('timeout')
   expect(await wordOf((socket) => socket.resetAndDestroy(), 60_000)).toBe('reset')
   // No machine has had a service on this port for decades.
@@ -35,7 +35,7 @@ it('says what is wrong with TLS, and what an operator can do', async () => {
   expect(await wordOfServer(await serve(() => {}))).toBe('no TLS')
 })
 
-it('tells refusals apart, and repeats no text of a stranger', () => {
+it('distinguishes refusals, and prints no text from the server', () => {
   expect(describeRefusal(503, { code: 'NO_CERTIFICATE' })).toBe('no certificate')
   expect(describeRefusal(503, { code: 'OFFSET_NOT_REACHED' })).toBe('behind')
   expect(describeRefusal(503, { code: 'LOG_FORK' })).toBe('LOG_FORK')

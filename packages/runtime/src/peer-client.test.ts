@@ -56,7 +56,7 @@ describe('PeerClient', () => {
     expect([reply.status, reply.header('retry-after')]).toEqual([503, '7'])
   })
 
-  it('gives up an answer that is late, too long, or not wanted any more', async () => {
+  it('rejects an answer that is late, too long, or aborted by its caller', async () => {
     const silent = await setUp(() => {})
     const late = silent.client.read(silent.url, { path: '/', bytesMax: 9, timeoutMs: 300 })
     const isLate = expect(late).rejects.toThrow('no answer within 300 ms')

@@ -39,7 +39,7 @@ function startClocks(peers: readonly Peer[], clock = createManualClock()) {
     const line = new RegExp(`^quorumscan_node_silent_seconds\\{node="${name}"\\} (.*)$`, 'm')
     return Number(line.exec(text)?.[1])
   }
-  /** Lets rounds begin until it is so. */
+  /** Lets rounds begin until the condition holds. */
   const untilRound = (what: string, isSo: () => boolean | Promise<boolean>) =>
     untilTrue(what, async () => {
       await clock.advance(READ_MS)
@@ -73,7 +73,7 @@ it('measures how long a peer is silent, from the start of the process for one th
   expect(clocks.followingCount()).toBe(1)
 })
 
-it('asks a peer that moved where the ledger says, and where its operator says if it is not there', async () => {
+it('asks a peer at its address on the ledger, else at the configured one', async () => {
   const clock = createManualClock()
   const [old, moved] = [await startPeer(clock), await startPeer(clock)]
   old.answers = false

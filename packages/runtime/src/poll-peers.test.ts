@@ -24,7 +24,7 @@ async function setUp(isDue?: (sinceMs: number) => boolean) {
 }
 
 describe('pollPeers', () => {
-  it('keeps the last answer of each peer, with when it came and whether the peer answers still', async () => {
+  it('keeps the last answer of each peer, its time, and if it still answers', async () => {
     const { clock, away, poll } = await setUp()
     away.add('sv-2')
     await clock.advance(2 * EVERY_MS)
@@ -38,7 +38,7 @@ describe('pollPeers', () => {
     await poll[Symbol.asyncDispose]()
   })
 
-  it('knows nothing of a peer that never answered', async () => {
+  it('has no answer of a peer that never answered', async () => {
     const { away, clock, poll } = await setUp(() => true)
     expect(poll.latest.size).toBe(2)
     await poll[Symbol.asyncDispose]()

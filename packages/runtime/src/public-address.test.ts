@@ -72,7 +72,7 @@ const ipv4 = fc
 const NO_NODES = /^(?:as112|amt)/
 
 // The SDK has no room for the library, so that `parseNodeUrl` has two expressions instead.
-it('the address in a URL is judged alike', () => {
+it('parseNodeUrl treats the address in a URL in the same way', () => {
   const agrees = (address: string, host: string) => {
     if (NO_NODES.test(ipaddr.parse(address).range())) return
     const isTaken = parseNodeUrl(`http://${host}:4600`, false) !== undefined

@@ -53,7 +53,7 @@ describe('createRateLimitedLog', () => {
     ])
   })
 
-  it('writes again about what was forgotten', () => {
+  it('writes again about a subject after `forget`', () => {
     const clock = createManualClock(0)
     const lines = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
     const written: string[] = []

@@ -41,7 +41,7 @@ describe('repeat', () => {
     await repetition[Symbol.asyncDispose]()
   })
 
-  it('asks for the pause after each run', async () => {
+  it('calls everyMs for the pause after each run', async () => {
     const pausesMs = [10, 30]
     const { clock, atMs, repetition } = await setUp({ everyMs: () => pausesMs.shift() ?? 1000 })
     await clock.advance(500)
@@ -49,7 +49,7 @@ describe('repeat', () => {
     await repetition[Symbol.asyncDispose]()
   })
 
-  it('ends in a pause and in a run, by its signal and when it is disposed of, and reports nothing then', async () => {
+  it('ends in a pause or a run, by signal or disposal, without a report', async () => {
     const byEnd = {
       signal: (over: AbortController) => over.abort(),
       disposed: (_: AbortController, one: AsyncDisposable) => one[Symbol.asyncDispose](),
@@ -79,7 +79,7 @@ describe('repeat', () => {
       }
   })
 
-  it('ends with what the handler of errors throws, and with what a run throws where there is no handler', async () => {
+  it('rejects with what its error handler throws, or a run without a handler', async () => {
     const onError = (error: unknown) => {
       throw error
     }

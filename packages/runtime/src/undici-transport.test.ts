@@ -87,7 +87,7 @@ it('a redirect is an answer, not followed', async () => {
   expect(asked).toBe(1)
 })
 
-/** Sends what it is given as it is, after a moment each. */
+/** A server that sends these pieces unchanged, with a short pause before each. */
 async function serveRaw(pieces: Iterable<string>) {
   const server = await listen((socket) => {
     socket.setNoDelay(true)
@@ -130,19 +130,19 @@ it.each([
   await expect(transport().request(request({ url }))).rejects.toThrow(why)
 })
 
-it('exactly as large as allowed is fine', async () => {
+it('an answer of exactly the largest size is accepted', async () => {
   const { url } = await start((_, response) => void response.end('x'.repeat(1000)))
   expect((await transport().request(request({ url }))).body.byteLength).toBe(1000)
 })
 
-it('an answer that has become useless is read no further, unless it is short', async () => {
+it('stops reading an answer that is no longer needed, unless it is short', async () => {
   const [longBytes, shortBytes] = [8 * 1024 * 1024, 32 * 1024]
   let bytesWanted = longBytes
   const { url } = await start((incoming, response) => {
     const length = incoming.url === '/long' ? longBytes : shortBytes
     response.writeHead(200, { 'content-length': length })
     response.write('[', () => {
-      bytesWanted = 2 // It was decided meanwhile.
+      bytesWanted = 2 // The read was decided meanwhile.
       response.end(Buffer.alloc(length - 1, ' '))
     })
   })
@@ -204,7 +204,7 @@ it('rejects when the node hangs up in the middle of an answer', async () => {
   await expect(transport().request(request({ url }))).rejects.toThrow()
 })
 
-it('connections are kept, and large answers have their own', async () => {
+it('reuses connections, and has another one for bulk requests', async () => {
   const node = await start((_, response) => void response.end('x'))
   const used = transport()
   for (let count = 0; count < 40; count++) await used.request(request({ url: node.url }))
@@ -215,7 +215,7 @@ it('connections are kept, and large answers have their own', async () => {
   expect(node.connectionCount()).toBe(ofLookups + 1)
 })
 
-it('requests that would only wait are refused beyond a bound', async () => {
+it('refuses requests beyond the bound of waiting ones', async () => {
   const { url } = await start(() => {}) // Never answers.
   const used = transport()
   const controller = new AbortController()

@@ -25,7 +25,7 @@ it('rounds are returned as lists, in the order of the nodes', () => {
   })
 })
 
-it('of the operator and its rules the first agreeing node is filled in', () => {
+it('the answer of /v0/dso names the first agreeing node as its super-validator', () => {
   const shared = {
     dso_party_id: 'DSO::1220',
     dso_rules: {

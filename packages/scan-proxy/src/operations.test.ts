@@ -45,7 +45,7 @@ describe('requests to nodes', () => {
     ).toEqual({ page_size: 1, begin_after_id: id, sort_order: 'desc' })
   })
 
-  it('encode what they pass on', () => {
+  it('encode names and parties in the path', () => {
     const party = `a::1220${'0'.repeat(64)}`
     expect(listEntriesRequest({ page_size: 1, name_prefix: 'ä&page_size=1000#' }).path).toBe(
       '/v0/ans-entries?name_prefix=%C3%A4%26page_size%3D1000%23&page_size=1',
@@ -56,7 +56,7 @@ describe('requests to nodes', () => {
     })
   })
 
-  it('leave the offset to the token of a page, and refuse a token of another list', () => {
+  it('take the offset from the page token, and refuse a token of another list', () => {
     const subject = { kind: 'prefix', prefix: 'al' } as const
     const token = formatPageToken(network.genesisHash, subject, { after: 'alice.ns', offset: 7 })
     expect(
@@ -119,8 +119,8 @@ describe('answers of nodes', () => {
     ['addresses', requestOf('proxyListScans'), { scans: [] }],
     ['rules of coin', amuletRulesRequest, { amulet_rules_update: state({}) }],
     ['rounds', miningRoundsRequest, roundsOf(state({}))],
-    ['its rules', requestOf('proxyGetDso'), dso(svs)],
-  ])('%s vote where they fit the operation, and nothing else does (D-35)', (_, request, body) => {
+    ['the rules of the operator', requestOf('proxyGetDso'), dso(svs)],
+  ])('%s: a body of the right form is a vote, any other is not (D-35)', (_, request, body) => {
     expect(request.isValid?.(body)).toBe(true)
     for (const other of [
       {},
@@ -132,7 +132,7 @@ describe('answers of nodes', () => {
       expect(request.isValid?.(other), JSON.stringify(other)).toBe(false)
   })
 
-  it('of coin that lack a contract are no vote: the request said that nothing is cached', () => {
+  it('coin rules and rounds without a contract are no vote, as nothing is cached', () => {
     const cached = { contract: null, domain_id: 'd' }
     expect(amuletRulesRequest.isValid?.({ amulet_rules_update: cached })).toBe(false)
     expect(miningRoundsRequest.isValid?.(roundsOf(cached))).toBe(false)
@@ -143,7 +143,7 @@ describe('answers of nodes', () => {
     ['a party', [{ name: 'sv-1' }, { name: 'sv-2', party }]],
     ['all', undefined],
     ['all but text', 'sv-1'],
-  ])('/v0/dso that lacks %s of the nodes is no vote, also where one node decides', (_, lacking) => {
+  ])('an answer of /v0/dso is no vote if its list of nodes lacks %s', (_, lacking) => {
     expect(requestOf('proxyGetDso').isValid?.(dso(lacking))).toBe(false)
   })
 })

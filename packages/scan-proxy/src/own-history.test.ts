@@ -6,7 +6,7 @@ import { expiredPageWalk, localHistoryHash } from './own-history.ts'
 const HORIZON = 40
 const HEAD = 100
 
-/** The part of a replica that is asked, with a horizon. */
+/** The part of a replica that these functions read. */
 const replica = {
   head: () => ({ offset: HEAD, recordTime: 0, historyHash: '', entryHash: '' }),
   pin: async (offset: number | null) => {
@@ -48,13 +48,13 @@ describe('a page through the proxy', () => {
     ['disputed', HORIZON - 1, null],
     // A node that still has it may answer, whatever the horizon of the local replica.
     ['verified', HORIZON - 1, null],
-  ])('that ended %s at offset %d is %s', async (kind, offset, code) => {
+  ])('with the outcome %s at offset %d ends the walk with %s', async (kind, offset, code) => {
     const outcome = outcomes[kind] as Outcome
     const over = await expiredPageWalk(replica, { after: 'alice', offset }, outcome)
     expect(over?.code ?? null).toBe(code)
   })
 
-  it('is never over before its walk has begun', async () => {
+  it('without a page token does not end a walk', async () => {
     const outcome = outcomes['insufficient'] as Outcome
     expect(await expiredPageWalk(replica, null, outcome)).toBeNull()
   })

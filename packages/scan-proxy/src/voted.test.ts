@@ -18,7 +18,7 @@ function decided(answer: string, more: Partial<Decided> = {}): Decided {
   }
 }
 
-/** Looks up as many names as there are outcomes in a round, of one round after the other; the last one stays. */
+/** Looks up one name per outcome of a round, round by round; the last round is repeated. */
 async function readBatch(rounds: readonly (readonly Outcome[])[], lookups?: readonly Lookup[]) {
   const floors: (number | undefined)[] = []
   const names = rounds[0]?.map((_, index) => ({ name: `name-${index}` })) ?? []
@@ -63,7 +63,7 @@ describe('a batch', () => {
     expect(trusted.outcome).toMatchObject({ kind: 'trusted' })
   })
 
-  it('fails as its first failing part', async () => {
+  it('fails with the outcome of its first failed part', async () => {
     const failed: Outcome = {
       ...participation,
       kind: 'insufficient',
@@ -75,7 +75,7 @@ describe('a batch', () => {
     expect((await readBatch([[present, failed]])).outcome).toBe(failed)
   })
 
-  it('across offsets is asked again at the highest of them, three times in all', async () => {
+  it('with answers at several offsets is read again at the highest, at most thrice', async () => {
     const later = { ...absent, offset: 18 }
     const met = await readBatch([
       [present, later],

@@ -1,4 +1,4 @@
-/** A server behind a reverse proxy: each client that the proxy reports has a rate budget; the proxy has no limits. */
+/** A server behind a reverse proxy: limits apply to each client of the proxy, not to it. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createLogger } from '@quorumscan/runtime'
@@ -16,7 +16,7 @@ const routes = {
 const ALICE = '192.0.2.1'
 const BOB = '2001:db8:1:1::1'
 
-/** Its proxy is at this machine. */
+/** A server that trusts a proxy on this machine. */
 async function start(options: Partial<ServerOptions<typeof routes, never>> = {}) {
   const server = buildServer({
     routes,

@@ -1,5 +1,5 @@
 /**
- * What a handler leaves behind once its request is over.
+ * The memory that a handler uses is free once its request has ended.
  * @module-tag thorough
  */
 import { setFlagsFromString } from 'node:v8'
@@ -39,7 +39,7 @@ it.each(Object.entries(failures))(
       handlers: { ask: () => fail(new ScanError('INVALID_PAGE_TOKEN', 'another list')) },
       prefix: null,
       rateLimit: null,
-      // No deadline passes, by which a request would be let go at last.
+      // No deadline passes, which would release a request.
       clock: createManualClock(),
     })
     const ask = async (count: number) => {

@@ -1,4 +1,4 @@
-/** A server that speaks TLS by itself: everything that holds of connections holds of these, too. */
+/** A server with TLS of its own: its connections have the same limits as plain ones. */
 import { once } from 'node:events'
 import { copyFile, readFile, rename } from 'node:fs/promises'
 import { connect as connectPlain, type Socket } from 'node:net'
@@ -42,7 +42,7 @@ const it = base
           server,
           metrics,
           lines,
-          /** Once both sides know each other. */
+          /** Resolves after the handshake. */
           async connect(): Promise<TLSSocket> {
             const socket = connect({ port, host: '127.0.0.1', ca })
             await once(socket, 'secureConnect')
@@ -115,7 +115,7 @@ it('a body that is not read to its end is sent to its end, and the answer is rea
   expect(await sent).toBeFalsy()
 })
 
-it('a connection during its handshake is idle, and makes room', async ({ start }) => {
+it('a connection during its handshake counts as idle, and makes room', async ({ start }) => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
   const halves = []
   for (let count = 0; count < 2; count++) {
@@ -134,7 +134,7 @@ it('a connection during its handshake is idle, and makes room', async ({ start }
   }
 })
 
-it('a connection that was kept open and idle goes for the next one of its client', async ({
+it('an idle connection is closed for the next one of its client', async ({
   start,
 }) => {
   await using running = await start({ limits: { connectionsPerClientMax: 1 } })
@@ -146,7 +146,7 @@ it('a connection that was kept open and idle goes for the next one of its client
   expect(await ended).toBe('')
 })
 
-it('a handshake that takes too long is cut off, before who is known and idle', async ({
+it('a handshake that takes too long is cut off before an idle connection', async ({
   start,
 }) => {
   await using running = await start({ limits: { requestMsMax: 100, idleConnectionMsMax: 5_000 } })
@@ -221,7 +221,7 @@ it('a certificate that was renewed is shown from then on', async ({ authority, f
   await lookThrice()
   expect(lines).toEqual([expect.stringMatching(/"warn".*QS_TLS_CERT, QS_TLS_KEY/)])
   expect(serialOf(await running.connect())).toBe(before)
-  // At once: the last reload may still run, and half a key is reported, too.
+  // By rename: a half-written key would be reported, too.
   await copyFile(renewed.keyFile, `${own.keyFile}.new`)
   lines.length = 0
   await rename(`${own.keyFile}.new`, own.keyFile)
@@ -230,7 +230,7 @@ it('a certificate that was renewed is shown from then on', async ({ authority, f
   expect(serialOf(await running.connect())).not.toBe(before)
 })
 
-it('tells until when it is valid', async ({ start }) => {
+it('reports until when the certificate is valid', async ({ start }) => {
   await using running = await start()
   const { text } = await running.metrics.expose()
   const [, ends] = /^quorumscan_certificate_ends_seconds ([0-9.e+]+)$/m.exec(text) ?? []

@@ -14,7 +14,7 @@ const request = (token?: string) => ({
   headers: token === undefined ? {} : { 'x-peer-token': token },
 })
 
-it('who shows a peer token has a budget of its own, far above that of an address', () => {
+it('a peer token has a budget of its own, far above that of an address', () => {
   const { of: clientOf } = createClients({
     clientAddresses,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
@@ -75,7 +75,7 @@ it('token files are read, and a bad line is named without showing it', () => {
     expect(() => parseOriginTokens(line)).toThrow('line 1 is not of the form <origin> <token>')
 })
 
-it('the clients of a proxy are those that it tells, one after the other on one connection', () => {
+it('the clients of a proxy are those that its header names, on one connection', () => {
   const { of: clientOf } = createClients({
     clientAddresses,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
@@ -110,7 +110,7 @@ it('a network is an IPv4 address, or the /48 of an IPv6 address', () => {
   expect(keysOf('2001:0DB8:1:2:ffff::1').network).toBe('2001:db8:1::/48')
 })
 
-it('a TLS handshake is paid by the address, a proxy makes any number', () => {
+it('a TLS handshake costs units of its address, except for a proxy', () => {
   const clients = createClients({
     clientAddresses,
     rateLimit: { unitsPerSecond: 4 },

@@ -33,7 +33,7 @@ it('each deadline that has not ended calls back at its own time, once', async ()
   expect(late).toEqual(['second', 'fourth'])
 })
 
-it('what has ended is young garbage, also for a process that has been idle', () => {
+it('ended deadlines are freed by a minor collection, also in an idle process', () => {
   setFlagsFromString('--expose-gc')
   const collect: (options?: { type: 'minor' }) => void = runInNewContext('gc')
   const deadlines = createDeadlines(createManualClock(), new AbortController().signal)

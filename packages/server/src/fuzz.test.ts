@@ -16,7 +16,7 @@ import { buildServer } from './server.ts'
 const ready = new TextEncoder().encode('{}')
 const REQUESTS_PER_OPERATION = 12
 const PEER_TOKEN = 'token-of-a-peer-of-the-synchronizer'
-/** Node answers all bytes that it can tell to be no HTTP; it closes without a word where they end too soon. */
+/** Node answers bytes that are not HTTP; it closes without an answer if they end too early. */
 const ANSWERED_SHARE_MIN = 0.9
 
 /** A server whose handlers answer whatever passed the checks. */

@@ -157,7 +157,7 @@ it('the signal of a handler aborts when its client leaves, and not before', asyn
   await untilTrue('the signal of the handler', () => signal.aborted)
 })
 
-it('a handler that takes too long is given up on, and told so', async () => {
+it('a request whose handler takes too long gets 503, and its signal aborts', async () => {
   const manual = createManualClock()
   await using running = await start({ clock: manual })
   const reply = running.ask()
@@ -191,7 +191,7 @@ it.each([
   expect(await textUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
 })
 
-it('the answer to a body that is late names its request', async () => {
+it('the answer to a late body has the id of its request', async () => {
   await using running = await start({ limits: { requestMsMax: 100 } })
   const socket = running.connect()
   socket.write('POST /slow HTTP/1.1\r\nhost: a\r\nx-request-id: r-1\r\ncontent-length: 10\r\n\r\n{')
@@ -342,7 +342,7 @@ it('a client that always pipelines eight requests is answered', async () => {
   })
 })
 
-it('a client that was refused is read again after a second, and no other waits', async () => {
+it('a refused client is read again after a second; other clients do not wait', async () => {
   await using running = await start({ rateLimit: { unitsPerSecond: 0.001 } })
   const socket = running.connect()
   const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
@@ -403,7 +403,7 @@ it('requests that would be answered too late are refused', async () => {
   await using server = buildServer({
     routes: { ask, livez: routes.livez },
     handlers: {
-      // Each takes 100 ms, so a turn begins one.
+      // Each request takes 100 ms, so a turn starts one.
       ask: async () => {
         nowMs += 100
         return { body: ++calls > 0 }
@@ -425,7 +425,7 @@ it('requests that would be answered too late are refused', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-it('nothing is done for a client that left before its turn', async () => {
+it('no handler runs for a client that left before its turn', async () => {
   let calls = 0
   await using running = await start({
     rateLimit: { unitsPerSecond: 1 },
@@ -441,18 +441,18 @@ it('nothing is done for a client that left before its turn', async () => {
   const [ofServer] = await accepted
   socket.write(slowRequest)
   socket.end()
-  // It is read again once there are units for it.
+  // The socket is read again once the client has units.
   await once(ofServer, 'close')
   expect(calls).toBe(1)
 })
 
-/** Of the next answer. */
+/** The status of the next answer. */
 async function statusOf(socket: Socket): Promise<string> {
   const [bytes] = await once(socket, 'data')
   return String(bytes).slice(9, 12)
 }
 
-/** Until this was received from here on. */
+/** Waits until this text is received. */
 function untilText(socket: Socket, text: string): Promise<void> {
   let received = ''
   return new Promise((resolve, reject) => {

@@ -102,7 +102,7 @@ describe('the queue', () => {
     expect(started).toEqual([0, 1])
   })
 
-  it('a request that waited for 1.75 s of others is refused, of a peer after 2 s, a probe never', async () => {
+  it('a request is refused after waiting 1.75 s, of a peer 2 s, a probe never', async () => {
     const { started, refused, enqueue, enqueueSome, turns } = create()
     enqueueSome(18, 100)
     enqueue(18)
@@ -124,7 +124,7 @@ describe('the queue', () => {
     expect([park('first'), park('second')]).toEqual([true, true])
     await turns(192)
     expect(resumed).toEqual([])
-    // There is room for one, and as long as others are parked, no connection comes before them.
+    // There is room for one connection, and a new one is parked behind the others.
     await turns(1)
     expect([resumed, park('third')]).toEqual([['first'], true])
     await turns(1)
@@ -137,7 +137,7 @@ describe('the queue', () => {
     expect(refused).toContain(1000)
   })
 
-  it('a wait for a suspended process is no reason to refuse', async () => {
+  it('no request is refused because the process was suspended', async () => {
     const { started, enqueueSome, pass, turns } = create()
     enqueueSome(1, 0)
     pass(5_000)
@@ -149,7 +149,7 @@ describe('the queue', () => {
 describe('work in progress', () => {
   const TOO_LATE = new ScanError('OVERLOADED', 'too many reads are waiting')
 
-  it('has half its bound after a handler was too late, once for all that started with it', () => {
+  it('halves its bound after a late handler, once for requests that started together', () => {
     const { shedder, room, pass } = create()
     const before = room()
     shedder.begin(before)
@@ -164,7 +164,7 @@ describe('work in progress', () => {
     expect(room()).toBe(256)
   })
 
-  it('has a higher bound after as much as it allows was answered', () => {
+  it('raises its bound after it answered as many requests as the bound', () => {
     const { shedder, room } = create()
     const before = room()
     for (let round = 0; round < 10; round++) {

@@ -40,7 +40,7 @@ it('the oldest poll of an address makes room for its 65th, and no other', async 
   expect(other.outcome).toBe('waits')
 })
 
-it('where no room is left, the oldest poll of the address with most makes some', async () => {
+it('without room, the oldest poll of the address with most polls ends', async () => {
   const polls = createLongPolls()
   const few = begin(polls, '192.0.2.99')
   const many = Array.from({ length: 16 }, (_, address) =>

@@ -104,7 +104,7 @@ it('a refusal or failure is a log line with the id of its request; a missing ent
   expect(logged[0]).toMatchObject({ msg: 'not this one', reason: 'of another user' })
   expect(JSON.stringify(logged)).not.toMatch(/secret|of-alice/)
 
-  // The log of a second is short, and counts the lines that it leaves out.
+  // The lines of one second are limited; a line counts the suppressed ones.
   logged.length = 0
   for (let count = 0; count < 30; count++) await ask('r-5')
   const lineCount = logged.length

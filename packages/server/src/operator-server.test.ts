@@ -28,7 +28,7 @@ function build(hasOperatorServer: boolean) {
 const statusOf = async (server: ReturnType<typeof build>, url: string) =>
   (await server.inject(url)).statusCode
 
-it('without a server of their own operators ask where everybody does', async () => {
+it('the public server has health and metrics if operators have no own server', async () => {
   const server = build(false)
   expect(await statusOf(server, '/metrics')).toBe(200)
   expect(await statusOf(server, '/readyz')).toBe(200)

@@ -527,7 +527,7 @@ describe('too much work in progress', () => {
       authenticate: async () => 'alice',
     })
 
-  it('is refused with 503 before it is read, but for probes and peers, until some is done', async () => {
+  it('is refused with 503 before it is read, but for probes and peers', async () => {
     await using app = server()
     const post = (headers = {}) =>
       app.inject({ method: 'POST', url: '/v0/items', payload: item, headers })
@@ -543,7 +543,7 @@ describe('too much work in progress', () => {
     expect((await post()).statusCode).toBe(200)
   })
 
-  it('is less once a handler answers that it has too much, thrown or not', async () => {
+  it('has a lower bound after a handler returns or throws OVERLOADED', async () => {
     const some = { ...routes, touch: { ...routes.touch, cost: () => 400 } }
     await using app = buildServer<typeof some, string>({
       routes: some,
@@ -571,7 +571,7 @@ describe('too much work in progress', () => {
     expect(await post()).toBe(200)
   })
 
-  it('is not what a request waits for', async () => {
+  it('does not count requests that wait', async () => {
     let happen = () => {}
     await using app = buildServer<typeof heavy, string>({
       routes: heavy,
@@ -606,7 +606,7 @@ describe('too much work in progress', () => {
     expect(await post()).toBe(200)
   })
 
-  it('is refused as well when there is too much by the time that it has been read', async () => {
+  it('is refused after its body was read, too, if the bound is reached by then', async () => {
     await using app = server()
     const payload = new PassThrough()
     const headers = { 'content-type': 'application/json', 'content-length': String(item.length) }
@@ -622,7 +622,7 @@ describe('too much work in progress', () => {
   })
 })
 
-describe('the budget', () => {
+describe('the rate limit', () => {
   it('refuses with 429 before anything is read, says when to come back, and refills', async () => {
     const clock = createManualClock()
     let calls = 0
@@ -652,7 +652,7 @@ describe('the budget', () => {
     ['without unknown members', 0, 200],
     ['with 15 kB of unknown members', 15_000, 200],
     ['with 900 kB of unknown members', 900_000, 429],
-  ])('after a body %s the next request is answered with its due', async (_, unknownBytes, next) => {
+  ])('a body %s costs units by its size', async (_, unknownBytes, next) => {
     const server = serve({}, { rateLimit: { unitsPerSecond: 10 }, clock: createManualClock() })
     const payload = JSON.stringify({ name: 'a', unknown: 'x'.repeat(unknownBytes) })
     const post = () => server.inject({ method: 'POST', url: '/v0/items', payload })
@@ -660,7 +660,7 @@ describe('the budget', () => {
     expect((await post()).statusCode).toBe(next)
   })
 
-  it('a dear request is served on credit once, then the client waits', async () => {
+  it('a request above the budget is served once on credit, then the client waits', async () => {
     const clock = createManualClock()
     const dear = { ...routes, putItem: { ...routes.putItem, cost: () => 21 } }
     const server = buildServer<typeof dear, string>({

@@ -72,7 +72,7 @@ const it = base
         return store
       },
   )
-  /** What a node answers, unless something else is put in its place. */
+  /** The answers of a node, unless the test replaces them. */
   .extend(
     'serveStore',
     ({ resources }) =>
@@ -99,7 +99,7 @@ const it = base
         return { name: `sv-${index + 1}`, url: server.url }
       },
   )
-  /** So many members that took the same. */
+  /** This number of members that took the same snapshot. */
   .extend(
     'members',
     ({ storeOf }) =>
@@ -119,7 +119,7 @@ async function read(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 }
 
 describe('a snapshot of others', () => {
-  it('is taken once f + 1 members signed the same, and not before', async ({
+  it('is found once f + 1 members signed the same, and not before', async ({
     members,
     serveStore,
     storeOf,
@@ -198,7 +198,7 @@ describe('a snapshot of others', () => {
     )
   })
 
-  it('is refused where no member sends the signed content', async ({
+  it('is refused if no member sends the signed content', async ({
     members,
     serveStore,
     storeOf,

@@ -10,14 +10,14 @@ import {
 } from './turn.ts'
 
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
-/** Between the moment at which a member begins and that at which it is reports again. */
+/** The longest restart: from the begin of a turn until the member reports again. */
 const RESTART_MS_MAX = 5_000
 const REBUILD_MS_MAX = 60_000
 
 type Fate = {
   /** When it comes up with software that has to rebuild. */
   readonly startMs: number
-  /** When it dies for good, if it does. */
+  /** When it goes down for good; null: never. */
   readonly deathMs: number | null
   readonly rebuildMs: number
   readonly restartMs: number
@@ -108,7 +108,7 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
 
 const randomOf = (seed: number) => {
   let state = seed
-  // Park and Miller.
+  // The random numbers of Park and Miller.
   return () => {
     state = (state * 48_271) % 2_147_483_647
     return state / 2_147_483_647
@@ -122,7 +122,7 @@ describe('turns', () => {
       fc.property(fates, seeds, (fateOf, seed) => {
         const { atOnceMax, endedMs } = simulate(fateOf, randomOf(seed))
         expect(atOnceMax).toBeLessThanOrEqual(1)
-        // Each is waited for as long as it takes, and each that is dead once by each of the others.
+        // Per member: restart and rebuild, and the wait of the others if it is down.
         const each = RESTART_MS_MAX + REBUILD_MS_MAX + UNREACHABLE_MS_MAX + 10_000
         expect(endedMs).toBeLessThan(60_000 + fateOf.length * each)
       }),

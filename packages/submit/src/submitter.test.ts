@@ -16,7 +16,7 @@ const allocate = (hint = 'alice'): SubmitInput => ({
   commands: [allocatePartyCommand({ hint })],
 })
 
-/** A submitter over a ledger in memory. What is offered gets into the log when the test says so. */
+/** A submitter with a ledger in memory. The test appends the offered entries to the log. */
 function setUp(answers: (() => Promise<void>)[] = []) {
   const network = createTestNetwork()
   const memory = new MemoryLedger(network)
@@ -113,7 +113,7 @@ describe('submitting', () => {
     await outcome
   })
 
-  it('knows of nothing when nothing is seen in time', async () => {
+  it('has an unknown outcome if its entry is not seen in time', async () => {
     const { submit, clock, listeners } = setUp()
     const outcome = submit()
     await clock.advance(10_000)
@@ -124,7 +124,7 @@ describe('submitting', () => {
     expect(listeners.size).toBe(0)
   })
 
-  it('knows that it had no effect when record time passed without it', async () => {
+  it('expires without effect once record time passes notAfter', async () => {
     const { submit, append } = setUp()
     const outcome = submit()
     append(new Uint8Array(), 10 * SECOND)
@@ -135,7 +135,7 @@ describe('submitting', () => {
     })
   })
 
-  it('is not given up at the last moment of its life', async () => {
+  it('succeeds at the last moment before it expires', async () => {
     const { submit, append, first } = setUp()
     const outcome = submit()
     append(new Uint8Array(), 10 * SECOND - 1)
@@ -143,12 +143,12 @@ describe('submitting', () => {
     await expect(outcome).resolves.toMatchObject({ offset: 2 })
   })
 
-  it('fails with a refusal that is for good', async () => {
+  it('fails with a permanent refusal', async () => {
     const { submit } = setUp([failing('INVALID_ARGUMENT')])
     await expect(submit()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 
-  it('does not take a refusal for definite after an answer was lost', async () => {
+  it('has an unknown outcome if it is refused after a lost answer', async () => {
     const { submit, clock } = setUp([
       failing('DEPENDENCY_UNAVAILABLE'),
       ...Array(20).fill(failing('INVALID_ARGUMENT')),
@@ -184,7 +184,7 @@ describe('submitting', () => {
     )
   })
 
-  it('guards a given command id by default, and needs no guard for a random one', async () => {
+  it('deduplicates a given command id by default, and not a random one', async () => {
     const { submit, network, offered } = setUp()
     submit({ ...allocate(), commandId: 'mine' }).catch(() => {})
     submit().catch(() => {})
@@ -198,7 +198,7 @@ describe('submitting', () => {
     ])
   })
 
-  it('refuses what no log would carry', async () => {
+  it('refuses a command that cannot be encoded', async () => {
     const { submit, offered } = setUp()
     const outcome = submit({ ...allocate(), commandId: 'no\u0000good' })
     await expect(outcome).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })

@@ -16,7 +16,7 @@ const it = base
     return { socketsFile: join(root, name, 'sockets.json') }
   })
 
-it('clusters of one machine share no socket, even if one is a copy of the other, and each removes its own', ({
+it('clusters share no socket, even with a copied directory, and remove their own', ({
   cluster,
   root,
 }) => {

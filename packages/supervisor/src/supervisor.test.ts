@@ -37,7 +37,7 @@ async function createWorld() {
     supervisor,
     [Symbol.asyncDispose]: async () => {
       await endLeftovers(options)
-      // Which is recorded in the directory.
+      // The supervisor records the end of a process in the directory.
       await untilTrue('the ends to be noticed', () =>
         [...ids].every((id) => supervisor.pid(id) === null),
       )
@@ -46,7 +46,7 @@ async function createWorld() {
   }
 }
 
-it('stops a process with SIGTERM, and lets it complete', async () => {
+it('stops a process with SIGTERM, and waits until it has ended', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', ENDS_ON_TERM))
   await world.untilReady('a')
@@ -63,7 +63,7 @@ it('kills a process that still runs after its grace period', async () => {
   expect(world.supervisor.state('a')).toBe('gone')
 })
 
-it('pauses and resumes a process, and stops a paused one in order', async () => {
+it('pauses and resumes a process, and stops a paused one with SIGTERM', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', ENDS_ON_TERM))
   await world.untilReady('a')
@@ -87,7 +87,7 @@ async function startWithChild({ supervisor, spec, untilReady, log }: World): Pro
   return Number(/child=(\d+)/.exec(await log('a'))?.[1])
 }
 
-it('ends no child of a process that it has taken over', async () => {
+it('does not kill the children of a process that it took over', async () => {
   await using world = await createWorld()
   const child = await startWithChild(world)
   expect(await world.supervisor.endOthers()).toBe(0)

@@ -50,7 +50,7 @@ describe('a requirement that is missing', () => {
 })
 
 describe('a requirement that is present', () => {
-  it('is the program that its variable names, or the first on the PATH', ({
+  it('is found by its variable, else as the first program on the PATH', ({
     putProgram,
     output,
   }) => {

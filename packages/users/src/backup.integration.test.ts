@@ -45,14 +45,14 @@ async function* each(parts: readonly StorePart[]): AsyncGenerator<StorePart> {
   yield* parts
 }
 
-it('the whole store comes back in another Redis, which is killed right after the write', async ({
+it('the whole store is restored in another Redis, which is killed after the write', async ({
   durableRedis: one,
 }) => {
   await using other = await startRedis(DURABLE)
   await fill(one.socketPath)
   const parts = await readStore({ path: one.socketPath })
   expect(new Set(parts.map(({ key }) => key))).toEqual(new Set(Object.values(KEYS)))
-  // In several parts, none of them large.
+  // The records are in several small parts.
   expect(parts.filter(({ key }) => key === KEYS.records)).toHaveLength(3)
 
   await writeStore({ path: other.socketPath }, each(parts))
@@ -74,7 +74,7 @@ it('the whole store comes back in another Redis, which is killed right after the
   )
 })
 
-it('nothing is put anywhere else', async ({ durableRedis: redis }) => {
+it('a backup with another key is refused', async ({ durableRedis: redis }) => {
   const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies StorePart
   await expect(writeStore({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
     'the unknown key {replica}:names',

@@ -1,4 +1,4 @@
-/** A store whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
+/** A store with real sentinels and Redis servers; the primary is killed. */
 import { startSentinels, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { openValidatorStore } from './store.ts'
@@ -11,7 +11,7 @@ const record = (id: string) => ({
   rights: [],
 })
 
-it('has all that was acknowledged, and acknowledges nothing that one alone has', async () => {
+it('keeps acknowledged writes, and acknowledges none that only one Redis has', async () => {
   await using redis = await startSentinels(DURABLE)
   await using store = await openValidatorStore({ redis: redis.address, genesisHash })
   expect(await store.users.insert(record('alice'))).toBe(true)
@@ -32,7 +32,7 @@ it('has all that was acknowledged, and acknowledges nothing that one alone has',
   expect(await store.users.get('bob')).toBeNull()
 })
 
-it('refuses to write to one that was promoted and may lose what it acknowledges', async () => {
+it('refuses to write to a promoted Redis without appendfsync always', async () => {
   await using redis = await startSentinels(DURABLE)
   const client = redis.replica.connect()
   await client.config('SET', 'appendfsync', 'everysec')

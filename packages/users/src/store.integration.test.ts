@@ -156,7 +156,7 @@ describe('rights', () => {
 })
 
 describe('parties', () => {
-  it('belong to whom they were first noted for, and keep their annotations', async ({
+  it('belong to the user that claimed them first, and keep their annotations', async ({
     durableRedis: redis,
   }) => {
     await using store = await openValidatorStore({
@@ -232,7 +232,7 @@ describe('pending submissions', () => {
     expect(await store.outbox.add(pendingOf('dd', 'change'))).toEqual({ kind: 'added' })
   })
 
-  it('leave a completion where they expired, by offset', async ({ durableRedis: redis }) => {
+  it('have completions at the offset of their expiry', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -260,7 +260,7 @@ describe('pending submissions', () => {
 })
 
 describe('auto-renewals, floor and addresses', () => {
-  it('remember what was enabled, per request', async ({ durableRedis: redis }) => {
+  it('store for each request whether auto-renewal is enabled', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
@@ -278,7 +278,7 @@ describe('auto-renewals, floor and addresses', () => {
     expect(await store.autoRenewals.areEnabled([])).toEqual([])
   })
 
-  it('list what was enabled, however many there are, and forget what ended', async ({
+  it('list all enabled auto-renewals, and delete ended ones', async ({
     durableRedis: redis,
   }) => {
     await using store = await openValidatorStore({
@@ -303,7 +303,7 @@ describe('auto-renewals, floor and addresses', () => {
     expect(left).toEqual([true, false, true, false])
   })
 
-  it('keep the highest offset verified and the addresses, for one network', async ({
+  it('store the verified floor and the addresses, for one network', async ({
     durableRedis: redis,
   }) => {
     {
@@ -322,7 +322,7 @@ describe('auto-renewals, floor and addresses', () => {
     same.floor.save(4)
     await same.floor.flush()
     expect(await same.floor.load()).toBe(9)
-    // After one that needed no write, the next one is written all the same.
+    // After a lower offset, which is not written, the next higher one is written.
     same.floor.save(12)
     await same.floor.flush()
     await using later = await openValidatorStore({

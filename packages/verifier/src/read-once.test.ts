@@ -1,6 +1,6 @@
 /**
- * The result of a verifier comes from what it checked, and is never read from the caller's object again: each member of
- * what is passed in is the truth when it is read first, and a lie from then on.
+ * The verifier reads each member of the caller's objects once, so that its result has only checked values: in the
+ * objects of these tests, each member is the truth at its first read, and a lie from then on.
  */
 import { expect, it } from 'vitest'
 import {
@@ -35,7 +35,7 @@ function documentOf(stateQuery: StateQuery<unknown>): string {
   return encodeDocument(encodeCertificate(certificate), JSON.stringify(proof))
 }
 
-/** A member that is an object is one of these itself; what the lie does not have is the truth always. */
+/** Objects in members are turned as well; members that `lie` lacks stay the truth. */
 function turning<Whole extends object>(truth: Whole, lie: object): Whole {
   const whole: object = Array.isArray(truth) ? [] : {}
   for (const [member, value] of Object.entries(truth)) {
@@ -52,7 +52,7 @@ function turning<Whole extends object>(truth: Whole, lie: object): Whole {
   return whole as Whole
 }
 
-it('an object turns from the truth to a lie', () => {
+it('a test object returns the truth at the first read, then a lie', () => {
   const object = turning({ one: 1, list: [{ two: 2 }] }, { one: 10, list: [{ two: 20 }] })
   expect([object.one, object.one]).toEqual([1, 10])
   const { list } = object
@@ -138,7 +138,7 @@ it('bytes of a document are not read again after the check', async () => {
   }
 })
 
-it('a certificate is of the network that was compared', async () => {
+it('the genesis hash of a certificate is read once', async () => {
   const other = 'ef'.repeat(32)
   const signatures = certificate.signatures.map(
     ([name], index): MemberSignature => [name, network.signatureOf(index, point, other)],
@@ -147,7 +147,7 @@ it('a certificate is of the network that was compared', async () => {
   await expect(verifySignatures(turned, network)).rejects.toMatchObject({ code: 'BAD_SIGNATURE' })
 })
 
-it('evidence names its signer, by the keys of the genesis that was hashed', async () => {
+it('evidence is verified by the keys of the genesis that was hashed', async () => {
   const signed = (of: StatePoint) => ({
     statement: toHex(encodeStateStatement({ ...of, genesisHash: network.genesisHash })),
     signature: network.signatureOf(0, of),

@@ -37,7 +37,7 @@ function world(serve: readonly ((server: ServerSide) => void)[]) {
   }
 }
 
-it('is the highest offset of the frames that arrived together', async () => {
+it('a hint is the highest offset of frames that arrived together', async () => {
   const { collect, opened } = world([
     (server) => {
       server.open({ offset: 5 }, { offset: 9 }, { offset: 7 })
@@ -54,7 +54,7 @@ it('is the highest offset of the frames that arrived together', async () => {
   expect(opened[0]?.request()).toEqual({})
 })
 
-it('ends if no socket opens, and tries none for a minute', async () => {
+it('hints end if no socket opens, and none is tried for a minute', async () => {
   const { collect, opened, pass } = world([(server) => server.close()])
   const none = { offsets: [], error: null }
   expect([await collect(), await collect()]).toEqual([none, none])
@@ -72,12 +72,12 @@ it.each<[string, object, object]>([
     { error: 'no', code: 'RATE_LIMITED', definite: true, retryable: true, details: null },
     { code: 'RATE_LIMITED', retryable: true },
   ],
-])('fails with %s', async (_, frame, error) => {
+])('hints fail with %s', async (_, frame, error) => {
   const { collect } = world([(server) => server.open({ offset: 1 }, frame)])
   expect(await collect()).toEqual({ offsets: [1], error: expect.objectContaining(error) })
 })
 
-it('treats a silent server as lost', async () => {
+it('hints end when the server is silent', async () => {
   const { collect } = world([(server) => server.open({ offset: 1 })])
   expect(await collect()).toEqual({
     offsets: [1],
@@ -85,7 +85,7 @@ it('treats a silent server as lost', async () => {
   })
 })
 
-it('ends when the signal aborts, with its reason', async () => {
+it('hints end when the signal aborts, with its reason', async () => {
   const abort = new AbortController()
   const { collect } = world([
     (server) => {

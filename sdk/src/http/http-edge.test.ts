@@ -24,7 +24,7 @@ const refusal = (code: string, facts: { definite?: boolean; retryable?: boolean 
   ...facts,
 })
 
-/** Delays end at once and are noted, but for the deadline, which never comes unless a test says so. */
+/** Delays end at once and are recorded; the deadline comes only if a test says so. */
 let delays: number[]
 let isLate: boolean
 const clock: Clock = {
@@ -99,7 +99,7 @@ describe('a request', () => {
     expect(await writtenOffset()).toBe(12)
     expect(await wallet.tap({ amount: '1.0' })).toMatchObject({ offset: 15 })
     expect(await writtenOffset()).toBe(15)
-    // Which may be repeated, and writes all the same.
+    // A repeatable operation that writes, too.
     expect(await wallet.register()).toEqual({ partyId: PARTY, offset: 16 })
     expect(await writtenOffset()).toBe(16)
   })
@@ -224,7 +224,7 @@ describe('a read', () => {
   })
 
   it.each([404, 500])(
-    'with an empty body and status %i is an error all the same',
+    'that is answered with an empty body and status %i is an error',
     async (status) => {
       nock(URL)
         .get('/v0/wallet/balance')
@@ -279,7 +279,7 @@ describe('a read', () => {
       retryable: true,
       message: expect.stringContaining('within 10000 ms'),
     })
-    nock.cleanAll() // It may have come before the request was on its way.
+    nock.cleanAll() // The deadline may have come before the request was sent.
   })
 
   it('ends with the reason of the signal', async () => {

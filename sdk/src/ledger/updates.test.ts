@@ -97,7 +97,7 @@ function world(behaviour: {
     url: 'https://validator.test',
     WebSocket: behaviour.serve === undefined ? null : WebSocket,
   })
-  /** Takes so many, then leaves the loop. */
+  /** Takes `count` updates, then leaves the loop. */
   const take = async (count: number, options: Partial<UpdatesOptions> = {}) => {
     const taken: Update[] = []
     for await (const update of updates({ parties: [ALICE], ...options })) {
@@ -288,7 +288,7 @@ it('are bounded in memory for a slow consumer', async () => {
   expect(opened[1]?.request().beginExclusive).toBe(1000)
 })
 
-/** What a page's `localStorage` is. */
+/** A `localStorage` in memory. */
 function createWebStorage(): WebStorage {
   const values = new Map<string, string>()
   return {

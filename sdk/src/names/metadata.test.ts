@@ -98,7 +98,7 @@ describe('metadata', () => {
 })
 
 describe('URLs of a registry', () => {
-  it('are written under the first spelling, and not replaced by the second', () => {
+  it('are written under the first spelling of the key, and not replaced by the second', () => {
     const [one, two] = ['https://one.example', 'https://two.example']
     expect(parseMetadata(formatMetadata({ [OTHER_SPELLING]: two }))).toEqual({ [KEY]: two })
     const both = { [KEY]: one, [OTHER_SPELLING]: two }
@@ -117,14 +117,14 @@ describe('URLs of a registry', () => {
     )
   })
 
-  it('are the https URLs of either spelling, the first of CIP-0056 before the second', () => {
+  it('are those of either spelling of the key, the first of CIP-0056 preferred', () => {
     const [one, two] = ['https://registry.example/a', 'https://other.example']
     expect(registryUrlsOf({ [KEY]: `${one}, ${two}` })).toEqual([one, two])
     expect(registryUrlsOf({ [OTHER_SPELLING]: two })).toEqual([two])
     expect(registryUrlsOf({ [OTHER_SPELLING]: two, [KEY]: one })).toEqual([one])
   })
 
-  it('leave out what is not one', () => {
+  it('leave out a value that is not an https URL', () => {
     const value = 'http://registry.example,javascript:alert(1),https://,  https://a.example ,'
     expect(registryUrlsOf({ [KEY]: value })).toEqual(['https://a.example'])
     expect(registryUrlsOf({ [KEY]: '' })).toEqual([])

@@ -204,8 +204,8 @@ it('names a server that is not a scan proxy, refuses, or does not answer', async
   })
 })
 
-describe('bounds of the caller', () => {
-  it('are enforced here, even if the proxy accepts more', async () => {
+describe('the bounds minOffset and maxAgeMs', () => {
+  it('are enforced by the client, even if the proxy accepts more', async () => {
     byName()
       .twice()
       .reply(...proven(nameQuery(ALICE), stateAt(HEAD, 30_000)))
@@ -218,7 +218,7 @@ describe('bounds of the caller', () => {
     })
   })
 
-  it('reach the proxy: an offset that nodes have not reached is lagging, an unsigned one is missing', async () => {
+  it('are sent to the proxy: an offset that nodes have not reached is lagging', async () => {
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
       .get(`${PATH}/by-name/${ALICE}`)
       .reply(...refusal(503, 'CONSENSUS_LAGGING'))
@@ -237,7 +237,7 @@ describe('bounds of the caller', () => {
     })
   })
 
-  it('are never below the read floor: the proxy is asked again, for no older offset', async () => {
+  it('are never below the read floor: an older answer is requested again', async () => {
     byName(ABSENT).reply(...proven(nameQuery(ABSENT), stateAt(HEAD + 1)))
     byName().reply(...proven(nameQuery(ALICE)))
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
@@ -249,7 +249,7 @@ describe('bounds of the caller', () => {
   })
 })
 
-it('that takes too long counts as a node without an answer', async () => {
+it('a proxy that takes too long counts as a node without an answer', async () => {
   byName().delay(60_000).reply(200)
   nock(URL).get('/v0/scan-proxy/certificate').delay(60_000).optionally().reply(200)
   const clock = withoutDeadline(systemClock, 50)

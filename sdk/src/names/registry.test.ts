@@ -31,7 +31,7 @@ const OTHER_NAME = 'other.unverified.ns'
 const [LIAR, ...HONEST] = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const urlOf = (name: string) => `https://${name}.scan.test`
 const description = (url: string) => JSON.stringify({ meta: { [KEY]: url } })
-/** As a scan that lies changes an answer: in texts of JSON, and in JSON within them. */
+/** Replaces the URL in an answer, also in JSON within JSON, as a lying scan would. */
 const withLie = (text: string) => text.replaceAll(URL, FALSE_URL)
 
 const testNetwork = createTestNetwork()
@@ -100,14 +100,14 @@ describe('over certified reads', () => {
     asked = serveNodes()
   })
 
-  it('metadata is that of the entry of the party, and the liar was asked', async () => {
+  it('metadata is that of the entry of the party, although a lying node was asked', async () => {
     await using scan = createScan({ seeds: [urlOf(LIAR)], genesis })
     expect(await scan.names.metadata(ADMIN)).toEqual({ [KEY]: URL })
     expect(await scan.names.registryUrls(ADMIN)).toEqual([URL])
     expect(asked).toContain(LIAR)
   })
 
-  it('a party whose description is in words has no metadata, and neither has one without a name', async () => {
+  it('a party with a plain description, or without a name, has no metadata', async () => {
     await using scan = createScan({ seeds: [urlOf(LIAR)], genesis })
     for (const party of [OTHER, `none::1220${'c'.repeat(64)}`]) {
       expect(await scan.names.metadata(party)).toBeNull()
@@ -143,7 +143,7 @@ describe('over votes', () => {
     return new Response(url.startsWith(urlOf(LIAR)) ? withLie(body) : body)
   }
 
-  it('the URL is the one that enough scans answer', async () => {
+  it('the registry URL is the one that enough scans answer', async () => {
     await using scan = createSpliceScan({ scans, svCount: scans.length, fetch })
     expect(await scan.names.metadata(ADMIN)).toEqual({ [KEY]: URL })
     expect(await scan.names.registryUrls(ADMIN)).toEqual([URL])

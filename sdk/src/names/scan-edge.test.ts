@@ -49,12 +49,12 @@ const FAR_MICROS = 4_000_000_000_000_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
-/** null: the absence is proven. */
+/** The party of a lookup; null: the absence is proven. */
 const partyOf = (outcome: LookupOutcome | Invalid) =>
   'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
 type Answer = [status: number, body: string, headers: Record<string, string>]
-/** Path, query and body. */
+/** A request that a node gets; `uri` is its path and query. */
 type Asked = {
   readonly uri: string
   readonly body: string
@@ -65,7 +65,7 @@ type Behaviour = (asked: Asked) => Answer
 const testNetwork = createTestNetwork()
 const { genesis, genesisHash, scans: keys } = testNetwork
 const network: HashedNetwork = { genesis, genesisHash, sha256 }
-/** What the nodes say of where they are, signed; by default at their own addresses. */
+/** The signed address records of the nodes, by default with their own addresses. */
 const scansOf = (urls: readonly string[]) =>
   scansBody(
     keys.map((key, index) => {
@@ -120,14 +120,14 @@ const untilTold = (timeoutMs: number) => ({
   clock: withoutDeadline(systemClock, timeoutMs),
 })
 
-/** Whatever a node does that proves nothing. */
+/** Answers of a node that prove nothing. */
 const FAILURES: Record<string, Behaviour> = {
-  'sends us elsewhere': broken(([, body, headers]) => [
+  'redirects elsewhere': broken(([, body, headers]) => [
     303,
     body,
     { ...headers, location: 'https://elsewhere.test/' },
   ]),
-  // With a body that would be an answer, were the status not what it is.
+  // With the body of a valid answer.
   'says that it is not found': broken(([, body, headers]) => [404, body, headers]),
   'has no budget for us': broken(([, , headers]) => [
     429,
@@ -144,7 +144,7 @@ const FAILURES: Record<string, Behaviour> = {
     document(queryOf(request), state.certificate(0, 2).replace('["sv-1"', '["sv-2"')),
 }
 
-/** Node by node, in order of the genesis. A redirect leads to a server that is not a node. */
+/** The behaviour of each node, in order of the genesis. A redirect leads to no node. */
 function serve(...behaviours: readonly Behaviour[]): void {
   nock('https://elsewhere.test')
     .persist()
@@ -252,7 +252,7 @@ describe('a lookup', () => {
     serve()
     await using scan = connect({ seeds: NAMES.map(urlOf) })
     const polls = () => asked.filter(({ uri }) => uri === '/v0/certificate')
-    // With the first read that knows where others are.
+    // Together with the first read that knows the addresses of others.
     await until('a poll', async () => {
       await scan.names.resolve(ALICE)
       return polls().length > 0 ? true : undefined
@@ -351,7 +351,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
     const asked: unknown[] = []
     const acceptChange = async (change: NameChange) => {
       asked.push(change)
-      passing.abort() // The user takes longer than the lookup may.
+      passing.abort() // The user takes longer than the deadline of the lookup.
       await systemClock.delay(0)
       return true
     }
@@ -420,7 +420,7 @@ describe('a text that cannot be a name', () => {
 
 describe('more lookups than the nodes take from one address', () => {
   const names = Array.from({ length: 300 }, (_, index) => (index === 299 ? ALICE : `n-${index}`))
-  /** Refuses the batch with alice so often. */
+  /** Refuses the batch with alice this number of times. */
   const limited = (refusalCount: number, retryAfter = '1') => {
     let count = 0
     const refusing: Behaviour = (request) =>
@@ -691,7 +691,7 @@ describe('a store', () => {
 })
 
 it.each([
-  ['passed over', {}, null],
+  ['ignored', {}, null],
   ['asked where that is allowed', { allowPrivateAddresses: true }, 'http://192.168.0.1'],
 ])('a private address in the record of a node is %s', async (_, options, url) => {
   asked = []

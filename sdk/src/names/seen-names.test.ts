@@ -7,7 +7,7 @@ import { seenNamesFull } from './name-changes.ts'
 import { createSeenNames, type Sighting } from './seen-names.ts'
 
 const FRIEND = 'friend.unverified.ns'
-/** What is remembered after a change of owner. */
+/** The names that a client stores, to warn of a change of owner. */
 const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
 const clientOf = (store: Store, seenNamesMax?: number) => {
   const shared = createSharedStore(store, systemClock)
@@ -79,7 +79,7 @@ it('clients of one store share seen and accepted names', async () => {
     expect(await later.compare(name, 'x'), name).toMatchObject({ party: 'p' })
 })
 
-it('names of one moment are all stored, by several clients of a slow store', async () => {
+it('names that several clients compare at once are all stored', async () => {
   const values = createMemoryStore()
   const store: Store = {
     get: async (key) => values.get(key),

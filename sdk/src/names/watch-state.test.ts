@@ -49,7 +49,7 @@ const answered = (outcome: object): WatchEvent => ({
 
 type Happening = readonly [ms: number, event: WatchEvent, isOffline?: boolean]
 
-/** The state after these, and how often it asked. */
+/** The state after these events, and the number of lookups. */
 function run(...events: readonly Happening[]) {
   let state: WatchState = NOTHING_KNOWN
   let askCount = 0
@@ -90,7 +90,7 @@ describe('a name that is watched', () => {
     expect(kindAt(100)).toBe('expired')
     expect(nextTickMs(state, at(10), limits)).toBe(START_MS + 100)
     expect(step(state, tick, { now: at(100), limits }).asks).toBe(true)
-    // The state that is read may be behind: it is asked for again, and not in a circle.
+    // The answer may be from before the end: it is read again, but not in a tight loop.
     const still = run(
       [0, tick],
       [10, answered(found(0, 100))],
@@ -131,7 +131,7 @@ describe('a name that is watched', () => {
       expect(seenAt(400, [320, failed, true], [350, wake], [390, failed])).not.toMatchObject(
         isOffline,
       )
-      // Once the device is back what it asked before is of no use.
+      // A lookup from before the device was offline is repeated.
       expect(run(...known, [310, wake]).askCount).toBe(3)
       expect(run(...known, [310, wake, true]).askCount).toBe(2)
     },

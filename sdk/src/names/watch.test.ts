@@ -60,7 +60,7 @@ function watch(
 
 afterEach(() => vi.unstubAllGlobals())
 
-it('reports a change of owner with the second request after it, and no answer twice', async () => {
+it('reports a change of owner, and no equal answer twice', async () => {
   const { clock } = createClock()
   let askCount = 0
   const watching = watch(clock, async () => found(clock, ++askCount < 5 ? 'alice' : 'bob'))
@@ -115,7 +115,7 @@ it('asks at once after a sleep, and aborts the request in flight', async () => {
 
 it('asks at once when another client of the store has accepted a change', async () => {
   const { clock } = createClock()
-  // Nothing follows from time.
+  // Delays never end, so no request is due by time.
   const still = {
     ...clock,
     delay: (_: number, signal?: AbortSignal) => systemClock.delay(1e9, signal),
@@ -125,7 +125,7 @@ it('asks at once when another client of the store has accepted a change', async 
   await watching.next()
   const next = watching.next()
   await until('a question', async () => {
-    // What was asked half a second ago is asked again.
+    // A change is only read again half a second after the last request.
     await clock.delay(1000)
     broadcast('quorumscan:test', NAME)
     return askCount > 1 ? true : undefined

@@ -84,7 +84,7 @@ describe('resolving', () => {
     expect(resolution).toMatchObject({ kind, party, ...(basis && { basis }) })
   })
 
-  it('a failure of a resolver whose answer would not be used is not reported', async () => {
+  it('does not report the failure of a resolver whose answer would not be used', async () => {
     const resolution = await resolverOver(claim(down), proof(null)).resolve(NAME)
     expect(resolution).toMatchObject({ kind: 'absent', error: null, failures: [] })
   })

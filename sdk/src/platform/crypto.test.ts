@@ -1,4 +1,4 @@
-/** Where the platform cannot check signatures nothing is read, not even unverified. */
+/** A platform that cannot verify signatures reads nothing, not even unverified answers. */
 import { createTestNetwork } from '@quorumscan/testkit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createScan } from '../scan.ts'

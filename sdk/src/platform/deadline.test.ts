@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { systemClock } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 
-it('share one listener, and end with its reason', async () => {
+it('calls with one signal share a listener, and end with its reason', async () => {
   const abort = new AbortController()
   const { signal } = abort
   const bound = { clock: systemClock, timeoutMs: 60_000, signal, what: 'a call' }

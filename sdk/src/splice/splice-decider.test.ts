@@ -16,7 +16,7 @@ import {
 } from './splice-decider.ts'
 
 const DEADLINE_MS = 10_000
-/** A request that hangs ends in a failure after so long. */
+/** A request that hangs fails after this time. */
 const REQUEST_MS_MAX = 5_000
 
 type Reply = { readonly afterMs: number } & (
@@ -24,7 +24,7 @@ type Reply = { readonly afterMs: number } & (
   | { readonly reason: string; readonly retryAfterMs?: number }
 )
 
-/** Answers the request that one node gets at a moment, its nth. */
+/** Answers a request to one node by its time and its number. */
 type Node = (asked: { readonly atMs: number; readonly count: number }) => Reply
 
 type Run = {
@@ -81,7 +81,7 @@ function simulate(nodes: readonly Node[], needed: number, rules: VoteRules = VOT
 const HUNG = 60_000
 const latency = fc.integer({ min: 1, max: 400 })
 
-/** Says anything, at any time: the newest, the past, one invention for all liars, or a new one each time; or nothing. */
+/** A liar: answers the newest or a past state, an invention (shared or new), or nothing. */
 const liar: fc.Arbitrary<Node> = fc
   .array(
     fc.record({
@@ -96,7 +96,7 @@ const liar: fc.Arbitrary<Node> = fc
     return { afterMs, answer: what === 'other' ? `other ${count}` : what }
   })
 
-/** Tells what was true when it last caught up; some requests fail, of one that is reliable the first few at most. */
+/** An honest node: answers its last state; requests fail, of a reliable one only the first. */
 const honest = (isReliable: boolean, changesAtMs: number): fc.Arbitrary<Node> =>
   fc
     .record({
@@ -143,7 +143,7 @@ const world = (isReliable: boolean): fc.Arbitrary<World> =>
       })
     })
 
-/** What must hold of every read, as the sentence that is broken; undefined: nothing is. */
+/** The property that a read violates, as a sentence; undefined: none. */
 function broken({ nodes, isLiar, isStrong }: World, rules: VoteRules): string | undefined {
   const nodeCount = nodes.length
   const threshold = isStrong ? '2f+1' : 'f+1'
@@ -164,7 +164,7 @@ function broken({ nodes, isLiar, isStrong }: World, rules: VoteRules): string | 
   return undefined
 }
 
-/** All honest ones answer in the end, and have caught up in time: then nothing that liars do keeps them from agreeing. */
+/** All honest nodes answer and catch up in time: then liars cannot prevent an agreement. */
 function brokenLiveness(read: World, rules: VoteRules): string | undefined {
   const run = simulate(read.nodes, rules.votesNeeded('f+1', read.nodes.length), rules)
   return run.verdict.kind === 'agreed' ? undefined : `honest ones agree: ${run.verdict.kind}`
@@ -213,7 +213,7 @@ describe('with any actions of f liars', () => {
     'a failure is for good': { isGivenUp: (failureCount) => failureCount > 0 },
     'equal answers are not counted': { votersOf: () => [] },
   }
-  it.each(Object.entries(MUTANTS))('a test fails if %s', (_, mutant) => {
+  it.each(Object.entries(MUTANTS))('a property fails if %s', (_, mutant) => {
     const results = check({ ...VOTE_RULES, ...mutant }, RUNS)
     expect(results.some(({ failed }) => failed)).toBe(true)
   })

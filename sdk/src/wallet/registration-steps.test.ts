@@ -16,10 +16,10 @@ const refused = () =>
 const gone = () =>
   new QuorumscanError('gone', { code: 'CONTRACT_CONSUMED', definite: true, retryable: false })
 
-/** What becomes of each call in turn: it works, its answer is lost after or before it had an effect, or it is refused. */
+/** The result of a call: success, an answer lost after or before its effect, or a refusal. */
 const fate = fc.constantFrom('works', 'works', 'lost-after', 'lost-before', 'refused')
 const fates = fc.array(fate, { minLength: 1, maxLength: 40 })
-/** What the super-validators make of a payment, and after how many calls. */
+/** Whether the super-validators confirm a payment, and after how many calls. */
 const verdict = fc.record({ isConfirmed: fc.boolean(), calls: fc.integer({ min: 0, max: 30 }) })
 
 type Ledger = { requests: ContractId[]; payment: ContractId | null; isOwned: boolean }
@@ -105,7 +105,7 @@ it('a registration never has two payments, with any calls, lost answers and cras
         let lockedFor = 0
         let payments = 0
         const pays = () => {
-          // Coin is locked only where none is, and the name is not the user's.
+          // No coin is locked for a name that the user owns.
           expect(ledger.isOwned).toBe(false)
           payments++
         }
@@ -121,10 +121,10 @@ it('a registration never has two payments, with any calls, lost answers and cras
           }
           const fateOf = () => fateList[turn++ % fateList.length] ?? 'works'
           const { error, made, payment } = await run(callsOn(ledger, pays), fateOf, before)
-          // One call pays once at most; across calls a second time only after all of it came back.
+          // One call pays once at most; a later call pays again only after a refund.
           expect(payments - paidBefore).toBeLessThanOrEqual(1)
           if (isConfirmed) expect(payments).toBeLessThanOrEqual(1)
-          // Nothing is requested once a payment was tried whose effect is not known.
+          // No request is made after an attempt to pay.
           const pay = made.indexOf('pay')
           expect(pay === -1 ? [] : made.slice(pay + 1)).not.toContain('request')
           // A request whose answer is lost is waited for, not repeated.
@@ -132,7 +132,7 @@ it('a registration never has two payments, with any calls, lost answers and cras
           if (!(error instanceof QuorumscanError)) continue
           // A refusal proves nothing about an earlier payment whose answer is lost.
           if (payment === 'unknown' && made.at(-1) === 'pay') expect(error.definite).toBe(false)
-          // What took effect in this call is not reported as never paid, nor as refunded while it is locked.
+          // A payment of this call is not reported as not paid, nor as refunded while locked.
           if (payments > paidBefore) expect(payment).not.toBe('not-paid')
           if (payment === 'refunded') {
             expect(ledger.payment).toBeNull()
@@ -149,7 +149,7 @@ it('an acknowledged payment remains known', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fate, { maxLength: 10 }), async (later) => {
       const ledger: Ledger = { requests: [cid(1)], payment: null, isOwned: false }
-      // The first look, the choice and the payment work.
+      // The first read, the choice and the payment succeed.
       const fateList = ['works', 'works', 'works', ...later]
       let turn = 0
       const fateOf = () => fateList[turn++] ?? 'lost-after'

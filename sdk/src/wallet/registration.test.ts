@@ -36,7 +36,7 @@ const lostAnswer = () =>
 const gone = () =>
   new QuorumscanError('gone', { code: 'CONTRACT_NOT_FOUND', definite: true, retryable: false })
 
-/** A ledger of one name; `accept` is what the test makes of a payment, `pass` of the time that passes. */
+/** A ledger of one name; the test scripts payments with `accept`, and time with `pass`. */
 function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void = () => {}) {
   let nowMs = 0
   const timeouts: (number | undefined)[] = []
@@ -159,19 +159,19 @@ type Details = { readonly url: string; readonly description: string }
 type Ledger = {
   requests: string[]
   rejected: string[]
-  /** What the newest request asks for, and what an older one did. */
+  /** The entry of the newest request, and of an older one. */
   asked: Details
   older: Details
-  /** Of the subscription; null: it does not exist. */
+  /** The auto-renewal of the subscription; null: there is no subscription. */
   autoRenew: boolean | null
-  /** The ledger interface tells nothing. */
+  /** The ledger interface cannot be read. */
   isUntold?: boolean
   /** Another device pays while this one rejects. */
   isPaidMeanwhile?: boolean
   payments: string[]
   isOwned: boolean
   accepts: number
-  /** Another party's entry of the name ends then. */
+  /** When another party's entry of the name ends. */
   takenUntil?: string
   /** The validator cannot be reached. */
   isAway?: boolean
@@ -306,7 +306,7 @@ describe('metadata', () => {
 })
 
 describe('a payment that was made', () => {
-  it('and is never decided is locked', async () => {
+  it('and is neither collected nor returned is locked', async () => {
     const { run } = world((state) => {
       state.requests = []
       state.payments = [PAYMENT]
@@ -334,7 +334,7 @@ describe('a payment that was made', () => {
   })
 })
 
-it('no call of a registration takes longer than the whole may', async () => {
+it('no call of a registration has a later deadline than the registration', async () => {
   const { run, timeouts } = world((state) => {
     state.requests = []
     state.payments = [PAYMENT]

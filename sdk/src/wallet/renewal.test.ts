@@ -44,7 +44,7 @@ const paying = () =>
 const error = (code: ErrorCode, definite: boolean) =>
   new QuorumscanError(code, { code, definite, retryable: !definite })
 
-/** `seen`: what the wallet shows, look by look, the last for ever. */
+/** `seen`: what the wallet shows, read by read; the last one is repeated. */
 function world(
   pay: () => void,
   seen: readonly (Subscription | QuorumscanError)[],
@@ -84,12 +84,12 @@ describe('a renewal that is refused', () => {
     throw error('CONTRACT_CONSUMED', true)
   }
 
-  it('because the wallet paid automatically is waited for', async () => {
+  it('because the wallet pays automatically waits for that payment', async () => {
     const parts = world(refuse, [idle(DUE.before), paying(), paying(), idle(DUE.after)])
     expect(await renew(parts, NAME)).toEqual(renewed())
   })
 
-  it('without a payment in progress was not paid', async () => {
+  it('without a payment in progress has the payment state not-paid', async () => {
     const parts = world(refuse, [idle(DUE.before)])
     await expect(renew(parts, NAME)).rejects.toMatchObject({
       code: 'CONTRACT_CONSUMED',
@@ -98,7 +98,7 @@ describe('a renewal that is refused', () => {
     })
   })
 
-  it('and cannot be read may have been paid by the wallet', async () => {
+  it('and then cannot be read has the payment state unknown', async () => {
     const parts = world(refuse, [idle(DUE.before), error('NETWORK_ERROR', false)])
     await expect(renew(parts, NAME)).rejects.toMatchObject({
       code: 'PAYMENT_UNKNOWN',
@@ -158,7 +158,7 @@ describe('a renewal that is paid', () => {
   })
 })
 
-it('no call of a renewal or a cancellation takes longer than the whole may', async () => {
+it('no call of a renewal or cancellation has a later deadline than the whole', async () => {
   for (const run of [renew, cancel]) {
     const timeouts: (number | undefined)[] = []
     const parts = world(() => {}, [paying()], timeouts)
@@ -192,7 +192,7 @@ describe('called again after a crash, a renewal', () => {
     }
     const parts = world(refuse, [idle(DUE.after)])
     expect(await renew(parts, NAME)).toEqual(renewed(true))
-    // The same refusal behind the window: the entry has expired.
+    // The same refusal after the window: the entry has expired.
     const late = world(refuse, [idle(DUE.after)], [], '2027-03-21T11:00:00.000000Z')
     await expect(renew(late, NAME)).rejects.toMatchObject({
       ...{ code: 'CHOICE_REFUSED', payment: 'not-paid' },
@@ -202,7 +202,7 @@ describe('called again after a crash, a renewal', () => {
   it('pays only for the chosen period, for any width of the window', async () => {
     const parts = world(never, [idle(DUE.after)])
     expect(await renew(parts, 'A', { after: DUE.before })).toEqual(renewed(true))
-    // As lists and entries tell it: to the millisecond, or exactly.
+    // Lists show the time in milliseconds, entries in microseconds.
     let count = 0
     const pays = world(() => void count++, [idle(DUE.before), idle(DUE.after)])
     await renew(pays, NAME, { after: DUE.before })

@@ -32,7 +32,7 @@ async function write(name: string, items: Iterable<Item> = ITEMS): Promise<strin
   return file
 }
 
-it('gives back what was put in, to its owner alone', async () => {
+it('returns the items that were written, and is readable by its owner only', async () => {
   const file = await write('whole')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const archive = await openArchive(file)
@@ -46,7 +46,7 @@ it('gives back what was put in, to its owner alone', async () => {
   expect(readFileSync(await write('again'))).toEqual(readFileSync(file))
 })
 
-it('refuses a file of which any byte is another, or the end is missing, and names it', async () => {
+it('refuses a file with a changed byte or a missing end, and names it', async () => {
   const bytes = readFileSync(await write('good'))
   const altered = join(root, 'altered')
   for (let at = 0; at < bytes.length; at++) {
@@ -62,7 +62,7 @@ it('refuses a file of which any byte is another, or the end is missing, and name
   await expect(openArchive(join(root, 'nowhere'))).rejects.toThrow('nowhere does not exist')
 })
 
-it('leaves nothing where it fails, and nothing else in its place', async () => {
+it('leaves no file after a failure, and does not replace an existing one', async () => {
   const file = await write('first')
   await expect(write('first')).rejects.toThrow('exists already')
   async function* failing(): AsyncGenerator<Item> {
@@ -76,7 +76,7 @@ it('leaves nothing where it fails, and nothing else in its place', async () => {
 })
 
 it.each(['../keys/v', '/etc/passwd', 'keys/../../x', 'keys/.x', 'run.env', 'redis/v/redis.conf'])(
-  'writes nothing to %s',
+  'refuses the path %s',
   async (path) => {
     const file = await write(`to-${path.replaceAll('/', '_')}`, [{ kind: 'file', path, text: '' }])
     const { items } = await openArchive(file)

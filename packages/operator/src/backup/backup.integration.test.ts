@@ -1,4 +1,4 @@
-/** Backups of operators, restored in another directory. Another test runs all their processes after that. */
+/** Backups of operators, restored in another directory. Another test runs the result. */
 import {
   copyFileSync,
   existsSync,
@@ -90,7 +90,7 @@ async function backedUp(config: OperatorConfig, isLogOnly = false): Promise<stri
 const restored = (file: string, name: string, more: Partial<Parameters<typeof restore>[0]> = {}) =>
   restore({ ...machine, file, target: join(root, name), changes: {}, logFiles: [], ...more })
 
-it('a validator has its users again, elsewhere, whether it ran or not when it was backed up', async () => {
+it('restores the users of a validator that ran, or not, during its backup', async () => {
   const config = configOf('validator', 'v')
   let file: string
   {
@@ -126,7 +126,7 @@ it('a validator has its users again, elsewhere, whether it ran or not when it wa
   }
 })
 
-it('a validator with a Redis elsewhere is backed up from there, and restored there', async () => {
+it('backs up and restores a validator whose Redis runs elsewhere', async () => {
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
   await using there = await startRedis(durable)
   await using empty = await startRedis(durable)
@@ -167,7 +167,7 @@ async function keptOf(config: OperatorConfig) {
 const groupsOf = (from: number, to: number) =>
   signedGroups({ keyFile: join(root, 'orderer', 'keys', 'orderer'), genesis }, from, to)
 
-it("a synchronizer's log begins where it was trimmed, and continues with what super-validators kept of it", async () => {
+it('restores the trimmed log of a synchronizer with groups from super-validators', async () => {
   const config = configOf('synchronizer', 'orderer')
   {
     await using own = await redisOf(config)
@@ -177,7 +177,7 @@ it("a synchronizer's log begins where it was trimmed, and continues with what su
     await trimLog({ redis, before: { offset: 8, recordTime: Number.MAX_SAFE_INTEGER }, signal })
   }
   const file = await backedUp(config)
-  // As `backup sv --log` writes it: of before the end of the other, and beyond.
+  // As `backup sv --log` writes it: groups before the end of the other log, and later ones.
   const more = join(root, 'sv-1.backup')
   const of = { role: 'sv' as const, name: 'sv-1', takenAt: '', variables: {} }
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
@@ -201,7 +201,7 @@ it("a synchronizer's log begins where it was trimmed, and continues with what su
   expect(await verifyLog(log)).toMatchObject({ start: 8, end: 30, damages: [] })
 })
 
-it('the log that a super-validator keeps goes to others without its keys, and restores no operator', async () => {
+it('a log backup of a super-validator has no keys, and cannot restore an operator', async () => {
   const config = configOf('sv', 'sv-1')
   const file = await backedUp(config, true)
   const lines = readFileSync(file, 'utf8')
@@ -214,7 +214,7 @@ it('the log that a super-validator keeps goes to others without its keys, and re
   expect(existsSync(join(root, 'of-the-log'))).toBe(false)
 })
 
-it('a super-validator has its keys and nothing that it signed, and nothing of a half is there', async () => {
+it('restores the keys of a super-validator, no vote state, and no damaged backup', async () => {
   const config = configOf('sv', 'sv-1')
   const file = await backedUp(config)
   expect(readFileSync(file, 'utf8')).not.toContain('priv_validator_state')
@@ -231,11 +231,11 @@ it('a super-validator has its keys and nothing that it signed, and nothing of a 
   expect(readdirSync(root).filter((name) => name.startsWith('nowhere'))).toEqual([])
 })
 
-it('fills an existing directory in its place, and leaves it empty where that fails', async () => {
+it('restores into an existing directory, and leaves it empty after a failure', async () => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   const target = join(root, 'mounted')
   mkdirSync(join(target, 'lost+found'), { recursive: true })
-  mkdirSync(join(target, '.restore', 'keys'), { recursive: true }) // Of one that was interrupted.
+  mkdirSync(join(target, '.restore', 'keys'), { recursive: true }) // Of an interrupted restore.
   const { ino } = statSync(target)
   const damaged = join(root, 'damaged.backup')
   writeFileSync(damaged, readFileSync(file, 'utf8').replace('sv-1.example', 'sv-2.example'))

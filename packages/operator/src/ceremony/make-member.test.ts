@@ -22,7 +22,7 @@ function temporaryDirectory() {
 it('makes keys that only their owner can read, and writes their public halves', async () => {
   using temporary = temporaryDirectory()
   const { directory } = temporary
-  const umask = process.umask(0o077) // As strict as a unit of systemd may have it.
+  const umask = process.umask(0o077) // As strict as the umask of a systemd unit may be.
   const member = makeMember(directory, 'super-validator', input)
   process.umask(umask)
   for (const [kind, publicKey] of Object.entries(member.keys)) {
@@ -37,14 +37,14 @@ it('makes keys that only their owner can read, and writes their public halves', 
   expect((await stat(directory.memberFile('sv-1'))).mode & 0o777).toBe(0o644)
 })
 
-it('leaves what is there as it is', async () => {
+it('changes no existing key or member file', async () => {
   using temporary = temporaryDirectory()
   const { directory } = temporary
   const first = makeMember(directory, 'super-validator', input)
   const again = makeMember(directory, 'super-validator', { ...input, createdAtMicros: 1 })
   expect(again).toEqual(first)
   const key = memberKeyFile(directory, 'sv-1', 'scan')
-  await appendFile(key, '\n') // As an editor saves it, or a tool for secrets.
+  await appendFile(key, '\n') // As an editor, or a tool for secrets, saves it.
   await rm(directory.memberFile('sv-1'))
   expect(makeMember(directory, 'super-validator', input)).toEqual(first)
   expect(() => makeMember(directory, 'validator', input)).toThrow(
@@ -52,7 +52,7 @@ it('leaves what is there as it is', async () => {
   )
 })
 
-it('says that nothing is signed with a new voting key, and with no other', async () => {
+it('writes an empty vote state for a new voting key only', async () => {
   using temporary = temporaryDirectory()
   const { directory } = temporary
   const { keys } = makeMember(directory, 'super-validator', input)

@@ -13,12 +13,12 @@ const input = {
 
 type KeyPairs = Record<(typeof KEYS_OF)[Role][number], KeyPair>
 
-/** Those of this role, though the type names all. */
+/** The key pairs of this role; the type has those of all roles. */
 function keysOf(role: Role): KeyPairs {
   return Object.fromEntries(KEYS_OF[role].map((kind) => [kind, createKeyPair()])) as KeyPairs
 }
 
-/** A member file like this one, with other members, in canonical form. */
+/** This member file with changed JSON members, in canonical form. */
 function altered(text: string, change: object): string {
   return `${canonicalJson({ ...JSON.parse(text), ...change })}\n`
 }
@@ -39,7 +39,7 @@ it('refuses a file in which any one byte is another, or the end is', () => {
     try {
       return parseMember(fromUtf8(changed))
     } catch (error) {
-      // No text at all, or a sentence for the person who holds the file.
+      // Bytes that are not UTF-8, or an error message for the operator.
       return error instanceof TypeError || error instanceof CommandError ? null : error
     }
   }
@@ -67,7 +67,7 @@ it.each(ROLES.flatMap((role) => KEYS_OF[role].map((kind) => [role, kind] as cons
   },
 )
 
-it('takes no proof of one key for that of another, nor of another file', () => {
+it('refuses the proof of another key, or of another file', () => {
   const pair = createKeyPair()
   const own = { ...keysOf('super-validator'), scan: pair, operator: pair }
   const text = writeMember('super-validator', input, own)

@@ -11,7 +11,7 @@ async function program(path: string, version: string): Promise<string> {
   return path
 }
 
-it('is where QS_COMETBFT says, else on the PATH, else in the cache', async ({ directory }) => {
+it('finds the engine by QS_COMETBFT, on the PATH, or in the cache', async ({ directory }) => {
   const env = { PATH: `${directory}/none:${directory}/bin`, XDG_CACHE_HOME: directory }
   await expect(findEngine(env)).rejects.toThrow('CometBFT is not installed')
   const cached = await program(join(engineCache(env), 'cometbft'), ENGINE_VERSION)
@@ -25,15 +25,15 @@ it('is where QS_COMETBFT says, else on the PATH, else in the cache', async ({ di
 })
 
 it.for([
-  ['one whose block time f members can move', '0.38.20', '0.38.21 or a newer patch'],
-  ['one of another line', '1.0.1', 'is version "1.0.1"'],
+  ['a version whose block time f members can move', '0.38.20', '0.38.21 or a newer patch'],
+  ['another major version', '1.0.1', 'is version "1.0.1"'],
   ['another program', 'hello', 'is version "hello"'],
-] as const)('is not %s', async ([_, version, message], { directory }) => {
+] as const)('does not accept %s as the engine', async ([_, version, message], { directory }) => {
   const named = await program(join(directory, 'cometbft'), version)
   await expect(findEngine({ QS_COMETBFT: named })).rejects.toThrow(message)
 })
 
-it('is not looked for elsewhere where one is named', async ({ directory }) => {
+it('finds no other engine if QS_COMETBFT names one', async ({ directory }) => {
   const env = { QS_COMETBFT: join(directory, 'none'), PATH: directory }
   await program(join(directory, 'cometbft'), ENGINE_VERSION)
   await expect(findEngine(env)).rejects.toThrow('cannot be run')

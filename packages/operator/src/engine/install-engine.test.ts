@@ -9,7 +9,7 @@ const it = base
     PATH: join(directory, 'bin'),
     XDG_CACHE_HOME: join(directory, 'cache'),
   }))
-  /** A Go of this version, which builds an engine in an instant, or fails. */
+  /** A fake `go` program of this version, which builds an engine at once, or fails. */
   .extend(
     'go',
     ({ directory }) =>
@@ -42,7 +42,7 @@ it.for(['go1.22.11', 'go1.26.8', 'go1.23rc1'])(
   },
 )
 
-it('builds nothing where there is one that may be used', async ({ directory, env }) => {
+it('builds no engine if a suitable one is installed', async ({ directory, env }) => {
   await script(join(directory, 'bin', 'cometbft'), 'echo 0.38.21')
   expect(await installEngine(env)).toBe(join(directory, 'bin', 'cometbft'))
 })
@@ -51,7 +51,7 @@ it.for([
   ['there is no Go', null, 'none is on the PATH'],
   ['Go is older', 'go1.22.10', 'on the PATH is "1.22.10"'],
 ] as const)(
-  'says in two lines what a person does where %s',
+  'prints how to install the engine if %s',
   async ([_, version, reason], { go, env }) => {
     if (version !== null) await go(version)
     const message = await installEngine(env).catch((error) => error.message)
@@ -64,7 +64,7 @@ it.for([
   },
 )
 
-it('leaves nothing behind where the build fails', async ({ go, env }) => {
+it('leaves no file after a build that failed', async ({ go, env }) => {
   await go('go1.26', 'exit 3')
   await expect(installEngine(env)).rejects.toThrow('failed (3)')
   expect(await readdir(dirname(engineCache(env)))).toEqual([])

@@ -113,7 +113,7 @@ describe('a super-validator whose members order together', () => {
     expect([scan?.url, ordering?.url]).toEqual(['http://127.0.0.1:4611', 'http://127.0.0.1:4624'])
   })
 
-  it('lets its engine dial the others, and take the one of a validator', () => {
+  it('lets its engine connect to the other members, and accept that of a validator', () => {
     const config = readSynchronizerConfig(ordering?.app.env ?? {})
     expect(config).toMatchObject({
       host: '127.0.0.1',
@@ -133,7 +133,7 @@ describe('a super-validator whose members order together', () => {
   })
 })
 
-it('TLS, proxies and the port of operators are of the process that others reach', () => {
+it('TLS, proxies and the operator address apply to the public process only', () => {
   const connections = {
     ...tls,
     QS_TRUSTED_PROXIES: '10.0.0.7',
@@ -153,7 +153,7 @@ it('TLS, proxies and the port of operators are of the process that others reach'
   )
 })
 
-it('where the file names a Redis, all use that, and none is started', () => {
+it('all processes use the Redis that the file names, and none is started', () => {
   const own = { ...ownVariables('sv-1', 'cometbft'), QS_REDIS_PASSWORD_FILE: token }
   const named = { ...own, QS_REDIS: 'rediss://redis.example:6380' }
   const services = plan('sv', named)
@@ -180,7 +180,7 @@ it('a validator has an engine without a vote', () => {
   })
 })
 
-it('one synchronizer runs alone, and so do those who follow it', () => {
+it('a single synchronizer runs without an engine, as do its followers', () => {
   const [only, ...none] = plan('synchronizer', ownVariables('orderer', 'redis'))
   expect(none).toEqual([])
   expect(readSynchronizerConfig(only?.app.env ?? {})).toMatchObject({
@@ -230,7 +230,7 @@ it.each([
     expect(warnings[0]).toContain(name)
 })
 
-/** What the file is refused for, a line each, without the name of the file. */
+/** The problems for which the file is refused, without the name of the file. */
 function problemsOf(runs: Runnable, variables: object): readonly string[] {
   try {
     read(runs, variables)
@@ -277,7 +277,7 @@ it('names all files that are missing or hold something else, and all malformed a
   ])
 })
 
-it('judges the variables also where the genesis cannot be read', () => {
+it('reports wrong variables even if the genesis cannot be read', () => {
   const variables = { ...ownVariables('sv-1', 'cometbft'), QS_GENESIS: join(root, 'no-genesis') }
   expect(problemsOf('sv', { ...variables, QS_RATE_LIMIT: 'none', QS_RATE_LIMTI: '1' })).toEqual([
     `QS_GENESIS: ${join(root, 'no-genesis')} does not exist`,
@@ -286,7 +286,7 @@ it('judges the variables also where the genesis cannot be read', () => {
   ])
 })
 
-it('names each key that the genesis or the member file does not know', () => {
+it('names each key file that is damaged or differs from genesis or member file', () => {
   const copy = dataDirectory(join(root, 'copied'))
   makeMember(copy, 'super-validator', {
     name: 'sv-1',
@@ -320,7 +320,7 @@ it('names each key that the genesis or the member file does not know', () => {
   expect(problemsOf('sv', ownVariables('sv-1', 'cometbft'))).toEqual([])
 })
 
-it('members are held against the genesis', () => {
+it('refuses members that differ from the genesis', () => {
   const others = join(root, 'others')
   mkdirSync(others)
   const strange = dataDirectory(join(root, 'strange'))

@@ -29,7 +29,7 @@ function enroll<R extends 'super-validator' | 'synchronizer'>(role: R, name: str
 const appMain = (app: string) =>
   fileURLToPath(new URL(`../../../../apps/${app}/dist/main.js`, import.meta.url))
 
-it('stops everything, and starts nothing again, where a process finds its configuration wrong', async () => {
+it('stops all processes, without a restart, if one finds its configuration wrong', async () => {
   const document = createGenesis(
     [enroll('super-validator', 'sv-1'), enroll('synchronizer', 'orderer')],
     { driver: 'redis', overrides: {} },
@@ -42,7 +42,7 @@ it('stops everything, and starts nothing again, where a process finds its config
     QS_GENESIS: join(root, 'genesis.json'),
     QS_MEMBERS: members,
     QS_PORT: '0',
-    // Only the process holds this against the genesis.
+    // Only the process compares this with the genesis.
     QS_NODES: 'sv-9=https://sv-9.example',
   }
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)

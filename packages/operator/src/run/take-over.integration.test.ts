@@ -10,7 +10,7 @@ import { takeOver } from './take-over.ts'
 const clock = createSystemClock()
 const it = base.extend('root', ({ directory }) => directory)
 
-it('a directory is taken once, and again when it was given back', async ({ root }) => {
+it('a directory can be taken over once, and again after its release', async ({ root }) => {
   const directory = dataDirectory(root)
   {
     await using _taken = await takeOver(directory, clock)
@@ -21,7 +21,7 @@ it('a directory is taken once, and again when it was given back', async ({ root 
   await using _again = await takeOver(directory, clock)
 })
 
-it('a directory of a process that was killed is free, and of one that hangs is not', async ({
+it('a directory is released by a process that was killed, not by one that hangs', async ({
   root,
 }) => {
   const directory = dataDirectory(root)

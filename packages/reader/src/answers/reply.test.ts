@@ -7,11 +7,11 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 it.each([
   ['as deep as any document', nested(32), true],
   ['deeper', nested(33), false],
-  ['of brackets in a text', JSON.stringify(['['.repeat(100), `"${'{'.repeat(100)}\\`]), true],
+  ['full of brackets in a text', JSON.stringify(['['.repeat(100), `"${'{'.repeat(100)}\\`]), true],
   ['deeper behind a text', `["\\\\",${nested(32)}]`, false],
   ['wide', `[${'[],'.repeat(1000)}0]`, true],
   ['broken', '[', false],
-])('a body %s: %#', (_, text, isTaken) => {
+])('a body that is %s is parsed or refused', (_, text, isTaken) => {
   expect(parseJson(utf8(text)) !== undefined).toBe(isTaken)
 })
 
@@ -22,7 +22,7 @@ it.each([
   ['<html>', '12345678', ['', '', null]],
   [JSON.stringify({ code: 'NOT_READY', error: 'x'.repeat(5000) }), '0', ['', '', 0]],
 ])(
-  'a refusal is read by its form alone: %#',
+  'reads code, sentence and retry-after of a refusal if well-formed: %#',
   (body, retryAfter, [code, sentence, retryAfterMs]) => {
     const header = (name: string) => (name === 'retry-after' ? retryAfter : null)
     const text = `status 503 ${code}`.trimEnd()

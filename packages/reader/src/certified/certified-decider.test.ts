@@ -14,15 +14,15 @@ import {
 
 const FAULTY_MAX = 1
 const NODES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
-/** Of the clock, and the newest offset at the beginning: the ledger grows by one each millisecond. */
+/** The time and the newest offset at the start: the ledger grows by one entry each ms. */
 const START = 100_000
 const WAIT_MS = 10_000
 const urlOf = (name: string) => `https://${name}.test`
 
-/** A reader whose nodes do what a test says, and a clock that is moved. */
+/** A reader with scripted nodes, and a clock that the test advances. */
 function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   const state = createReaderState(seeds, FAULTY_MAX)
-  /** By node: when it was last asked anything. */
+  /** The time of the last request to each node. */
   const sentAtMs = new Map<string | null, number>()
   type Ended = Omit<CallOutcome, 'read'> & { readonly read: number; readonly endedAtMs: number }
   const ended: Ended[] = []
@@ -228,7 +228,7 @@ describe('a reader of certified answers', () => {
     const [poll] = NODES.flatMap((name) => world.flightsTo(name, true))
     world.prove(alias as RequestInFlight, START - 13_000)
     world.end(poll as RequestInFlight, { kind: 'failed' })
-    // The one that was polled is asked for the answer, too, and another, which makes two.
+    // The polled node and another one are asked for the answer.
     const [first, second] = [...world.open]
     world.prove(first as RequestInFlight, START - 13_000)
     expect(world.ended).toEqual([])
@@ -302,7 +302,7 @@ describe('a reader of certified answers', () => {
     expect(endAll('pruned')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
     expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
     world.pass(700)
-    // The floor of the call, and the reader's own.
+    // First with the floor of the call, then with the floor of the reader.
     expect(endAll('not-reached', { minOffset: 7 })).toMatchObject({
       kind: 'lagging',
       reason: 'floor',
@@ -335,7 +335,7 @@ describe('for all actions of nodes, in any order', () => {
     fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 60, 2500, 14_000) }),
   )
 
-  it('no answer is believed that lags, is stale, has too few signers, or is old and unconfirmed; all reads end', () => {
+  it('accepts no answer that lags, is stale, lacks signers, or is old and unconfirmed', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const world = createWorld()

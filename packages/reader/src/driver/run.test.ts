@@ -10,7 +10,7 @@ interface Request extends Flight<Request> {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const STALL_MS = 100
 
-/** A decider that asks its one node for each read, and does what the test says with the rest. */
+/** A decider that sends each read to its one node; the test scripts its other effects. */
 function createHarness(times: { readonly lateMs?: number; readonly endMs?: number } = {}) {
   const sleepers: { readonly atMs: number; wake(): void }[] = []
   let elapsedMs = 0
@@ -137,7 +137,7 @@ it('wakes the decider although the alarm was set for an ended request', async ()
   expect(kinds().slice(3)).toEqual(['woke'])
 })
 
-it('leaves out the time of a stall, and reads replies of that time first', async () => {
+it('does not count the time of a stall, and reports replies from it first', async () => {
   const { driver, context, kinds, requests, pass } = createHarness({ lateMs: 50 })
   void driver.ask('a', NEVER, undefined)
   await turn()
@@ -157,7 +157,7 @@ it('reports a late request if the timer is only a little late', async () => {
   expect(kinds()).toEqual(['began', 'late'])
 })
 
-it('lets a caller leave, and reports that to the decider', async () => {
+it('reports to the decider that a caller aborted', async () => {
   const { driver, events } = createHarness()
   const leaving = new AbortController()
   const asking = driver.ask('a', NEVER, leaving.signal)

@@ -54,7 +54,7 @@ it('reports a private address once its node has signed it, and refuses it', asyn
   checks[1]?.(true)
   expect(await signed).toEqual([])
   expect(refused).toEqual([{ name: 'sv-1', url: 'https://10.0.0.1', sequence: 1 }])
-  // Where it was before is better than nowhere.
+  // The older record is used, as the newer one was refused.
   const older = book.add([record(0)])
   checks[2]?.(true)
   expect(await older).toMatchObject([{ sequence: 0 }])

@@ -58,7 +58,7 @@ describe('the URL of a node', () => {
     'http://intranet.',
     'http://127.0.0.1.',
     'http://[2::1]',
-  ])('%s is for who asked for private ones', (text) => {
+  ])('%s is refused unless private addresses are allowed', (text) => {
     expect(parseNodeUrl(text, false)).toBeUndefined()
     expect(parseNodeUrl(text, true)).toBeDefined()
   })

@@ -76,7 +76,7 @@ describe('a verdict', () => {
     }),
   )
 
-  it('is never the lie of f nodes', () => {
+  it('never accepts a lie of f nodes', () => {
     fc.assert(
       fc.property(voting, ({ nodeCount, threshold, nodes }) => {
         // The first f nodes lie as they like; the others vote for the truth if they vote at all.
@@ -126,11 +126,11 @@ describe('a verdict', () => {
     )
   })
 
-  it('of two strong readers at one offset is the same, unless more than f nodes lie', () => {
+  it('is the same for two strong readers at one offset, unless more than f nodes lie', () => {
     for (let nodeCount = 1; nodeCount <= 100; nodeCount++) {
       const overlap = 2 * quorumOf(nodeCount) - nodeCount
       expect(overlap, `n = ${nodeCount}`).toBeGreaterThan(maxFaulty(nodeCount))
-      // And it is there with f nodes dead.
+      // And there is one with f nodes down.
       expect(quorumOf(nodeCount)).toBeLessThanOrEqual(nodeCount - maxFaulty(nodeCount))
     }
   })

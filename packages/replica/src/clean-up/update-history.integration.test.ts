@@ -36,14 +36,14 @@ const archived = [...lives.values()].flatMap((life) =>
 // Contracts that began before it end after it.
 const cut = Math.floor(log.length / 2)
 
-it('the log of these tests has contracts of every kind', () => {
+it('the log of these tests has contracts of every lifetime', () => {
   expect(archived.some((life) => life.created === life.archived)).toBe(true)
   expect(archived.some((life) => life.archived <= cut)).toBe(true)
   expect(archived.some((life) => life.created <= cut && life.archived > cut)).toBe(true)
   expect([...lives.values()].some((life) => life.archived === undefined)).toBe(true)
 })
 
-it('an archival is found by its contract until it is pruned, over restarts', async ({ redis }) => {
+it('finds the archival of a contract until it is pruned, over restarts', async ({ redis }) => {
   const connection = redis.connect()
   const follow = async (upTo: number, batch: number) => {
     const clock = createManualClock(ledger.head().recordTime)
@@ -66,7 +66,7 @@ it('an archival is found by its contract until it is pruned, over restarts', asy
     for (const [id, { created, archived: end = 0 }] of lives) {
       const update = await replica.history.archivalOf(id)
       expect(update?.offset, id).toBe(end > pruned ? end : undefined)
-      // It holds the contract, whether or not the update that created it is still there.
+      // The update has the contract even if the update that created it is pruned.
       if (update !== null && created < end)
         expect(
           replica.history.archivedContracts(update).find(({ contractId }) => contractId === id)
@@ -82,10 +82,10 @@ it('an archival is found by its contract until it is pruned, over restarts', asy
   {
     await using whole = await follow(log.length, 40)
     await check(whole, 0)
-    // Ids that share a tag with those of archived contracts.
+    // Ids with the same prefix as those of archived contracts.
     for (const id of lives.keys())
       expect(await whole.history.archivalOf(id.slice(0, -40).padEnd(id.length, '0'))).toBe(null)
-    // What is pruned is out of sight before it is taken out.
+    // Pruned updates are hidden before they are deleted.
     await connection.hset(KEYS.history, PRUNED_FIELD, cut)
     await check(whole, cut)
     await whole.prune(cut)

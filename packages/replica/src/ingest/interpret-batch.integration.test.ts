@@ -25,7 +25,7 @@ const it = itWithRedis.extend(
       return { steps, fetches, looks: state.looks }
     },
 )
-/** Counts how often an entry is looked at: every interpretation of a submission asks whether it was seen. */
+/** Counts interpretations: each one reads whether the entry was applied before. */
 class CountingState extends WorkingState {
   looks = 0
   override seen(id: string) {
@@ -65,7 +65,7 @@ it('steps of many parties side by side share a few round trips', async ({
   expect(fetches).toBeLessThanOrEqual(10)
 })
 
-it('entries that all build on the one before cost work in proportion to their number', async ({
+it('the work for entries that depend on each other is linear in their number', async ({
   connection,
   interpretCounted,
 }) => {
@@ -81,7 +81,7 @@ it('entries that all build on the one before cost work in proportion to their nu
   expect(looks / entries.length).toBeLessThan(12)
 })
 
-it('a batch of many bytes lets other work in between', async () => {
+it('a batch of many bytes yields to other work', async () => {
   const { network } = new Scenario()
   const bytes = new Uint8Array(128 * 1024).fill(1)
   const entries = Array.from({ length: 16 }, (_, index) => ({
@@ -102,7 +102,7 @@ it('a batch of many bytes lets other work in between', async () => {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  // Answers at once, so that only the batch itself can give way.
+  // Answers at once, so that only the batch itself can yield.
   const fetch: Parameters<typeof interpretBatch>[2]['fetch'] = async (keys) =>
     keys.flatMap((key) => (key.kind === 'index' ? [{ ...key, value: [] }] : []))
   const state = new WorkingState()
@@ -114,6 +114,6 @@ it('a batch of many bytes lets other work in between', async () => {
   })
   isDone = true
   expect(steps).toHaveLength(16)
-  // While they are decoded, and while they are interpreted.
+  // It yields while it decodes entries, and while it interprets them.
   expect(turns).toBeGreaterThanOrEqual(2 * 16)
 })

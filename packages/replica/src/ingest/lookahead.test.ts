@@ -20,7 +20,7 @@ const lookaheadOver = (submissions: readonly Submission[]) =>
   createLookahead(submissions.map((submission) => ({ submission, needs: () => [] })))
 const wanted = [{ kind: 'index', key: `context:${idOf(7)}` }] as const
 
-it('what one entry reads by contract is fetched by the contracts of the others', () => {
+it('a read by contract is also fetched for the contracts of the other entries', () => {
   const lookahead = lookaheadOver([submissionNaming(1, 1), submissionNaming(2, 1)])
   const keys = lookahead.alongWith(0, wanted).map((cell) => cell.kind === 'index' && cell.key)
   expect(keys).toEqual([0, 1, 2].map((number) => `context:${idOf(number)}`))

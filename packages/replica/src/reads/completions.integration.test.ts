@@ -12,7 +12,7 @@ import { readCompletions } from './completions.ts'
 
 const { signal } = new AbortController()
 
-it('a participant finds what became of its own submissions, where they stand in the log', async ({
+it('a participant finds the completions of its own submissions by offset', async ({
   redis: server,
 }) => {
   const redis = server.connect()

@@ -69,7 +69,7 @@ it.each([1_000, 3])(
   },
 )
 
-it('of each key no more than the limit is read', async ({ redis }) => {
+it('reads at most the limit of contracts of each key', async ({ redis }) => {
   const scenario = growRandomLog('joined', 20)
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(genesis.recordTime)

@@ -28,7 +28,7 @@ const it = itWithRedis
         await writeSteps(connection, headState, { steps, layout, signal })
       },
   )
-  /** The same connection, on which something happens before the n-th fetch. */
+  /** The same connection, with `work` done before its n-th fetch. */
   .extend('interrupted', ({ connection }) => (count: number, work: () => Promise<void>): Redis => {
     let fetches = 0
     return new Proxy(connection, {
@@ -45,9 +45,9 @@ const it = itWithRedis
   })
 const { signal } = new AbortController()
 
-// Contracts come along with the keys that they are filed by: a tap needs two fetches.
+// A fetch of a key also returns its contracts: a tap needs two fetches.
 it.for([1, 2])(
-  'a dry run that the ledger overtakes at its fetch %i starts again',
+  'a dry run starts again if the head moves before its fetch %i',
   async (at, { connection, apply, interrupted }) => {
     const scenario = new Scenario({ coin: { tickMicros: 10_000_000 } })
     const alice = scenario.actor('alice')

@@ -8,11 +8,11 @@ import { growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
 import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
 
-/** After the length of the head, its kind, the version of its form and three hashes. */
+/** The state root follows the length of the head, its kind, its version and three hashes. */
 const STATE_ROOT_AT = 2 + 1 + 1 + 3 * 32
 
 describe.each([
-  ['with all that a ledger meets', () => growRandomLog('snapshots', 160)],
+  ['with all kinds of entries', () => growRandomLog('snapshots', 160)],
   ['that forgets', () => growForgetfulLog('snapshots')],
 ])('a snapshot of a log %s', (_, grow) => {
   const scenario = grow()
@@ -76,7 +76,7 @@ describe.each([
     )
   })
 
-  it('is asked for again where it breaks off, or has another state than it names', async () => {
+  it('is requested again if it breaks off, or does not have its state root', async () => {
     const due = certifiable.at(-1) as number
     const then = log.slice(0, due)
     await using replayed = await startRedis()

@@ -16,7 +16,7 @@ const entry = fc.record({
 })
 type Entry = typeof entry extends fc.Arbitrary<infer Value> ? Value : never
 
-it('gives back what was put in, while others come and go in its place', () => {
+it('returns the stored entries while others are added and freed', () => {
   const steps = fc.array(fc.tuple(entry, fc.option(fc.nat())))
   fc.assert(
     fc.property(steps, (list) => {

@@ -53,7 +53,7 @@ const it = itWithRedis
 type Given = Pick<FixturesOf<typeof it>, 'put' | 'connection' | 'last' | 'tile'>
 
 const { signal } = new AbortController()
-/** More rows than a tile has hashes; most of them go. */
+/** More rows than a tile has hashes; most of them are cleaned up. */
 const { scenario } = growActivityLog('proven', { steps: 700, retentionMicros: HOUR_MICROS / 4 })
 scenario.ledger.advance(1_000_000)
 const oracle = new ActivityOracle(scenario)
@@ -117,7 +117,7 @@ describe('a page of activities', () => {
       )
     }
     expect(provenCount).toBeGreaterThan(200)
-    // Tiles of rows that have gone, all but the one of the last, are gone with them.
+    // The tiles of deleted rows are deleted, but for the tile of the last one.
     const [row] = await connection.zrangeBuffer(KEYS.activities, '0', '0')
     const first = Math.floor((decodeActivity(row as Buffer).index as number) / 256)
     const last = Math.floor((ids.length - 1) / 256)
@@ -130,7 +130,7 @@ describe('a page of activities', () => {
     await run.replica[Symbol.asyncDispose]()
   })
 
-  it('of large rows ends where it has enough of them, and claims nothing about later ones', async ({
+  it('of large rows ends at its size limit, and proves nothing about later rows', async ({
     follow,
   }) => {
     await using run = await follow(scenario)
@@ -141,7 +141,7 @@ describe('a page of activities', () => {
     expect(await provenPage(run.replica, end, { ...page, after: ids.at(-1) as string })).toEqual([])
   })
 
-  it('is not given where no state is kept', async ({ follow }) => {
+  it('is refused at an offset without a kept state', async ({ follow }) => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1, after: null, order: 'asc' } as const
@@ -238,7 +238,7 @@ describe('activities that were changed by hand', () => {
     },
   )
 
-  it('are found at a start where the tree cannot be made of them, until a wipe', async ({
+  it('are found at a start if they do not give the state root, until a wipe', async ({
     follow,
     connection,
     tile,
@@ -253,7 +253,7 @@ describe('activities that were changed by hand', () => {
   })
 })
 
-it('a proof is held against the state alone', async ({ follow }) => {
+it('a proof is verified against the state root alone', async ({ follow }) => {
   await using run = await follow(scenario)
   await run.reach(end)
   const page = { pageSize: 1, after: null, order: 'desc' } as const

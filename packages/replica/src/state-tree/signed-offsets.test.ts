@@ -15,7 +15,7 @@ it.each([
   },
   { what: 'any other entry', offset: 5, at: SECOND + 2, before: SECOND + 1, is: false },
   { what: 'every 1 024th offset', offset: 2048, at: SECOND + 2, before: SECOND + 1, is: true },
-  { what: 'the one before it', offset: 2047, at: SECOND + 2, before: SECOND + 1, is: false },
+  { what: 'another offset', offset: 2047, at: SECOND + 2, before: SECOND + 1, is: false },
   {
     what: 'the first entry of a fifth of a second',
     offset: 5,
@@ -23,22 +23,22 @@ it.each([
     before: SECOND - 1,
     is: true,
   },
-  { what: 'the last one of it', offset: 5, at: SECOND + 199_999, before: SECOND, is: false },
+  { what: 'a later entry of a fifth', offset: 5, at: SECOND + 199_999, before: SECOND, is: false },
   {
-    what: 'the first one of the next',
+    what: 'the first entry of the next fifth of a second',
     offset: 5,
     at: SECOND + 200_000,
     before: SECOND + 199_999,
     is: true,
   },
   {
-    what: 'one as late in another fifth',
+    what: 'the first entry after an empty fifth of a second',
     offset: 5,
     at: SECOND + 400_000,
     before: SECOND,
     is: true,
   },
-])('$what: $is', ({ offset, at, before, isCheckpoint = false, is }) => {
+])('$what is certifiable: $is', ({ offset, at, before, isCheckpoint = false, is }) => {
   expect(isCertifiable({ offset, recordTime: at, isCheckpoint }, before)).toBe(is)
 })
 
@@ -54,7 +54,7 @@ it.each([
   { offset: 32_768 + 1_024, at: HOUR + 2, before: HOUR + 1, is: false },
   { offset: 5, at: 2 * HOUR, before: 2 * HOUR - 1, is: true },
   { offset: 5, at: 2 * HOUR - 1, before: HOUR, is: false },
-])('a snapshot at offset $offset, $before to $at: $is', ({ offset, at, before, is }) => {
+])('a snapshot is due at $offset, from $before to $at: $is', ({ offset, at, before, is }) => {
   expect(isSnapshotOffset({ offset, recordTime: at }, before)).toBe(is)
   if (is) expect(isCertifiable({ offset, recordTime: at, isCheckpoint: false }, before)).toBe(true)
 })

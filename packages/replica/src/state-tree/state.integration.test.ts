@@ -58,7 +58,7 @@ const it = itWithRedis
         }
       },
   )
-  /** What Redis holds now; the way back to it, which is a Redis that lost what came later. */
+  /** Dumps Redis; the result restores it, as a Redis that lost its later writes. */
   .extend('takeSnapshot', ({ connection }) => async (): Promise<() => Promise<void>> => {
     const keys = await connection.keys('*')
     const values = await Promise.all(keys.map((key) => connection.dumpBuffer(key)))
@@ -82,7 +82,7 @@ const it = itWithRedis
     await connection.hset(KEYS.names, 'aa.unverified.ns', value)
     await connection.zadd(KEYS.lex, 0, 'aa.unverified.ns')
   })
-  /** Forgets all versions of a document but for what is not read. */
+  /** Ends each version of a document early, so that no read finds it. */
   .extend('documentOf', ({ connection }) => async (entity: string): Promise<void> => {
     const value = (await connection.hgetBuffer(KEYS.documents, entity)) as Buffer
     const versions = decodeVersions(value).map((version) => ({ ...version, to: version.from + 1 }))
@@ -102,7 +102,7 @@ type Running = AsyncDisposable & {
   reach(offset: number): Promise<void>
 }
 
-/** What a proof of the range says, by its verifier and by the model. */
+/** The leaves of a range as the verifier reads its proof, and as the model has them. */
 async function provenAndModelled(replica: Replica, state: NaiveState, range: KeyRange) {
   const [{ proof, leaves }] = (await replica.proofs.proveRanges(state.offset, [range])) as [
     ProvenRange,
@@ -156,7 +156,7 @@ describe('the state of a replica', () => {
           expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
           const points = run.replica.proofs.statePoints()
           const newest = [...states.keys()].findLast((offset) => offset <= fed) as number
-          // A tree that was loaded above it has none before the next certifiable offset.
+          // A tree that was loaded above that offset has no point before the next one.
           if (points.length > 0 || newest >= run.replica.horizon())
             expect(points.at(-1)?.offset).toBe(newest)
           for (const { offset } of points) {
@@ -232,7 +232,7 @@ describe('a value that was changed by hand', () => {
     )
   })
 
-  it('is not answered to a lookup by name either', async ({ start, tamper }) => {
+  it('is not in the answer of a lookup by name', async ({ start, tamper }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
@@ -270,7 +270,7 @@ describe('a value that was changed by hand', () => {
     ['a name that is gone', ({ connection }: Given) => connection.hdel(KEYS.names, NAME)],
     ['the rules', ({ documentOf }: Given) => documentOf('AnsRules')],
   ] as const)(
-    'is found at a start, and every start from then on, until a wipe: %s',
+    'is found at a start and at every later start until a wipe: %s',
     async ([_what, change], { start, connection, tamper, tooMany, documentOf }) => {
       {
         await using run = await start(scenario)
@@ -330,7 +330,7 @@ describe('proofs', () => {
     })
   })
 
-  it('are made once, however many ask for the same at one moment', async ({ start }) => {
+  it('are made once for concurrent requests for the same range', async ({ start }) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const ask = () => run.replica.proofs.proveRanges(end.offset, [BY_NAME, ALL_NAMES])
@@ -340,7 +340,7 @@ describe('proofs', () => {
     expect((await ask())[1]).toBe(one[1])
   })
 
-  it('are refused where too many have expired on the way', () => {
+  it('are refused if their range has too many expired names', () => {
     const history = createStateHistory(scenario.network.genesis)
     const of = (index: number) => ({
       name: `${String(index).padStart(6, '0')}.unverified.ns`,
@@ -365,7 +365,7 @@ describe('proofs', () => {
   })
 })
 
-it('trees of the past take no more memory than they may', () => {
+it('past trees stay within their memory limit', () => {
   const recentBytesMax = 2 ** 20
   const history = createStateHistory(scenario.network.genesis, { recentBytesMax })
   const of = (index: number, round: number) => ({

@@ -94,7 +94,7 @@ it('an invalid first frame is refused like a body, and nothing else follows', as
       body: { code, request_id: 'req-7', ...(path === undefined ? {} : { details: { path } }) },
     })
   expect((await answerTo(connect(), `"${'x'.repeat(16 * 1024)}"`)).code).toBe(1009)
-  // What a client does wrong is worth no line.
+  // Errors of a client are not logged.
   expect(lines.filter((line) => line.includes('err'))).toEqual([])
 })
 
@@ -128,7 +128,7 @@ it.for(['ping', 'message'])(
     const send = (text: string) => (kind === 'ping' ? socket.ping(text) : socket.send(text))
     socket.send('{"size":1}')
     await answered
-    // Once the last is answered, all before it have been taken.
+    // When the last frame is answered, all before it have been received.
     const sendMany = async (count: number) => {
       const pong = new Promise((resolve) =>
         socket.on('pong', (data) => String(data) === 'last' && resolve(undefined)),
@@ -163,7 +163,7 @@ it('no client has more sockets than its share, and a closed one frees its slot',
     status: 503,
     body: { code: 'OVERLOADED', retryable: true },
   })
-  // Refused for another reason, they take no place.
+  // Sockets that are refused for another reason count for nothing.
   for (let count = 0; count < 3; count++)
     expect(await refusalOf(connect('/v0/other'))).toAnswer(404)
   open[0].close()
@@ -171,7 +171,7 @@ it('no client has more sockets than its share, and a closed one frees its slot',
   await once(connect(), 'open')
 })
 
-it('a client pays for opening and for what the stream charges, from the budget of its requests', async ({
+it('opening a socket and its stream cost units of the budget of the client', async ({
   start,
 }) => {
   const { clock, connect } = await start(async ({ charge }) => {
@@ -190,7 +190,7 @@ it('a client pays for opening and for what the stream charges, from the budget o
   await once(connect(), 'open')
 })
 
-it('a defect is reported without its reason, which the log has', async ({ start }) => {
+it('an exception is reported without its reason, which is in the log', async ({ start }) => {
   const { lines, connect } = await start(async () => {
     throw new Error('the secret reason')
   })
@@ -200,7 +200,7 @@ it('a defect is reported without its reason, which the log has', async ({ start 
   expect(lines.join()).toContain('the secret reason')
 })
 
-it('an error after elements comes after them', async ({ start }) => {
+it('an error is sent after the elements before it', async ({ start }) => {
   const { connect } = await start(async () =>
     (async function* () {
       yield ['1', '2']

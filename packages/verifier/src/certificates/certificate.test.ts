@@ -28,7 +28,7 @@ const judge = (one: Certificate) =>
   )
 
 describe('a certificate', () => {
-  it('has one text', () => {
+  it('has one canonical text', () => {
     expect(parseCertificate(text)).toEqual(certificate)
     expect(text).toBe(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text)).sort())))
   })
@@ -87,7 +87,7 @@ describe('a certificate', () => {
     expect(await signed(first, ['sv-2', first[1]], second)).toBe('BAD_SIGNATURE')
   })
 
-  it('belongs to its network, and each of its members is signed', async () => {
+  it('belongs to its network, and its signatures cover each JSON member', async () => {
     expect(await judge({ ...certificate, genesisHash: 'ab'.repeat(32) })).toBe('OTHER_GENESIS')
     for (const change of [
       { offset: 43 },
@@ -108,7 +108,7 @@ describe('a certificate', () => {
 })
 
 describe('checks of certificates', () => {
-  it('are made once for each valid text, and again for an invalid one', async () => {
+  it('run once for each valid text, and again for an invalid one', async () => {
     let count = 0
     const counting = {
       verifyEd25519: async (input: Parameters<typeof network.crypto.verifyEd25519>[0]) => {

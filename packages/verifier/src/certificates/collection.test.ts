@@ -154,7 +154,7 @@ describe('a collection of statements', () => {
     const { collection, compute, sign } = start()
     const last = 3 * STATES_MAX
     const points = Array.from({ length: last }, (_, index) => pointAt(index + 1))
-    // A long way at once, as after a pause: others keep no more than the last ones, either.
+    // Many offsets at once, as after a pause: other members store only the last ones, too.
     const effects = compute(...points)
     expect(effects.map((effect) => effect.kind === 'sign' && effect.point.offset)).toEqual(
       points.slice(-STATES_MAX).map(({ offset }) => offset),

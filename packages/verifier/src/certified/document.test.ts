@@ -19,7 +19,7 @@ import {
   type WorldEntry,
 } from './testing/world.ts'
 
-/** All by `npm run test:long`. */
+/** `npm run test:long` runs more cases. */
 const IS_LONG = process.env['LONG'] !== undefined
 
 const network = createTestNetwork(4)
@@ -38,7 +38,7 @@ function documentOf(world: World, request: CanonicalRequest, signers = [0, 1, 2]
 const verify = (document: string | Uint8Array, request: CanonicalRequest) =>
   verifier.verify(document, queryOf(request, network), 'strong')
 
-/** Letters and suffixes that collide: prefixes of each other, neighbours of synthetic names, beyond UTF-16 order. */
+/** Names that collide: prefixes, neighbours of synthetic names, not in UTF-16 order. */
 const name = fc
   .tuple(
     fc.string({ unit: fc.constantFrom('a', 'b', '\u0001', 'é', '\uffff', '😀'), maxLength: 3 }),
@@ -236,7 +236,7 @@ describe('a request', () => {
   })
 })
 
-it('an answer whose age or offset is unknown is stale and behind', () => {
+it('an answer is stale for an unknown maxAge, and too low for an unknown floor', () => {
   const freshness = { nowMicros: 5_000_000, maxAgeMs: 3_000 }
   expect(isStale(2_000_000, freshness)).toBe(false)
   expect(isStale(1_999_999, freshness)).toBe(true)

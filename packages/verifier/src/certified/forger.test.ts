@@ -1,6 +1,6 @@
 /**
- * The reader of certified answers against the forger, and so that the forger is known to look everywhere, broken
- * readers: each is the reader with one line of its source replaced.
+ * The reader of certified answers against the forger. To show that the forger finds mistakes, it also runs against
+ * broken readers: each is the reader with one line of its source replaced.
  * @module-tag thorough
  */
 import { describe, expect, it } from 'vitest'

@@ -6,7 +6,7 @@ const bounds = { depthMax: 64, valuesMax: 100 }
 const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth)
 
 describe('strict JSON', () => {
-  it('is JSON with any strings', () => {
+  it('parses any JSON as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent).replaceAll('"__proto__"', '"proto"')
@@ -21,30 +21,30 @@ describe('strict JSON', () => {
     '[{"b":{"c":[{"d":1 , "d" : 2}]}}]',
     '{"":0,"":0}',
     '{"a":{"x":1},"b":[],"a":0}',
-  ])('has no member twice: %s', (text) => {
+  ])('refuses a duplicate member: %s', (text) => {
     expect(() => parseStrictJson(text)).toThrow(/twice/)
   })
 
   it.each(['{"a":{"a":1}}', '[{"a":1},{"a":1}]', '{"a":"a","b":"a"}', '{"a":"\\"a\\":"}'])(
-    'may have the same name in different places: %s',
+    'accepts the same member name in different objects: %s',
     (text) => {
       expect(parseStrictJson(text)).toEqual(JSON.parse(text))
     },
   )
 
   it.each(['{"__proto__":1}', '[{"a":{"\\u005f_proto__":{}}}]'])(
-    'has no member called __proto__: %s',
+    'refuses a member called __proto__: %s',
     (text) => {
       expect(() => parseStrictJson(text)).toThrow(/__proto__/)
     },
   )
 
-  it('may have a string as long as the longest answer in hex', () => {
+  it('accepts a string as long as the longest answer in hex', () => {
     const answer = 'ab'.repeat(8 * 1024 * 1024)
     expect(parseStrictJson(`{"answer":"${answer}","offset":1}`)).toEqual({ answer, offset: 1 })
   })
 
-  it.each(['', '{', '{"a":1,}', '01', "{'a':1}"])('is not %j', (text) => {
+  it.each(['', '{', '{"a":1,}', '01', "{'a':1}"])('refuses %j', (text) => {
     expect(() => parseStrictJson(text)).toThrow(SyntaxError)
   })
 
@@ -56,7 +56,7 @@ describe('strict JSON', () => {
     ['many that are open one after the other', `[${'{},'.repeat(45)}[]]`],
     ['as many values as allowed', `[${'0,'.repeat(98)}0]`],
     ['commas in a string', `["${','.repeat(200)}"]`],
-  ])('takes what is within its bounds: %s', (_, text) => {
+  ])('accepts text within its bounds: %s', (_, text) => {
     expect(parseStrictJson(text, bounds)).toEqual(JSON.parse(text))
   })
 
@@ -67,7 +67,7 @@ describe('strict JSON', () => {
     ['after a string that ends with a backslash', nested(64, '["\\\\"],[]')],
     ['one value too many', `[${'0,'.repeat(99)}0]`],
     ['empty lists', `[${'[],'.repeat(50)}[]]`],
-  ])('refuses what is not: %s', (_, text) => {
+  ])('refuses text beyond its bounds: %s', (_, text) => {
     expect(() => JSON.parse(text)).not.toThrow()
     expect(() => parseStrictJson(text, bounds)).toThrow(RangeError)
   })

@@ -16,7 +16,7 @@ describe('a threshold', () => {
   })
 
   it.each(['', '0', '1', '5', '2f+2x', '2.0', '+2', '02', ' 2', 'WEAK', 'most', '-3', '1e1'])(
-    'is not %j with n = 4',
+    'cannot be %j with n = 4',
     (text) => {
       expect(parseThreshold(text, 4)).toBeUndefined()
     },
@@ -28,7 +28,7 @@ describe('a threshold', () => {
     ['all', 'all'],
     ['2', 2],
     ['4', 4],
-  ])('is %j', (text, threshold) => {
+  ])('%j is parsed', (text, threshold) => {
     expect(parseThreshold(text, 4)).toBe(threshold)
   })
 })

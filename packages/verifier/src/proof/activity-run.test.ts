@@ -23,7 +23,7 @@ const leafHashes = rows.map(({ eventId, recordTime, row }) =>
   hashActivity({ eventId, recordTime, rowHash: sha256(Buffer.from(row)) }, sha256),
 )
 
-/** The tree grown row by row: its frontier at each size, and every subtree that became whole. */
+/** The tree, row by row: its frontier at each size, and each subtree that is complete. */
 const frontiers: Frontier[] = [EMPTY_FRONTIER]
 const wholeBySubtree = new Map<string, Uint8Array>()
 const nameOf = ({ level, index }: Subtree) => `${level} ${index}`

@@ -39,7 +39,7 @@ const verify = (leaves: readonly ValuedLeaf[], proof: unknown, range: Range) => 
   return run as readonly ProvenLeaf[]
 }
 
-/** What the verifier makes of it; null: it refuses. */
+/** The leaves that the verifier accepts; null: it refuses the proof. */
 function judge(leaves: readonly ValuedLeaf[], proof: unknown, range: Range) {
   try {
     return verify(leaves, proof, range)
@@ -77,7 +77,7 @@ describe('a proof', () => {
     )
   })
 
-  it('that cuts the true tree elsewhere is refused', () => {
+  it('that cuts the true tree in other places is refused', () => {
     fc.assert(
       fc.property(
         arbitrary.leaves,
@@ -266,7 +266,7 @@ function rangeOf(from: readonly string[], to: readonly string[], at = 0): Range 
   return { from: keyOf(from), to: keyOf(to), limit: 100, at }
 }
 
-/** The least bytes after all keys that begin with these, which end with a zero byte. */
+/** The first key after all that begin with `key`, whose last byte is zero. */
 function bytesBehind(key: Uint8Array): Uint8Array {
   return Uint8Array.of(...key.slice(0, -1), 1)
 }
@@ -307,7 +307,7 @@ function* mutantsOf(proof: readonly ProofItem[], a: number, b: number): Generato
 describe('what a proof shows', () => {
   const all: Range = { from: Uint8Array.of(), to: Uint8Array.of(255), limit: 1_000_000, at: 0 }
 
-  it('is of the tree, visible and in its one form, for any prover, for one range or for several', () => {
+  it('is in the tree, visible and in canonical form, for any prover and any ranges', () => {
     fc.assert(
       fc.property(
         arbitrary.leaves,

@@ -14,7 +14,7 @@ describe('partyHintOf', () => {
     ['Alice-1', 'Alice-1'],
     ['participant_admin', 'participant__admin'],
     ['a.b@c', 'a_2eb_40c'],
-  ])('makes of %j %j', (id, hint) => {
+  ])('makes of the user id %j the hint %j', (id, hint) => {
     expect(partyHintOf(id)).toBe(hint)
   })
 

@@ -5,7 +5,7 @@ import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { OPERATOR_RETRY_MS, untilRegistered } from './registration.ts'
 
-/** The lines of the log of so many tries that fail with these, one after the other. */
+/** The log lines of tries that fail with these errors, one after the other. */
 async function linesOf(failures: readonly Error[]): Promise<{ level: string; err: string }[]> {
   const lines: { level: string; err: string }[] = []
   const logger = createLogger({
@@ -31,7 +31,7 @@ async function linesOf(failures: readonly Error[]): Promise<{ level: string; err
   return lines
 }
 
-it('warns of each failure when it begins, and not at every try', async () => {
+it('logs a failure when it begins, and not at every try', async () => {
   const full = new ScanError('LOG_FULL', 'the disk of the log is full')
   const bug = new TypeError('a bug')
   expect(await linesOf([full, full, bug, bug, full])).toEqual([
@@ -41,7 +41,7 @@ it('warns of each failure when it begins, and not at every try', async () => {
   ])
 })
 
-it('does not warn of a start that waits, and calls lost users fatal', async () => {
+it('logs a wait for the start at level info, and lost users at level fatal', async () => {
   const starting = new ScanError('NOT_READY', 'the replica is catching up')
   const lost = new ScanError('USERS_LOST', 'the users are lost')
   expect(await linesOf([starting, starting, lost, lost])).toEqual([

@@ -30,7 +30,7 @@ function createWorld(
   return { kept, users }
 }
 
-it('a new participant begins, and notes whose users these are', async () => {
+it('a new participant stores its identity with its users', async () => {
   const { kept, users } = createWorld()
   await expect(users.assertIntact()).rejects.toMatchObject({ code: 'NOT_READY' })
   await users.check()
@@ -38,13 +38,13 @@ it('a new participant begins, and notes whose users these are', async () => {
   expect(kept.text).toBe(PARTICIPANT)
 })
 
-it('users of a time that knew no identity are there', async () => {
+it('users without a stored identity are accepted, and get one', async () => {
   const { kept, users } = createWorld({ hasUsers: true, wasHereBefore: true })
   await users.check()
   expect(kept.text).toBe(PARTICIPANT)
 })
 
-it('a participant that the ledger knows without its users has lost them, until that is accepted', async () => {
+it('a participant known to the ledger has lost its users if they are not stored', async () => {
   const { kept, users } = createWorld({ wasHereBefore: true })
   await expect(users.check()).rejects.toMatchObject({ code: 'USERS_LOST' })
   await expect(users.assertIntact()).rejects.toMatchObject({ code: 'USERS_LOST' })
@@ -59,7 +59,7 @@ it('a participant that the ledger knows without its users has lost them, until t
   await accepted.users.assertIntact()
 })
 
-it('users that vanish while the process runs are missed', async () => {
+it('users that vanish while the process runs are reported as lost', async () => {
   const { kept, users } = createWorld()
   await users.check()
   kept.text = null

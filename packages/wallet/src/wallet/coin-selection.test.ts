@@ -32,7 +32,7 @@ describe('selectCoins', () => {
     )
   })
 
-  it('covers the amount with different coins, and without any one of them would not', () => {
+  it('covers the amount with different coins, each of which is needed', () => {
     const coins = fc
       .array(fc.bigInt({ min: 1n, max: 1000n }), { minLength: 1, maxLength: INPUTS_MAX })
       .map((amounts) => amounts.map((amount, index) => coin(`c${index}`, amount)))

@@ -62,11 +62,11 @@ function registered(scenario: Scenario) {
   return { alice, idle, reference: String(idle.payload['reference']) }
 }
 
-describe('the preference to renew', () => {
+describe('the stored auto-renewal', () => {
   it.each([
     ['CHOICE_REFUSED', false],
     ['SUBMISSION_UNKNOWN', true],
-  ] as const)('of an acceptance that ends in %s is kept: %s', async (code, isKept) => {
+  ] as const)('of a request whose acceptance ends in %s is kept: %s', async (code, isKept) => {
     const scenario = new Scenario()
     const alice = scenario.actor('alice')
     scenario.tap(alice, '200')
@@ -85,7 +85,7 @@ describe('the preference to renew', () => {
     expect(references.has(request)).toBe(isKept)
   })
 
-  it('that was taken back before the payment had its turn pays nothing', async () => {
+  it('that was disabled while the payment waited pays nothing', async () => {
     const scenario = new Scenario()
     const { alice, idle, reference } = registered(scenario)
     scenario.tap(alice, '200')
@@ -107,7 +107,7 @@ describe('the preference to renew', () => {
     expect(submissions()).toBe(1)
   })
 
-  it('is forgotten when nothing is left of its subscription, and not before', async () => {
+  it('is deleted once its subscription, request and payment have ended', async () => {
     const scenario = new Scenario()
     const { alice, reference } = registered(scenario)
     const open = scenario.request(alice, 'open.unverified.ns').request
