@@ -77,7 +77,7 @@ it('says first that replicas differ, even if another node does not answer', () =
   })
 })
 
-it('compares at the newest offset that enough signed, and not at the one of a stalled node', () => {
+it('compares at the newest offset that enough nodes signed, not at that of a stalled node', () => {
   const stuck = [30, 31, 32]
   const ahead = [31, 32, 251, 252]
   expect(newestSigned([stuck, ahead, ahead, ahead], 2)).toBe(252)

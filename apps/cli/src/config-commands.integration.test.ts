@@ -39,7 +39,7 @@ async function startMembers() {
   }
 }
 
-it('is in force when enough have confirmed the same, each with its own key alone', async () => {
+it('a change of rules is in force once enough operators confirm it with their keys', async () => {
   await using members = await startMembers()
   const { network, node, own } = members
   const [first, second] = members.keys
@@ -86,7 +86,7 @@ it('is in force when enough have confirmed the same, each with its own key alone
   await expect(type(confirm('nowhere', 'entry-fee=5'))).rejects.toThrow('nowhere')
 })
 
-it('a version of the protocol is voted for by software that knows it, and software that does not stops', async () => {
+it('software votes only for protocol versions that it knows, and stops at others', async () => {
   await using members = await startMembers()
   const { network, node, own } = members
   const [first, second] = members.keys

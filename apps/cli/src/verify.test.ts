@@ -53,7 +53,7 @@ describe('a file that proves nothing', () => {
     ['no object in it', '[]', 'neither a certified answer nor evidence'],
     ['a receipt of votes', '{"tag":"quorumscan/answer/1"}', 'neither a certified answer'],
     ['a text that commands the terminal', '{"\\u001b[2J":1,"\\u001b[2J":2}', 'occurs twice'],
-  ])('with %s is refused for that', async (_title, document, reason) => {
+  ])('is refused because of %s', async (_title, document, reason) => {
     const judged = await judge(document)
     expect(judged.isValid).toBe(false)
     expect(judged.text).toMatch(/^invalid, because /)
@@ -102,7 +102,7 @@ describe('evidence', () => {
     expect(judged.text).toContain('from another network')
   })
 
-  it('answers no request', async () => {
+  it('does not prove the answer to a request', async () => {
     const asked = { name: NAME }
     expect(await judge(JSON.stringify(piece), { asked })).toMatchObject({ isValid: false })
   })
@@ -122,7 +122,7 @@ describe('an invalid command', () => {
     [{ file: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: file('bad.json', '{"version":1}') }, 'is not a genesis document'],
-  ])('%j judges nothing', async (change, reason) => {
+  ])('%j is refused as a usage error', async (change, reason) => {
     const refused = verify({ ...good, ...change })
     await expect(refused).rejects.toThrow(reason)
     await expect(refused).rejects.toThrow(UsageError)

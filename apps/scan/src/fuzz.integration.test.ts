@@ -141,7 +141,7 @@ function stringify(value: unknown): string {
   }
 }
 
-it('no request gets a 500, and every error has a code and the head', async () => {
+it('no request gets a 500, and every error has a code and the offset of the head', async () => {
   await using network = await startNetwork(1)
   await using context = await createContext(await network.config(0))
   await untilTrue('the replica to be live', () => context.replica.state() === 'live')

@@ -15,7 +15,7 @@ type Listed = {
   readonly content_hash: string
 }
 
-it('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', {
+it('a node with an empty disk, and one that was down, start from a snapshot of a trimmed log', {
   tags: ['many-cases'],
 }, async () => {
   await using network = await startNetwork(4)
@@ -82,7 +82,7 @@ const KEEP_MICROS = 2 * HOUR_MICROS
 /** Those that are kept before a snapshot, and the one after it. */
 const HOURS_HELD = 3
 
-it('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', {
+it('the memory of the Redis of a trimmed log is bounded during a day of load', {
   tags: ['many-cases'],
 }, async () => {
   await using network = await startNetwork(1)

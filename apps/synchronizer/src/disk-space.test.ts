@@ -2,7 +2,7 @@ import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { watchDiskSpace } from './disk-space.ts'
 
-it('counts what was let in since it looked last, before it is on the disk', async () => {
+it('counts entries accepted since the last measurement, before they are on the disk', async () => {
   await using disk = await watchDiskSpace({
     directory: '/log',
     freeMibMin: 1,

@@ -239,7 +239,7 @@ describe('the synchronizer', () => {
     expect(await own.readUntil(last)).toHaveLength(1)
   })
 
-  it('takes repeated bytes once', async () => {
+  it('appends repeated bytes once', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const bytes = sign()
@@ -250,7 +250,7 @@ describe('the synchronizer', () => {
     expect(await own.readUntil(last)).toHaveLength(2)
   })
 
-  it('answers 429 to an address that submits too much, whatever its keys, and serves peers on', async () => {
+  it('answers 429 to an address that submits too much with any keys, but not to peers', async () => {
     await using own = await setUp({ rates: { anonymous: 2 } })
     await using synchronizer = await own.startFrozen()
     const answers = []
@@ -315,7 +315,7 @@ describe('the synchronizer', () => {
     })
   })
 
-  it('answers 503 while Redis is away, and continues when it is back', async () => {
+  it('answers 503 while Redis is down, and continues when it is up again', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     await post(synchronizer.url, sign())
@@ -361,7 +361,7 @@ describe('the synchronizer', () => {
     await untilTrue('a checkpoint', async () => (await head()) > before)
   })
 
-  it('answers what is in progress before it stops, and continues after it when started again', async () => {
+  it('answers submissions in progress before it stops, and continues after a restart', async () => {
     await using own = await setUp()
     const first = await own.start()
     const entries = Array.from({ length: 20 }, () => sign())
@@ -382,12 +382,12 @@ describe('the synchronizer', () => {
     expect(accepted.map(hex).filter((entry) => !read.includes(entry))).toEqual([])
   })
 
-  it('does not start on a Redis that could lose what was acknowledged', async () => {
+  it('does not start on a Redis that could lose acknowledged entries', async () => {
     await using own = await setUp({ fsync: 'everysec' })
     await expect(own.startAnyhow()).rejects.toThrow('appendfsync is everysec; it must be always')
   })
 
-  it('orders nothing while its clock is set ahead, reports it, and continues when it is right', async () => {
+  it('orders no entry while its clock is ahead, reports it, and continues after that', async () => {
     await using own = await setUp()
     let aheadMicros = 0
     await using synchronizer = await own.start({
@@ -483,7 +483,7 @@ describe('the synchronizer', () => {
     ])
   })
 
-  it('gives the log to clients with a token, and to no other', async () => {
+  it('serves the log to clients with a token, and to no others', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     for (const token of [undefined, 'a-token-that-was-never-issued']) {
@@ -502,7 +502,7 @@ describe('the synchronizer', () => {
     )
   })
 
-  it('keeps no more for a follower that reads nothing, however much is written, and then gives it all', async () => {
+  it('buffers only a part for a follower that stops reading, and sends all later', async () => {
     await using own = await setUp({ rates: { peer: 1_000_000 } })
     let connections: readonly Socket[] = []
     await using synchronizer = await own.start({
@@ -546,7 +546,7 @@ describe('the synchronizer', () => {
     slow.destroy()
   })
 
-  it('does not start with nodes that the genesis does not name, or too few', async () => {
+  it('does not start with too few nodes, or with nodes that are not in the genesis', async () => {
     await using own = await setUp()
     const url = 'http://127.0.0.1:1'
     await expect(own.startWith([{ name: 'sv-1', url }])).rejects.toThrow('QS_NODES must name 2')

@@ -72,7 +72,7 @@ async function serveList(list: Listed, name: string): Promise<Peer> {
 const NOTHING = { offset: 0, recordTime: -KEEP_MICROS }
 
 describe('the log is trimmed', () => {
-  it('below the newest snapshot that a quorum has, minus what is to stay', async () => {
+  it('below the newest snapshot that a quorum has, except the period to keep', async () => {
     const [old, all, newer] = [snapshot(10, [0, 1, 2, 3]), snapshot(20, [0, 1, 2]), [0, 1]]
     const two = [snapshot(30, newer), all, old]
     const { before, metrics } = await trimmedTo([two, two, [all, old], [old]])
@@ -80,7 +80,7 @@ describe('the log is trimmed', () => {
     expect(metrics).toContain('quorumscan_log_first_offset 20')
   })
 
-  it('whichever member lists a signature, and though one does not answer', async () => {
+  it('if each member lists only its own signature, and one does not answer', async () => {
     const own = [0, 1, 2].map((index) => [snapshot(20, [index])])
     expect((await trimmedTo([...own, null])).before).toMatchObject({ offset: 20 })
   })
@@ -99,7 +99,7 @@ describe('the log is trimmed', () => {
       ],
     },
     {
-      what: 'who lists it did not sign it',
+      what: 'members that did not sign it list it',
       lists: [0, 1, 2].map(() => [snapshot(20, [0, 1])]),
     },
     {
@@ -112,7 +112,7 @@ describe('the log is trimmed', () => {
       what: 'a signature is of something else',
       lists: [0, 1, 2].map(() => [{ ...snapshot(20, [0, 1, 2]), offset: 25 }]),
     },
-  ])('nowhere where $what', async ({ lists, names }) => {
+  ])('at no offset if $what', async ({ lists, names }) => {
     const { before, metrics } = await trimmedTo(lists, names)
     expect(before).toEqual(NOTHING)
     expect(metrics).toContain('quorumscan_log_first_offset 1')

@@ -116,7 +116,7 @@ function valuesOf(selector: string, text: string): readonly number[] {
   })
 }
 
-it('every counter that an alert watches is there from the start, at zero', async ({ first }) => {
+it('every counter that an alert watches is zero from the start', async ({ first }) => {
   const counters = (await alertSelectors()).filter((selector) => /_(total|count)\b/.test(selector))
   expect(counters.length).toBeGreaterThan(7)
   expect(counters.filter((selector) => valuesOf(selector, first).length === 0)).toEqual([])
@@ -125,7 +125,7 @@ it('every counter that an alert watches is there from the start, at zero', async
   expect(moved.filter((selector) => !selector.includes('"done"'))).toEqual([])
 })
 
-it('every series that an alert watches is there once the processes know each other', async ({
+it('every series that an alert watches exists once the processes have connected', async ({
   scrape,
 }) => {
   const selectors = await alertSelectors()
@@ -139,7 +139,7 @@ it('every series that an alert watches is there once the processes know each oth
   })
 })
 
-it('every metric on the dashboard is one of theirs', async ({ first }) => {
+it('every metric on the dashboard is exported by a process', async ({ first }) => {
   const names = new Set((await read('grafana/dashboard.json')).match(/quorumscan_[a-z0-9_]+/g))
   expect(names.size).toBeGreaterThan(20)
   const isKnown = (name: string) =>
@@ -152,14 +152,14 @@ it('no label is one that Prometheus sets itself', async ({ first }) => {
 })
 
 const promtool = provided('promtool')
-it.skipIf(promtool === null)('promtool takes the files, and the tests of the alerts pass', () => {
+it.skipIf(promtool === null)('promtool accepts the files, and the tests of the alerts pass', () => {
   const check = (...args: string[]) =>
     execFileSync(promtool ?? '', args, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
   expect(check('check', 'config', 'prometheus.yml')).toContain('SUCCESS')
   expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')
 })
 
-it('Redis and disk of each process are exported, and the failures tolerated', async ({
+it('metrics of Redis, disk and failures tolerated are exported for each process', async ({
   scrape,
   urls,
   network,

@@ -48,7 +48,7 @@ it.for([
   ],
   ['the ledger interface', ({ alice }: Given) => alice.client.get('/v2/state/ledger-end'), 200],
 ] as const)(
-  'nothing is older than what was shown by %s',
+  'no later answer is older than the state shown by %s',
   async ([_, show, status], { world, alice, expectNotBefore }) => {
     const release = world.network.holdNodes()
     try {
@@ -65,7 +65,7 @@ it.for([
   },
 )
 
-it('nothing is older than what was shown by a stream, nor after a restart', async ({
+it('no later answer is older than the state shown by a stream, also after a restart', async ({
   world,
   alice,
   expectNotBefore,
@@ -115,7 +115,7 @@ it('nothing is older than what was shown by a stream, nor after a restart', asyn
   }
 })
 
-it('the options of the reader itself still count, and proxied answers have offsets of their own', async ({
+it('options of the reader still count, and proxied answers have separate offsets', async ({
   world,
 }) => {
   const ahead = await world.anyone().get(LOOKUP, { 'x-min-offset': '9007199254740991' })

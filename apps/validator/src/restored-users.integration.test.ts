@@ -122,7 +122,7 @@ const it = base
   .extend('partySince', { scope: 'file' }, ({ past }) => past.partySince)
   .extend('balanceBefore', { scope: 'file' }, ({ past }) => past.balanceBefore)
 
-it('users who registered after the backup get their parties back, and spend their coin', async ({
+it('users who registered after the backup recover their parties, and spend their coin', async ({
   lose,
   backup,
   register,
@@ -162,7 +162,7 @@ it('a user does not get a party that another user acts for by then', async ({
   expect(await register('treasure')).toMatch(/^treasure_n2::/)
 })
 
-it('all users get their parties back where the loss of all of them was accepted', async ({
+it('all users recover their parties if the operator accepted the loss of all users', async ({
   lose,
   partySince,
   register,

@@ -287,7 +287,7 @@ describe("the user's names", () => {
 })
 
 describe('the wallet automation', () => {
-  it('returns what was not collected, without any super-validator', async ({ world }) => {
+  it('returns uncollected payments without any super-validator', async ({ world }) => {
     const { client, party } = await world.registered('rita', '2')
     const receiver = await world.registered('remo', null)
     const request = await requestName(client, 'rita.unverified.ns')

@@ -39,7 +39,7 @@ async function transfersOf({ client }: TestUser): Promise<{ contract_id: string 
 }
 
 describe('an offer', () => {
-  it('is seen by both, taken by the receiver, once', async ({ world, offer }) => {
+  it('is seen by both parties, and accepted by the receiver, once', async ({ world, offer }) => {
     const [alice, bob] = [await world.registered('alice', '1'), await world.registered('bob', null)]
     const id = await offer(alice, bob, '30.5')
     expect(await balanceOf(alice.client)).toEqual({
@@ -158,7 +158,7 @@ describe('an offer', () => {
   })
 })
 
-describe('bad input moves no coin', () => {
+describe('bad input does not move coin', () => {
   it('of an offer', async ({ world, offerOf }) => {
     const [sender, receiver] = [
       await world.registered('bad-sender', '1'),
@@ -236,7 +236,7 @@ describe('the history', () => {
     return answer.body['items'] as Item[]
   }
 
-  it('lists what happened to the coin, newest first, for its stakeholders', async ({
+  it('lists the transfers of coin, newest first, for its stakeholders', async ({
     world,
     offer,
   }) => {

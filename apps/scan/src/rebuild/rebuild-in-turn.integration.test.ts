@@ -3,7 +3,7 @@ import { send, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { startNetwork } from '../testing/network.ts'
 
-it('of two nodes with replicas of another layout, one reports that it waits until the other serves', async () => {
+it('of two nodes with replicas of another layout, one waits until the other serves', async () => {
   await using network = await startNetwork(2)
   const { peers, nodeRedis } = network
   const start = (index: number, signal?: AbortSignal) =>

@@ -60,7 +60,7 @@ const it = itInWorld
 const outcome = ({ status, type, body }: HttpAnswer) =>
   type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`
 
-it('who creates every template with himself as the operator gets nothing', async ({
+it('creating any template with oneself as the operator party has no effect', async ({
   client,
   sampleOf,
   mallory,
@@ -96,7 +96,7 @@ it('who creates every template with himself as the operator gets nothing', async
   expect(body.filter((one: object) => JSON.stringify(one).includes('Completion"'))).toEqual([])
 })
 
-it('who acts as the operator, even with the right to, gets nothing', async ({
+it('acting as the operator party has no effect, even with the right to', async ({
   world,
   contracts,
   mallory,
@@ -122,7 +122,7 @@ it('who acts as the operator, even with the right to, gets nothing', async ({
   expect((await balanceOf(mallory.client)).unlocked).toBe('0.0000000000')
 })
 
-it('who replays another’s submission gets nothing, as that user and as himself', async ({
+it('replaying the submission of another user has no effect, as either user', async ({
   world,
   contracts,
   alice,
@@ -142,7 +142,7 @@ it('who replays another’s submission gets nothing, as that user and as himself
   expect(await balanceOf(alice.client)).toEqual(before)
 })
 
-it('who discloses a forged blob, or a true one that is not his, gets nothing', async ({
+it('disclosing a forged blob, or a valid one of another party, has no effect', async ({
   alice,
   contracts,
   mallory,

@@ -63,7 +63,7 @@ describe('a command', () => {
       })
   })
 
-  it('is waited for', async ({ client, request }) => {
+  it('is awaited by submit-and-wait', async ({ client, request }) => {
     const before = (await client.get('/v2/state/ledger-end')).body.offset
     const { body } = await client.post(WAIT, request())
     expect(body).toEqual({
@@ -73,12 +73,12 @@ describe('a command', () => {
     expect(body.completionOffset).toBeGreaterThan(before)
   })
 
-  it('names its package by id as well', async ({ submitted, exercise }) => {
+  it('may name its package by id', async ({ submitted, exercise }) => {
     const id = packages.find(({ name }) => name === 'quorumscan-coin')?.id
     expect(await submitted(exercise({ templateId: `${id}:Coin.Rules:CoinRules` }))).toBe('accepted')
   })
 
-  it('ignores members that it does not know, and takes null and empty for absent', async ({
+  it('may have unknown members, and null or empty ones, which count as absent', async ({
     submitted,
   }) => {
     const empty = { userId: '', workflowId: '', submissionId: '', synchronizerId: '' }
@@ -88,7 +88,7 @@ describe('a command', () => {
   })
 })
 
-describe('what does not decode is one line of text', () => {
+describe('a command that does not decode is answered with one line of text', () => {
   it.for([
     ['{', /JSON/],
     ['[]', /^400 body: /],
@@ -314,7 +314,7 @@ describe('synchronous refusals', () => {
     },
   )
 
-  it('of two rules that are broken the first of the table is reported', async ({
+  it('report the first broken rule of the table', async ({
     submitted,
     exercise,
     alice,
@@ -347,7 +347,7 @@ describe('synchronous refusals', () => {
     }
   })
 
-  it('name what they are about', async ({ client, request, exercise }) => {
+  it('name the resources that they are about', async ({ client, request, exercise }) => {
     const missing = await client.post(SUBMIT, request({ commandId: '', submissionId: 's-1' }))
     expect(missing.body).toMatchObject({
       context: { field_name: 'command_id', category: '8', definite_answer: 'false' },
@@ -428,7 +428,7 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of what the submitters do not see depend on readAs', async ({
+  it('of contracts that the submitters do not see depend on readAs', async ({
     alice,
     bob,
     world,
@@ -463,7 +463,7 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of the operator’s rules depend on their being disclosed', async ({
+  it('of choices on the rules depend on whether the rules are disclosed', async ({
     client,
     request,
     contracts,

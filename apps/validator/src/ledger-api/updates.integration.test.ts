@@ -376,7 +376,7 @@ describe('lists (§L3.2)', () => {
     ])
   })
 
-  it('takes a limit up to the maximum; zero and less are an empty list', async ({
+  it('accepts a limit up to the maximum; zero and less return an empty list', async ({
     ledgerEnd,
     own,
     client,
@@ -410,7 +410,7 @@ describe('lists (§L3.2)', () => {
     expect(answer.type).toBe('text/plain')
   })
 
-  it('10 000 parties without rights are refused as one is', async ({ client }) => {
+  it('10 000 parties without rights are refused like a single one', async ({ client }) => {
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
     )
@@ -459,7 +459,7 @@ describe('single updates (§L3.5)', () => {
 })
 
 describe('under their former names (D-28)', () => {
-  it('flats are updates', async ({ legacy, client }) => {
+  it('flats return the same as updates', async ({ legacy, client }) => {
     const body = await legacy()
     expect((await client.post(`${UPDATES}/flats`, body)).body).toEqual(
       (await client.post(UPDATES, body)).body,
@@ -526,7 +526,7 @@ describe('active contracts (§L5.2)', () => {
       .map(({ contractEntry }) => contractEntry.JsActiveContract.createdEvent.contractId)
       .sort()
 
-  it('are at every offset those that were created and not archived by then', async ({
+  it('at an offset are those created and not yet archived', async ({
     alice,
     bob,
     world,
@@ -654,7 +654,7 @@ describe('over WebSocket (§L3.6)', () => {
     expect(sorted(frames)).toEqual(sorted(body))
   })
 
-  it('shows a subscriber to completions what became of a submission', async ({
+  it('sends a subscriber the completion of a submission', async ({
     ledgerEnd,
     open,
     protocols,
@@ -726,7 +726,7 @@ describe('over WebSocket (§L3.6)', () => {
     expect(code).toBe(1009)
   })
 
-  it('shows a subscriber what happens while it waits', async ({
+  it('sends a subscriber new updates while it waits', async ({
     ledgerEnd,
     open,
     protocols,
@@ -790,7 +790,7 @@ describe('over WebSocket (§L3.6)', () => {
 })
 
 describe('pruning (§L3.1, row 13)', () => {
-  it('deletes what is below, reports it, and keeps the rest; a restarted node knows', async ({
+  it('deletes updates up to an offset, refuses reads there, also after a restart', async ({
     alice,
     ledgerEnd,
     read,

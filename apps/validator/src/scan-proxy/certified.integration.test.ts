@@ -95,7 +95,7 @@ it.for<[string, string, { readonly body?: object }]>([
   },
 )
 
-it('the document proves the answer to who does not believe the validator', async ({
+it('the document proves the answer to a client that does not trust the validator', async ({
   network,
   client,
 }) => {
@@ -133,7 +133,7 @@ it('thresholds, floors and ages that cannot be met are refused', async ({ client
   expect(await ask(CERTIFIED, '/v0/scan-proxy/dso-party-id')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-it('the same request is answered alike until another state is certified, in its form and for its threshold', async ({
+it('a request has the same answer until another state is certified', async ({
   untilOwn,
   client,
   network,
@@ -164,7 +164,7 @@ it('the same request is answered alike until another state is certified, in its 
   expect(await ask(CERTIFIED)).toEqual([200, json, '2'])
 })
 
-it('where the local replica lags, a node is asked, and all operations have their answer', async ({
+it('if the local replica lags, all operations are answered from a node', async ({
   network,
   readNewest,
   client,
@@ -280,7 +280,7 @@ it('a value that was changed in the Redis of the validator is never served as ce
   await validator.start()
 })
 
-it('no node is asked where the local replica is up to date', async ({
+it('no node is requested if the local replica is up to date', async ({
   untilOwn,
   network,
   client,

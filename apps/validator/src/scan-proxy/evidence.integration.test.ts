@@ -55,7 +55,7 @@ function keeper(store: StoredText) {
 }
 
 describe('evidence', () => {
-  it('is found once, raises an alarm, and is still there after a restart', async () => {
+  it('is found once, raises an alarm, and survives a restart', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -78,7 +78,7 @@ describe('evidence', () => {
     expect(proven).toEqual([3, 3, 5].map((offset) => ({ signer: 'sv-2', kind: 'state', offset })))
   })
 
-  it('is written with the next find if the store was away', async () => {
+  it('is written with the next piece if the store was down', async () => {
     let isAway = true
     let kept: string | null = null
     const store: StoredText = {

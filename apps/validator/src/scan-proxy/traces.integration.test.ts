@@ -7,7 +7,7 @@ import { startNetwork } from '../testing/network.ts'
 
 const TRACE = 'ab'.repeat(16)
 
-it('a node that is silent shows in the trace, and the refusal is a line under the id of the request', async () => {
+it('a trace shows a silent node, and the log has the refusal with the request id', async () => {
   await using collector = await startTraceCollector()
   await using network = await startNetwork(4)
   const lines: string[] = []
