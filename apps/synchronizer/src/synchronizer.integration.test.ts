@@ -250,7 +250,7 @@ describe('the synchronizer', () => {
     expect(await own.readUntil(last)).toHaveLength(2)
   })
 
-  it('answers 429 to an address that submits too much with any keys, but not to peers', async () => {
+  it('answers 429 to an address that submits too much with any key, but not to peers', async () => {
     await using own = await setUp({ rates: { anonymous: 2 } })
     await using synchronizer = await own.startFrozen()
     const answers = []

@@ -126,7 +126,7 @@ describe('input that is too large', () => {
       ({ tap }: Given) => tap({ commands: Array(201).fill(tap().commands[0]) }),
       '400 INVALID_ARGUMENT',
     ],
-  ] as const)('a submission with %s that is too large or too many', async ([_, body, want], { client, tap, bob }) => {
+  ] as const)('a submission with too large %s', async ([_, body, want], { client, tap, bob }) => {
     const answer = await client.post(SUBMIT, body({ tap, bob }))
     expect(outcome(answer)).toBe(want)
     expect(answer.body.cause.length).toBeLessThanOrEqual(512)
@@ -140,7 +140,7 @@ describe('input that is too large', () => {
     expect(outcome(await client.post(SUBMIT, text))).toMatch(/^400 /)
   })
 
-  it('a filter of 10 000 parties is accepted, and delays no other caller', async ({
+  it('a filter of 10 000 parties is accepted, and delays no other call', async ({
     alice,
     reader,
     client,

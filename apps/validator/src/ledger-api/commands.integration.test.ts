@@ -542,7 +542,7 @@ describe('synchronous refusals', () => {
   // - h, participant not connected: a submission is stored, and waits for the log (4.6 NOT_SEQUENCED_TIMEOUT).
   // - 4.6 LOCAL_VERDICT_LOCKED_CONTRACTS, …_TIMEOUT, MEDIATOR_…, SEQUENCER_…, PACKAGE_NOT_VETTED_…,
   //   UNKNOWN_CONTRACT_SYNCHRONIZER: there is one log, no mediator, and packages never change.
-  it('that cannot come about give way to those that can', async ({
+  it('that cannot occur here are replaced by those that can', async ({
     alice,
     exercise,
     tap,

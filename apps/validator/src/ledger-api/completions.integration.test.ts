@@ -215,7 +215,7 @@ describe('submitting and waiting for the transaction', () => {
   const submit = async (client: HttpClient, commands: object, transactionFormat?: object) =>
     client.post('/v2/commands/submit-and-wait-for-transaction', { commands, transactionFormat })
 
-  it('shows the part of the transaction that the submitters see', async ({ tap, alice, ofAlice }) => {
+  it('shows the part of it that the submitters see', async ({ tap, alice, ofAlice }) => {
     const request = tap(alice, { workflowId: 'w-1' })
     const { body } = await submit(ofAlice, request)
     expect(body.transaction).toMatchObject({
@@ -225,7 +225,7 @@ describe('submitting and waiting for the transaction', () => {
     })
   })
 
-  it('shows the transaction in the requested format, also an empty one', async ({ alice, ofAlice, tap, bob }) => {
+  it('shows it in the requested format, also an empty one', async ({ alice, ofAlice, tap, bob }) => {
     const format = (templateId: string, transactionShape: string) => ({
       transactionShape,
       eventFormat: {

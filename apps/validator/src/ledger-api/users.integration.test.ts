@@ -23,7 +23,7 @@ const right = (kind: string, value: object = {}) => ({ kind: { [kind]: { value }
 const outcome = ({ status, body }: HttpAnswer) => `${status} ${body.code ?? ''}`.trim()
 
 describe('users', () => {
-  it('are created with rights by administrators, and found', async ({ allocate, admin, clientOf }) => {
+  it('are created with rights by administrators', async ({ allocate, admin, clientOf }) => {
     const party = await allocate('made')
     const user = {
       id: 'made',
