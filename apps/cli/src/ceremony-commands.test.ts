@@ -1,4 +1,4 @@
-/** The ceremony as its operators type it. */
+/** The commands with which operators create a genesis together. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, createSystemClock } from '@quorumscan/base'
@@ -12,7 +12,7 @@ import { testEnvironment } from './testing/environment.ts'
 
 const directory = directoryOfFile()
 
-/** What a command prints. */
+/** The output of a command. */
 async function type(line: string): Promise<string> {
   using output = captureOutput()
   const environment = testEnvironment()

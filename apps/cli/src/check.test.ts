@@ -81,7 +81,7 @@ it('compares at the newest offset that enough nodes signed, not at that of a sta
   const stuck = [30, 31, 32]
   const ahead = [31, 32, 251, 252]
   expect(newestSigned([stuck, ahead, ahead, ahead], 2)).toBe(252)
-  // One alone may have signed what is not.
+  // A single node may have signed a false state.
   expect(newestSigned([stuck, ahead, ahead, [...ahead, 9999]], 2)).toBe(252)
   expect(newestSigned([], 0)).toBe(null)
 })

@@ -1,4 +1,4 @@
-/** A change of rules, as each operator confirms it by itself. */
+/** A change of rules, which each operator confirms with its own key. */
 import { readFileSync } from 'node:fs'
 import { createSystemClock, keyPairFromSeed } from '@quorumscan/base'
 import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
@@ -10,7 +10,7 @@ import { expect, it } from 'vitest'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
-/** What a command prints. */
+/** The output of a command. */
 async function type(args: readonly string[]): Promise<string> {
   using output = captureOutput()
   expect(await runCommandLine(args, testEnvironment())).toBe(0)
@@ -51,7 +51,7 @@ it('a change of rules is in force once enough operators confirm it with their ke
 
   const one = await set(first, 'entry-fee=3')
   expect(one).toMatchObject({ confirmedBy: network.genesis.nodes[0]?.name, isInForce: false })
-  // Its own second word is no second one, and another change of the other one none for the same.
+  // Neither its second confirmation nor one of another change counts.
   expect(await set(first, 'entry-fee=3')).toMatchObject({ isInForce: false })
   expect(await set(second, 'entry-fee=4')).toMatchObject({ isInForce: false })
 
@@ -102,7 +102,7 @@ it('software votes only for protocol versions that it knows, and stops at others
     'is not a time. Write it as',
   )
 
-  // As operators whose nodes know more.
+  // Like operators whose nodes run newer software.
   const at = 4_000_000_000_000_000
   const voteAnyway = async (index: number, notBefore: number | null) =>
     confirm(

@@ -1,4 +1,4 @@
-/** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and what super-validators sent. */
+/** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and files of super-validators. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
@@ -85,7 +85,7 @@ async function sent(name: string, from: number, to: number, of = genesis): Promi
 }
 
 const it = base
-  /** Of the orderer, with the log up to its end, of which nothing runs. */
+  /** The directory of a stopped synchronizer, with the log up to `END`. */
   .extend('configFile', async ({ resources }) => {
     resources.onClose(() => setHintOption('--config', null))
     for (const path of ['redis', 'logs'])
@@ -107,7 +107,7 @@ const it = base
     return { code, text: output.stdout.replace(/\s+/g, ' ') }
   })
 
-/** A byte of the entry at this offset is another one. */
+/** Changes a byte of the entry at this offset. */
 function flip(offset: number): void {
   const files = join(redisDirectory, 'appendonlydir')
   for (const name of readdirSync(files)) {

@@ -1,5 +1,5 @@
 /**
- * What `verify` says to certified documents: the published vectors, and what becomes of them in files.
+ * Verdicts of `verify` on certified documents: the published vectors, also stored in files.
  * @module-tag thorough
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ type Vector = {
   readonly request: CanonicalRequest
   readonly signers: number
   readonly document: string
-  /** In its place, for what is no text. */
+  /** In place of `document`, if that is not text. */
   readonly document_base64?: string
   readonly offset_min?: number
   readonly refuse?: string
@@ -72,7 +72,7 @@ describe('a certified document', () => {
 
   it('of each vector gets the verdict of the vector, also as a stored receipt', async () => {
     expect(vectors.length).toBeGreaterThan(80)
-    // Of a page it does not know which one was before it.
+    // `verify` does not know the page before a page.
     const judged = vectors.filter(({ offset_min }) => offset_min === undefined)
     for (const { name, request, signers, document, answer, signed_by, ...one } of judged) {
       const asked = { request: JSON.stringify(request) }

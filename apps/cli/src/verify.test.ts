@@ -1,4 +1,4 @@
-/** What `verify` says to good and bad files. */
+/** Verdicts of `verify` on valid and invalid files. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, toHex } from '@quorumscan/base'

@@ -50,7 +50,7 @@ const it = base
         return server.listen({ host: '127.0.0.1', port: 0 })
       },
   )
-  /** Passes on what the nodes are asked, and what they answer, changed. */
+  /** A transport that records requests to nodes, and can change their answers. */
   .extend(
     'watched',
     ({ http }) =>

@@ -82,7 +82,7 @@ const it = base
           return isEnough(rows) ? rows : undefined
         }),
   )
-  /** What a submission applied: where, and the result of its command. */
+  /** The offset of a submission, and the result of its command. */
   .extend('placeOf', ({ network }) => (done: Awaited<ReturnType<Wallet['submit']>>) => {
     const [root] = done.update.events
     if (root?.kind !== 'exercised') throw new Error('the root is an exercise')

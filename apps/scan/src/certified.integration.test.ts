@@ -73,7 +73,7 @@ const it = base
       (index: number) =>
         nodes[index]?.url ?? '',
   )
-  /** With the parties in their places, which are known only when the network runs. */
+  /** The path with parties in it, which are known only once the network runs. */
   .extend(
     'pathOf',
     ({ wallet, network }) =>
@@ -229,7 +229,7 @@ it('a state that is certified and kept no more is no answer, and no reason to ca
 }) => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   await Promise.all(nodes.slice(1).map((node) => node[Symbol.asyncDispose]()))
-  // Longer than states are kept, and no member certifies a later one.
+  // Longer than nodes store states, while no member certifies a later one.
   await network.advance(TICK_MICROS)
   const refused = await until('the node to have moved on', async () => {
     const reply = await send(`${urlOf(0)}${path}`, { headers: { accept } })

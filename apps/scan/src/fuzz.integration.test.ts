@@ -1,4 +1,4 @@
-/** Whatever a client sends: never a 500, always the body of D-6, always the head (D-7, D-10). */
+/** Random requests: the status is never 500, errors have the body of D-6, answers the head (D-7, D-10). */
 
 import { codeByPattern } from '@quorumscan/api'
 import { catalogue } from '@quorumscan/errors'
@@ -130,7 +130,7 @@ type BadRequest = {
   readonly payload?: string
 }
 
-/** JSON of values that may hold what JSON has no form for. */
+/** JSON of values, which may contain values that JSON cannot represent. */
 function stringify(value: unknown): string {
   try {
     return JSON.stringify(value, (_key, member) =>

@@ -1,4 +1,4 @@
-/** Four scan nodes over a real log: what they answer, and that they answer the same. */
+/** Four scan nodes with a real log: their answers, which must be equal. */
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
@@ -16,7 +16,7 @@ const post = (
   headers: Record<string, string> = {},
 ) => send(node.url + path, { method: 'POST', body, headers })
 
-/** The ledger takes another address of a node so long after the one before. */
+/** Minimum time between two addresses of a node. */
 const ADDRESS_CHANGE_MICROS = 10_000_000
 
 const NO_ROUNDS = {
@@ -340,7 +340,7 @@ describe('one scan node', () => {
       initial_round: '0',
     })
     expect(dso.dso_rules.contract.payload.svs[0].party).toBe(dso.sv_party_id)
-    // To the byte: readers hash what is served.
+    // To the byte: readers hash the served document.
     const { text } = await get(node, '/v0/genesis')
     expect(text).toBe(canonicalJson(genesis as unknown as Json))
     expect((await get(node, '/status')).body.success).toMatchObject({

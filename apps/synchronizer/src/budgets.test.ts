@@ -8,7 +8,7 @@ const TURN_MS = 50
 function setUp() {
   const clock = createManualClock()
   const budgets = createRateBudgets({ rates, operatorKeys: new Set(['operator']), clock })
-  /** Whether it gets an entry of this price in. */
+  /** Whether the client's budget suffices for an entry of this price. */
   const submit = (client: string, units: number, isPeer = false): boolean => {
     try {
       budgets.spend({ client, isPeer }, units)
@@ -24,7 +24,7 @@ describe('the budgets of anonymous clients', () => {
   it.each([4, 50])('leave a share to other addresses while %d addresses request all', async (n) => {
     const { clock, submit } = setUp()
     const taken = { hostile: 0, honest: 0 }
-    // Over twenty seconds; the honest ones ask for an entry a second, each from an address of its own.
+    // For twenty seconds. Honest clients submit one entry a second, each from a different address.
     for (let ms = 0; ms < 20_000; ms += TURN_MS) {
       for (let index = 0; index < n; index++) if (submit(`hostile ${index}`, 7)) taken.hostile += 7
       if (ms >= 5_000 && ms % 1000 === 500 && submit(`honest ${ms}`, 7)) taken.honest++

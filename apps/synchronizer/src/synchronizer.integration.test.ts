@@ -45,7 +45,7 @@ const sign = createEntrySigner(() => ({
   commands: [allocatePartyCommand({ hint: 'alice' })],
 }))
 
-/** What the nodes report to the synchronizer: their clocks, and their heads. */
+/** The clocks and heads that nodes report to the synchronizer. */
 async function startNodes() {
   const reported = { head: 0, nowMicros: clock.nowMicros }
   const server = await serve((_request, response) => {
@@ -104,7 +104,7 @@ async function setUp(
     return synchronizer
   }
   const logger = createLogger({ name: 'synchronizer', level: 'silent' })
-  /** Of the synchronizer that was started last. */
+  /** The URL of the synchronizer that was started last. */
   let lastUrl = ''
   const orderingOf = (log: LogSource) =>
     createOrderingClient({
@@ -134,7 +134,7 @@ async function setUp(
     reported,
     readUntil,
     start,
-    /** Time is stopped, for it and for the nodes: no budget is filled again. */
+    /** The clock of synchronizer and nodes is stopped, so no budget is refilled. */
     startFrozen: () => {
       const nowMicros = clock.nowMicros()
       reported.nowMicros = () => nowMicros
@@ -403,7 +403,7 @@ describe('the synchronizer', () => {
       error: expect.stringMatching(/clock is 2592000 s ahead/),
     })
     expect(await send(`${synchronizer.url}/readyz`)).toAnswer(503)
-    // Nor is it the participant's clock that is blamed.
+    // The error does not blame the clock of the participant.
     aheadMicros = -1_800_000_000
     const later = sign({ notAfter: clock.nowMicros() + 700e6 })
     expect(await post(synchronizer.url, later)).toMatchObject({
@@ -488,7 +488,7 @@ describe('the synchronizer', () => {
     await using synchronizer = await own.start()
     for (const token of [undefined, 'a-token-that-was-never-issued']) {
       const headers = token === undefined ? {} : { 'x-peer-token': token }
-      // What they ask for is not looked at.
+      // The token is checked before the request.
       for (const from of ['1', 'x']) {
         const refused = await send(`${synchronizer.url}/v0/log?from=${from}`, { headers })
         expect([refused.status, refused.body.code]).toEqual([401, 'UNAUTHENTICATED'])
@@ -527,7 +527,7 @@ describe('the synchronizer', () => {
       for (let index = 0; index < count; index++)
         await client.submit(sign({ commands, actAs: [`alice::1220${'00'.repeat(32)}`] }), never)
     }
-    // What the memory of recent groups and the pipes hold.
+    // The size of the recent groups in memory and of the pipes.
     await write(60)
     const before = usedBytes()
     await write(100)

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
 })
 
-/** As nodes list it, with the signatures of these members. */
+/** A snapshot as nodes list it, with the signatures of these members. */
 function snapshot(offset: number, signers: readonly number[], content = 'aa') {
   const offer = {
     offset,
@@ -34,7 +34,7 @@ function snapshot(offset: number, signers: readonly number[], content = 'aa') {
 
 type Listed = readonly ReturnType<typeof snapshot>[] | null
 
-/** Below what the log is trimmed while nodes list this; null: a node that does not answer. */
+/** The position up to which the log is trimmed if nodes list this; null: a node that does not answer. */
 async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
   const asked: LogPosition[] = []
   const nodes = await Promise.all(

@@ -1,4 +1,4 @@
-/** What the alert rules and the dashboard in `deploy/` name, against what real processes export from their start on. */
+/** Real processes export every metric of the alert rules and the dashboard in `deploy/`. */
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const it = base
   .extend('network', { scope: 'file' }, async ({ fileResources }) =>
     fileResources.opened(await startNetwork(4)),
   )
-  /** Of each kind of process. */
+  /** The address of each kind of process. */
   .extend('urls', { scope: 'file' }, async ({ network, fileResources }) => {
     const config = { ...network.config, nodes: network.peers }
     const validator = await startValidator(config, { logger, clock: network.clock })
@@ -40,7 +40,7 @@ const it = base
     const answers = await Promise.all(urls.map((url) => send(`${url}/metrics`)))
     return answers.map(({ text }) => text).join('\n')
   })
-  /** What they exported at first. */
+  /** The metrics that they exported first. */
   .extend('first', { scope: 'file' }, ({ scrape }) => scrape())
 
 /** A synchronizer whose log has no follower, and that speaks TLS. */
@@ -121,7 +121,7 @@ it('every counter that an alert watches is zero from the start', async ({ first 
   expect(counters.length).toBeGreaterThan(7)
   expect(counters.filter((selector) => valuesOf(selector, first).length === 0)).toEqual([])
   const moved = counters.filter((selector) => valuesOf(selector, first).some((value) => value > 0))
-  // What is done is no trouble.
+  // Finished jobs raise no alert.
   expect(moved.filter((selector) => !selector.includes('"done"'))).toEqual([])
 })
 
@@ -169,7 +169,7 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
       const found = valuesOf(selector, await scrape())
       return found.join() === values.join() ? true : undefined
     })
-  // Of the validator, and of the node that is scraped.
+  // The disks of the validator and of the scraped node.
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
   const text = await scrape()
@@ -177,7 +177,7 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
     expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
   for (const name of ['redis_memory_bytes', 'disk_free_bytes'])
     expect(Math.min(...valuesOf(`quorumscan_${name}`, text)), name).toBeGreaterThan(1_000_000)
-  // Others than the one that is scraped.
+  // The nodes other than the scraped one.
   await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
   await all('quorumscan_can_lose{kind="lookups"}', [0, 0])
   await all('quorumscan_can_lose{kind="registrations"}', [-1, -1])

@@ -1,4 +1,4 @@
-/** What users find again after the store of users was restored from an older backup, or lost. */
+/** Users recover their parties after the store of users was restored from an older backup, or lost. */
 
 import { createLogger } from '@quorumscan/runtime'
 import {
@@ -30,7 +30,7 @@ const it = base
     }
     return fileResources.opened(await startRestartable(open))
   })
-  /** Loses the Redis, and begins with what `parts` has. */
+  /** Replaces the Redis by one that has only `parts`. */
   .extend(
     'lose',
     { scope: 'file' },
@@ -66,7 +66,7 @@ const it = base
         return String((await (await clientOf(user)).post('/v0/register')).body['party_id'])
       },
   )
-  /** As an administrator does, for no user in particular. */
+  /** Allocates a party without a user, like an administrator. */
   .extend(
     'allocate',
     { scope: 'file' },

@@ -299,7 +299,7 @@ describe('paying', () => {
     expect(failure(unknown)).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
     expect(unknown.body['error']).toMatch(/^contract id not found: ContractId\(id = 00/)
     expect(await accept(owner.client, 'nonsense')).toAnswer(404, 'CONTRACT_NOT_FOUND')
-    // A coin is no request.
+    // A coin is not a payment request.
     const coins = (await owner.client.get('/v0/wallet/coins')).body as {
       coins: { contract: { contract: { contract_id: string } } }[]
     }
@@ -497,7 +497,7 @@ describe('a validator', () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
     const config = { ...network.config, redis: { place: { path: redis.socketPath } }, log }
-    // By a clock that is far ahead, nothing that the replica has is recent.
+    // With a clock that is far ahead, the replica's record time is too old.
     await using behind = await startValidator(config, {
       logger,
       clock: createSystemClock(3_000_000_000),
@@ -522,7 +522,7 @@ describe('a validator', () => {
   })
 })
 
-// Last: it takes nodes away.
+// Last, because it stops nodes.
 describe('with nodes down', () => {
   it('answers while the threshold is met, and reports when it is not', async ({
     network,

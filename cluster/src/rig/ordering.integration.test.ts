@@ -23,7 +23,7 @@ const ROUND_MS = 3000
 const SUBMITTERS = 24
 /** Three of four blocks are the others'; the rest is what two processors make of four members. */
 const KEPT_MIN = 0.75 * 0.75
-/** What the end-to-end tests of `up --ordering cometbft` show in little, or nothing but figures. */
+/** Longer versions of the end-to-end tests of `up --ordering cometbft`, or measurements. */
 const inFull = it.runIf(IS_LONG)
 
 const sign = createEntrySigner(() => ({

@@ -1,4 +1,4 @@
-/** No caller gets anything through the ledger interface that it has no right to. */
+/** The ledger interface gives no caller anything beyond its rights. */
 
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
@@ -170,7 +170,7 @@ it('disclosing a forged blob, or a valid one of another party, has no effect', a
     ],
   })
   expect(outcome(await submit([steal(contractId)]))).toBe('404 CONTRACT_NOT_FOUND')
-  // A true blob shows the contract, and gives no right to it.
+  // A valid blob discloses the contract, but gives no right to it.
   expect(outcome(await submit([steal(contractId)], disclose(blob, contractId)))).toBe(
     '400 DAML_AUTHORIZATION_ERROR',
   )
@@ -178,11 +178,11 @@ it('disclosing a forged blob, or a valid one of another party, has no effect', a
   const forged = text.replaceAll(alice.party, mallory.party)
   expect(forged).not.toBe(text)
   const forgedBlob = Buffer.from(forged).toString('base64')
-  // Under the id of the true one.
+  // With the id of the valid contract.
   expect(outcome(await submit([steal(contractId)], disclose(forgedBlob, contractId)))).toBe(
     '400 INVALID_ARGUMENT',
   )
-  // Under the id that it hashes to, which no ledger has.
+  // With the id that its hash yields, which no ledger has.
   const made = JSON.parse(forged.slice(forged.indexOf('{')))
   const forgedId = contractIdOf(made)
   expect(outcome(await submit([steal(forgedId)], disclose(forgedBlob, forgedId)))).toBe(

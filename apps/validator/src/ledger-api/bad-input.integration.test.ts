@@ -1,4 +1,4 @@
-/** Whatever is sent to the ledger interface: the specified error, nothing lost, no other caller slowed. */
+/** Bad input to the ledger interface gets the specified error, changes nothing and delays no other caller. */
 
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -22,7 +22,7 @@ const it = itInWorld
   .extend('alice', { scope: 'file' }, ({ world }) => world.registered('alice'))
   .extend('bob', { scope: 'file' }, ({ world }) => world.registered('bob', null))
   .extend('client', { scope: 'file' }, ({ alice }) => alice.client)
-  /** Who reads as anyone. */
+  /** A user that may read as any party. */
   .extend('reader', { scope: 'file' }, async ({ admin, world }) => {
     const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
     expect(await admin.post('/v2/users', { user: { id: 'reader' }, rights })).toAnswer(200)
@@ -56,7 +56,7 @@ const format = (filtersByParty: object) => ({
   },
 })
 
-/** `code status`, or the beginning of the text where nothing was decoded. */
+/** `status code`, or `status text` if the request did not decode. */
 function outcome({ status, type, body }: HttpAnswer): string {
   return type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`.trim()
 }
@@ -195,7 +195,7 @@ describe('rules that only a user with readAs any party can break (§L3.1, §L1.5
     await admin.post('/v2/users', { user: { id: 'actor' }, rights })
     const actor = await world.clientOf('actor')
     expect(outcome(await actor.post(SUBMIT, tap({ readAs: ['a/b'] })))).toBe('400 INVALID_ARGUMENT')
-    // With the one of actAs these are 200, who are looked for, and one more.
+    // With the party in actAs these are 200 parties, which is allowed, and then 201.
     const others = Array.from({ length: 200 }, (_, index) => `p${index}::1220${'0'.repeat(64)}`)
     const submit = (readAs: readonly string[]) => actor.post(SUBMIT, tap({ readAs }))
     expect(await submit(others.slice(1))).toAnswer(404)
@@ -252,7 +252,7 @@ describe('any value at any place of a request', () => {
           }),
       ],
     ]
-    // Each one reaches its handler; without an answer `post` rejects.
+    // Each request reaches its handler; without an answer `post` rejects.
     for (const [path, body] of requests) expect(await client.post(path, body()), path).toAnswer(200)
     await fc.assert(
       fc.asyncProperty(
@@ -271,7 +271,7 @@ describe('any value at any place of a request', () => {
   })
 })
 
-/** The value with something else at a place chosen by the numbers. */
+/** The value with another one at a place that the numbers choose. */
 function mutated(value: unknown, next: () => number, replacement: unknown): unknown {
   if (typeof value !== 'object' || value === null || next() % 4 === 0) return replacement
   const keys = Object.keys(value)

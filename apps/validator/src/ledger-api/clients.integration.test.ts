@@ -1,4 +1,4 @@
-/** What unchanged clients of the ledger interface rely on beyond the reference's tables. */
+/** Behaviour that unchanged clients of the ledger interface need beyond the reference's tables. */
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
@@ -17,7 +17,7 @@ const it = itWithPeople
         Number((await client.get('/v2/state/ledger-end')).body.offset),
   )
   .extend('own', ({ alice }) => () => ({ filtersByParty: { [alice.party]: {} } }))
-  /** The frames that come for a first frame, until the server closes. */
+  /** The frames that answer a first frame, until the server closes. */
   .extend('framesOf', ({ world }) => async (path: string, request: unknown, headers = {}) => {
     const protocols = ['daml.ws.auth', `jwt.token.${await world.network.token('alice')}`]
     const url = `${world.url().replace('http', 'ws')}${path}`
@@ -92,7 +92,7 @@ const it = itWithPeople
         return { created: of('CreatedEvent'), archived: of('ArchivedEvent') }
       },
   )
-  /** A coin of alice that comes, and goes into another one. */
+  /** A coin of alice that is created, and then archived by a merge. */
   .extend('lifeOfCoin', ({ client, tap, eventsAt, alice }) => async () => {
     const { completionOffset: came } = (await client.post(WAIT, tap())).body
     const [createdEvent] = (await eventsAt(came)).created
@@ -296,9 +296,9 @@ describe('the deduplication period of a completion', () => {
   }) => {
     const first = await submitFor({ DeduplicationOffset: { value: 1 } })
     expect(first.value).toBe(1)
-    // As long as the ledger: nothing lies before.
+    // Longer than the ledger exists, so the offset is 0.
     expect((await submitFor(DAYS)).value).toBe(0)
-    // A microsecond back from its own record time: every other completion lies before, its own does not.
+    // A microsecond before its record time: only its own completion is after that.
     const short = await submitFor(MOMENT)
     expect(short.value).toBeGreaterThanOrEqual(first.offset)
     expect(short.value).toBeLessThan(short.offset)
@@ -399,7 +399,7 @@ describe('operations of the main path of clients', () => {
       expect(page.activeAtOffset).toBe(at)
       found.push(...page.activeContracts)
       pageToken = page.nextPageToken
-      // What comes meanwhile is on no page.
+      // Contracts created meanwhile are on no page.
       await client.post(WAIT, tap())
     } while (pageToken !== null)
     const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort()

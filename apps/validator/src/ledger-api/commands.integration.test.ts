@@ -41,7 +41,7 @@ async function coinOf(person: TestUser): Promise<string> {
   return (await blobOf(person)).contractId
 }
 
-/** One of the person's coins, as it is disclosed. */
+/** A coin of the person as a disclosed contract. */
 async function blobOf(person: TestUser, index = 0) {
   const { coins } = (await person.client.get('/v0/wallet/coins')).body as never as {
     coins: readonly { contract: { contract: Record<string, string> } }[]
@@ -457,7 +457,7 @@ describe('synchronous refusals', () => {
         ],
       })
     expect(outcome(await seeing.post(SUBMIT, of({})))).toBe('404 CONTRACT_NOT_FOUND')
-    // Seen, and no more than that.
+    // They see the contract, but cannot use it.
     expect(outcome(await seeing.post(SUBMIT, of({ readAs: [bob.party] })))).toBe(
       '400 DAML_AUTHORIZATION_ERROR',
     )
@@ -528,7 +528,7 @@ describe('synchronous refusals', () => {
     )
   })
 
-  // Rows of 4.5 that cannot come about here, and what a request gets that tries to provoke them:
+  // Rows of 4.5 that cannot occur here, and the outcome of requests that try to provoke them:
   // - e, userId missing and not derivable: a token always has a `sub` (D-32).
   // - e, userId malformed; actAs or readAs no party: d comes first, as no such user or right exists. Only
   //   who may read as anyone passes d with such a party (`bad-input.integration.test.ts`).

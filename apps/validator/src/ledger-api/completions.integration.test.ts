@@ -73,7 +73,7 @@ describe('completions', () => {
             actAs: [alice.party],
             submissionId: 's-1',
             deduplicationPeriod: {
-              // The longest period is longer than this ledger is old.
+              // The longest period is longer than this ledger exists.
               DeduplicationOffset: { value: 0 },
             },
             traceContext: null,
@@ -130,7 +130,7 @@ describe('completions', () => {
       coins: readonly { contract: { contract: { contract_id: string } } }[]
     }
     const input = String(coins[0]?.contract.contract.contract_id)
-    // Both can be done when they are tried; when their time has come, one of them is left.
+    // Both are valid when submitted; at their ledger time only one can consume the coin.
     const spend = () => ({
       ...tap(alice, { minLedgerTimeRel: { seconds: 30 } }),
       commands: [
@@ -225,7 +225,7 @@ describe('submitting and waiting for the transaction', () => {
     })
   })
 
-  it('shows it in the requested format, also an empty one', async ({ alice, ofAlice, tap, bob }) => {
+  it('shows it in any format, also an empty one', async ({ alice, ofAlice, tap, bob }) => {
     const format = (templateId: string, transactionShape: string) => ({
       transactionShape,
       eventFormat: {

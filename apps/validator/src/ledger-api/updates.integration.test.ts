@@ -685,7 +685,7 @@ describe('over WebSocket (§L3.6)', () => {
     const commands = [{ ExerciseCommand: tapped }]
     const request = { ...refused, commands, disclosedContracts }
     expect(await client.post('/v2/commands/async/submit', request)).toAnswer(200)
-    // A refusal at once leaves no completion, and uses up no command id.
+    // A synchronous refusal has no completion, and its command id can be used again.
     expect(JSON.parse(await frame)).toMatchObject({
       completionResponse: { Completion: { value: { commandId: 'c', status: { code: 0 } } } },
     })
@@ -818,14 +818,14 @@ describe('pruning (§L3.1, row 13)', () => {
       allDivulgedContractsPrunedUpToInclusive: cut,
     }
     expect((await admin.post('/v2/participant/prune', { pruneUpTo: cut })).body).toEqual(offsets)
-    // What is pruned stays so.
+    // A lower offset does not undo pruning.
     expect((await admin.post('/v2/participant/prune', { pruneUpTo: 1 })).body).toEqual(offsets)
 
     const check = async () => {
       const refused = await read(cut - 1, end)
       expect(outcome(refused)).toBe('400 PARTICIPANT_PRUNED_DATA_ACCESSED')
       expect(refused.body.context).toMatchObject({ earliest_offset: String(cut) })
-      // An empty range comes first (row 11), a reversed one too (row 12).
+      // Empty (row 11) and reversed (row 12) ranges are checked before pruning.
       expect(outcome(await read(1, 1))).toBe('0 elements')
       expect(outcome(await read(2, 1))).toBe('400 OFFSET_OUT_OF_RANGE')
       expect((await read(cut, end)).body).toEqual(before.slice(2))

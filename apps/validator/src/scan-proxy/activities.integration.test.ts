@@ -36,7 +36,7 @@ const it = base
       (body: unknown, headers: Record<string, string> = {}) =>
         anyone.post('/v0/scan-proxy/activities', body, headers),
   )
-  /** A page once enough nodes have reached what this validator has shown. */
+  /** A page, once enough nodes have reached the read floor of the validator. */
   .extend(
     'listReached',
     ({ list }) =>

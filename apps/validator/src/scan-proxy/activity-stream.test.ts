@@ -50,7 +50,7 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
       await clock.advance(ms)
       await settle()
     },
-    /** The ledger ends here from now on; with an update, or with a checkpoint. */
+    /** Moves the end of the ledger to this offset, by an update or a checkpoint. */
     moveTo(offset: number, kind: 'update' | 'checkpoint') {
       const updates =
         kind === 'update' ? [{ offset, bytes: Buffer.alloc(1) } as Step['updates'][number]] : []

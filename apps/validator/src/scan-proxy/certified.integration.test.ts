@@ -122,7 +122,7 @@ it('thresholds, floors and ages that cannot be met are refused', async ({ client
     const { status, body } = await client.get(path, headers)
     return [status, body.code]
   }
-  // Of what is kept, too.
+  // Also for a cached answer.
   expect(await ask(CERTIFIED)).toEqual([200, undefined])
   expect(await ask({ ...CERTIFIED, 'x-min-offset': '1000000' })).toEqual([503, 'CONSENSUS_LAGGING'])
   expect(await ask({ ...CERTIFIED, 'x-max-age-ms': '0' })).toEqual([503, 'CONSENSUS_LAGGING'])
@@ -138,7 +138,7 @@ it('a request has the same answer until another state is certified', async ({
   client,
   network,
 }) => {
-  // What a node proves is not kept.
+  // Answers from a node are not cached.
   await untilOwn(0)
   const path = `${LOOKUP}/late.unverified.ns`
   const ask = async (headers: Record<string, string>) => {
@@ -208,7 +208,7 @@ it('if the local replica lags, all operations are answered from a node', async (
       },
     )
     expect(rules.body['ans_rules_update']).toMatchObject({ contract: { payload: {} } })
-    // Nothing older than what was shown, though the caller names no offset.
+    // The answer is not below the read floor, although the caller names no offset.
     expect(await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)).toAnswer(200)
   } finally {
     release()
@@ -225,7 +225,7 @@ it.for([
     await untilOwn(0)
     const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
     const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
-    // The others cannot vote on what two members sign from here on.
+    // From here on only two members sign, too few for votes.
     const releases = [network.holdNodes([2, 3]), ...(isOwnHeld ? [network.holdValidator()] : [])]
     const release = () => {
       for (const one of releases) one()
@@ -273,7 +273,7 @@ it('a value that was changed in the Redis of the validator is never served as ce
   })
   const reply = await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)
   expect(reply.body['entry']).toMatchObject({ description: 'true' })
-  // The store notes that it was found, even if the value is restored.
+  // The store records the damage, even if the value is restored.
   await validator.stop()
   await redis.del(await redis.keys('{replica}:*'))
   redis.disconnect()
@@ -291,7 +291,7 @@ it('no node is requested if the local replica is up to date', async ({
   expect(await client.get(`${LOOKUP}/dso.ns`, CERTIFIED)).toAnswer(200)
 })
 
-/** Two reads are at two offsets, which page tokens hold, and others were the first to agree. */
+/** Two reads differ in the offset, also in page tokens, and in the nodes that agreed first. */
 function withoutOffsets(body: Record<string, unknown>): unknown {
   const { request_id, next_page_token, sv_user, sv_party_id, ...rest } = body
   return { ...rest, hasMore: next_page_token !== null }

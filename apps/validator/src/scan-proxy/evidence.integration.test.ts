@@ -38,7 +38,7 @@ const signed = (offset: number, word: string) => {
   const signature = scans[1]?.sign(statement) ?? new Uint8Array()
   return { statement: toHex(statement), signature: toHex(signature) }
 }
-/** What sv-2 signed about an offset. */
+/** A statement of sv-2 for an offset. */
 const signs = (offset: number, word: string, other: string): Evidence => ({
   signer: 'sv-2',
   statements: [signed(offset, word), signed(offset, other)],
