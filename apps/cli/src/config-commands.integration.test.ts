@@ -131,7 +131,7 @@ it('software votes only for protocol versions that it knows, and stops at others
     const text = await type(['protocol', 'get', '--scan', node.url])
     return text.includes(`Version ${version + 1} takes effect at 2096-`) ? text : undefined
   })
-  // Two take it back, as its own software may: it knows the version in force.
+  // Two operators withdraw their votes: their software knows the version in force.
   await vote(first, version)
   expect(JSON.parse(await vote(second, version)).protocol.next).toBeNull()
 
@@ -146,6 +146,6 @@ it('software votes only for protocol versions that it knows, and stops at others
     error: expect.stringContaining(`Install a release that knows version ${version + 1}`),
   })
   expect(await type(['protocol', 'get', '--scan', node.url])).toContain('install newer software')
-  // What it has applied it still tells.
+  // The node still answers from its state.
   await expect(await fetch(`${node.url}/v0/ans-entries/by-name/dso.ns`)).toAnswer(200)
 })

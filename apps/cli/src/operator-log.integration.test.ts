@@ -85,7 +85,7 @@ async function sent(name: string, from: number, to: number, of = genesis): Promi
 }
 
 const it = base
-  /** The directory of a stopped synchronizer, with the log up to `END`. */
+  /** The configuration of a stopped synchronizer whose log has the entries up to `END`. */
   .extend('configFile', async ({ resources }) => {
     resources.onClose(() => setHintOption('--config', null))
     for (const path of ['redis', 'logs'])

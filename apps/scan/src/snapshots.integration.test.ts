@@ -65,7 +65,7 @@ it('a node with an empty disk, and one that was down, start from a snapshot of a
   for (const index of [2, 3]) {
     const pruned = await nodes.get(index, '/v0/ans-entries?page_size=1', offset - 1)
     expect([pruned.status, pruned.body.code]).toEqual([410, 'OFFSET_PRUNED'])
-    // Proves something only if other nodes sign the same roots.
+    // A certificate of all members needs the same roots on all nodes.
     const accept = { accept: CERTIFIED_MEDIA_TYPE }
     const path = `/v0/ans-entries/by-name/before.unverified.ns?signers=all&min_offset=${head}`
     await until(`a certified answer of node ${index}`, async () => {

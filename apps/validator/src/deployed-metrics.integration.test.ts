@@ -28,7 +28,7 @@ const it = base
   .extend('network', { scope: 'file' }, async ({ fileResources }) =>
     fileResources.opened(await startNetwork(4)),
   )
-  /** The address of each kind of process. */
+  /** The URL of one process of each kind. */
   .extend('urls', { scope: 'file' }, async ({ network, fileResources }) => {
     const config = { ...network.config, nodes: network.peers }
     const validator = await startValidator(config, { logger, clock: network.clock })
@@ -121,7 +121,7 @@ it('every counter that an alert watches is zero from the start', async ({ first 
   expect(counters.length).toBeGreaterThan(7)
   expect(counters.filter((selector) => valuesOf(selector, first).length === 0)).toEqual([])
   const moved = counters.filter((selector) => valuesOf(selector, first).some((value) => value > 0))
-  // Finished jobs raise no alert.
+  // Finished jobs are counted although no fault occurs.
   expect(moved.filter((selector) => !selector.includes('"done"'))).toEqual([])
 })
 
@@ -169,7 +169,7 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
       const found = valuesOf(selector, await scrape())
       return found.join() === values.join() ? true : undefined
     })
-  // The disks of the validator and of the scraped node.
+  // Exported by the validator and by the scraped node.
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
   const text = await scrape()
@@ -182,7 +182,7 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
   await all('quorumscan_can_lose{kind="lookups"}', [0, 0])
   await all('quorumscan_can_lose{kind="registrations"}', [-1, -1])
   await network.scans[2]?.start()
-  // At an address that no configuration names.
+  // It moves to an address that no configuration has.
   await network.scans[3]?.moveTo(await freePort())
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])

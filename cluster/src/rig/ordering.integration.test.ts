@@ -21,9 +21,9 @@ const DEAR_COUNT = 20
 const ROUNDS = IS_LONG ? 6 : 2
 const ROUND_MS = 3000
 const SUBMITTERS = 24
-/** Three of four blocks are the others'; the rest is what two processors make of four members. */
+/** Three of four blocks are proposed by others; the other factor is for a machine with two processors. */
 const KEPT_MIN = 0.75 * 0.75
-/** Longer versions of the end-to-end tests of `up --ordering cometbft`, or measurements. */
+/** Only with LONG=1: the end-to-end tests do this in short form, or it is a measurement. */
 const inFull = it.runIf(IS_LONG)
 
 const sign = createEntrySigner(() => ({

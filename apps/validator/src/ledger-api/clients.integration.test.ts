@@ -391,7 +391,7 @@ describe('operations of the main path of clients', () => {
     const found: unknown[] = []
     let pageToken: string | null = null
     do {
-      // Later pages stay at the offset of the first, for any request.
+      // Later pages have the offset of the first page, whatever the request says.
       const begin = pageToken === null ? { activeAtOffset: at } : {}
       const body: object = { ...begin, eventFormat: own(), maxPageSize: 2, pageToken }
       const page = (await client.post(path, body)).body
@@ -472,7 +472,7 @@ describe('events of a contract by its id', () => {
     const { transfer_instruction_cid: instruction } = made.body.output
     const path = `/v0/wallet/token-standard/transfers/${instruction}/accept`
     expect(await bob.client.post(path, {})).toAnswer(200)
-    // The locked coin is released, and the coin is bob's at once.
+    // One update releases the locked coin and gives it to bob.
     const { created } = await eventsAt(await ledgerEnd(), 'LEDGER_EFFECTS')
     const isOfAlice = ({ signatories }: Record<string, unknown>) =>
       (signatories as string[]).includes(alice.party)

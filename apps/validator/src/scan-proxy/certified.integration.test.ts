@@ -82,7 +82,7 @@ it.for<[string, string, { readonly body?: object }]>([
   ['rules', '/v0/scan-proxy/ans-rules', { body: {} }],
   ['a batch', '/v0/scan-proxy/ans-entries/batch', { body: { lookups: [{ name: 'dso.ns' }] } }],
 ])(
-  '%s: the nodes vote for the same answer as they certify',
+  '%s: the voted answer equals the certified one',
   async ([_, path, { body }], { network, client, untilAnnounced }) => {
     const url = path.replace('DSO', encodeURIComponent(network.genesis.dso))
     const ask = (headers: Record<string, string>) =>
@@ -220,12 +220,12 @@ it.for([
   ['the local replica proved', false],
   ['a node proved, also after a restart', true],
 ] as const)(
-  'no voted answer is older than what %s',
+  'no voted answer is older than the state that %s',
   async ([_, isOwnHeld], { untilOwn, client, network, validator }) => {
     await untilOwn(0)
     const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
     const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
-    // From here on only two members sign, too few for votes.
+    // From here on two nodes stall, and cannot vote on states that the other two certify.
     const releases = [network.holdNodes([2, 3]), ...(isOwnHeld ? [network.holdValidator()] : [])]
     const release = () => {
       for (const one of releases) one()
@@ -273,7 +273,7 @@ it('a value that was changed in the Redis of the validator is never served as ce
   })
   const reply = await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)
   expect(reply.body['entry']).toMatchObject({ description: 'true' })
-  // The store records the damage, even if the value is restored.
+  // The replica stays marked as damaged even if the value is restored, so the test deletes it.
   await validator.stop()
   await redis.del(await redis.keys('{replica}:*'))
   redis.disconnect()
