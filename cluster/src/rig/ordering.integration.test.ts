@@ -100,7 +100,7 @@ async function untilAhead(members: readonly Member[]): Promise<void> {
 /** Four running members by name, and a function that orders entries of which none may be lost. */
 async function startFour(options: MembersOptions = {}) {
   const network = await startMembers(4, options)
-  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Just asked for.
+  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Four members and the twin.
   await Promise.all(network.members.map((member) => member.start()))
   await untilLive(network.members)
   const submitted: Uint8Array[] = []
@@ -249,7 +249,7 @@ describe.skipIf(enginePath === null)('four members', () => {
     async () => {
       await using network = await startMembers(4, { withTwin: true })
       const [one, two, three, four, twin] = network.members as [
-        ...[Member, Member, Member, Member, Member], // Just asked for.
+        ...[Member, Member, Member, Member, Member], // Four members and the twin.
       ]
       const order = (member: Member) => submit(member, sign({ genesis: network.genesisHash }))
       await Promise.all([one, two, three, four].map((member) => member.start()))

@@ -126,7 +126,7 @@ describe('input that is too large', () => {
       ({ tap }: Given) => tap({ commands: Array(201).fill(tap().commands[0]) }),
       '400 INVALID_ARGUMENT',
     ],
-  ] as const)('a submission with too large %s', async ([_, body, want], { client, tap, bob }) => {
+  ] as const)('a submission is refused for %s', async ([_, body, want], { client, tap, bob }) => {
     const answer = await client.post(SUBMIT, body({ tap, bob }))
     expect(outcome(answer)).toBe(want)
     expect(answer.body.cause.length).toBeLessThanOrEqual(512)

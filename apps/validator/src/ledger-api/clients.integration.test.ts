@@ -391,7 +391,7 @@ describe('operations of the main path of clients', () => {
     const found: unknown[] = []
     let pageToken: string | null = null
     do {
-      // Later pages have the offset of the first page, whatever the request says.
+      // Later pages have the offset of the first page, without activeAtOffset.
       const begin = pageToken === null ? { activeAtOffset: at } : {}
       const body: object = { ...begin, eventFormat: own(), maxPageSize: 2, pageToken }
       const page = (await client.post(path, body)).body
