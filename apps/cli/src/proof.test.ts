@@ -140,7 +140,7 @@ describe('a certified document', () => {
     ['the list with a name', present, { prefix: 'alice' }],
     ['a longer page', vector('the first page'), { prefix: '' }],
     [
-      'an operation that nothing certifies',
+      'an operation that nodes do not certify',
       present,
       { request: '{"operation":"x","parameters":{}}' },
     ],

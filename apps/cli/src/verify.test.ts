@@ -49,10 +49,10 @@ const judge = (
 describe('a file that proves nothing', () => {
   it.each([
     ['no JSON', 'valid', 'cannot be read'],
-    ['nothing in it', '', 'cannot be read'],
-    ['no object in it', '[]', 'neither a certified answer nor evidence'],
+    ['an empty text', '', 'cannot be read'],
+    ['JSON that is not an object', '[]', 'neither a certified answer nor evidence'],
     ['a receipt of votes', '{"tag":"quorumscan/answer/1"}', 'neither a certified answer'],
-    ['a text that commands the terminal', '{"\\u001b[2J":1,"\\u001b[2J":2}', 'occurs twice'],
+    ['a member name with a terminal escape', '{"\\u001b[2J":1,"\\u001b[2J":2}', 'occurs twice'],
   ])('is refused because of %s', async (_title, document, reason) => {
     const judged = await judge(document)
     expect(judged.isValid).toBe(false)
@@ -90,7 +90,7 @@ describe('evidence', () => {
     ['another signer', { ...piece, signer: 'sv-1' }, 'signature 1 does not verify'],
     ['no signer of the network', { ...piece, signer: 'sv-9' }, 'not a node of the network'],
     ['no pieces', { evidence: [] }, 'proves nothing'],
-    ['a further member', { ...piece, note: 'trust me' }, 'Unrecognized key: "note"'],
+    ['an unknown member', { ...piece, note: 'trust me' }, 'Unrecognized key: "note"'],
   ])('with %s proves nothing', async (_title, document, reason) => {
     const judged = await judge(JSON.stringify(document))
     expect(judged.isValid).toBe(false)

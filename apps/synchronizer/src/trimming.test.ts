@@ -87,10 +87,10 @@ describe('the log is trimmed', () => {
 
   const all = snapshot(20, [0, 1, 2, 3])
   it.each<{ what: string; lists: Listed[]; names?: string[] }>([
-    { what: 'fewer than a quorum still have one, though all signed it', lists: [[all], [all], []] },
-    { what: 'too few answer', lists: [[all], [all], null, null] },
+    { what: 'fewer than a quorum still list it, though all signed it', lists: [[all], [all], []] },
+    { what: 'too few members answer', lists: [[all], [all], null, null] },
     {
-      what: 'they signed different contents',
+      what: 'the members signed different contents',
       lists: [
         [snapshot(20, [0])],
         [snapshot(20, [1])],
@@ -107,9 +107,9 @@ describe('the log is trimmed', () => {
       lists: [[all], [all], [all]],
       names: ['sv-1', 'sv-2', 'sv-2'],
     },
-    { what: 'one lists it again and again', lists: [[all, all, all], [all]] },
+    { what: 'one member lists it several times', lists: [[all, all, all], [all]] },
     {
-      what: 'a signature is of something else',
+      what: 'a signature is for another snapshot',
       lists: [0, 1, 2].map(() => [{ ...snapshot(20, [0, 1, 2]), offset: 25 }]),
     },
   ])('at no offset if $what', async ({ lists, names }) => {

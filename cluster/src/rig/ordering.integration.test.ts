@@ -100,7 +100,7 @@ async function untilAhead(members: readonly Member[]): Promise<void> {
 /** Four running members by name, and a function that orders entries of which none may be lost. */
 async function startFour(options: MembersOptions = {}) {
   const network = await startMembers(4, options)
-  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Four members and the twin.
+  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // It has four.
   await Promise.all(network.members.map((member) => member.start()))
   await untilLive(network.members)
   const submitted: Uint8Array[] = []
@@ -122,7 +122,7 @@ async function startFour(options: MembersOptions = {}) {
 
 describe.skipIf(enginePath === null)('four members', () => {
   inFull(
-    'order while any one is away; while two are, entries wait for one to be back',
+    'order while any one is down; with two down, entries wait for one to return',
     { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
@@ -215,7 +215,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   })
 
   inFull(
-    'take back one that lost its disk, which votes at no height that it may have signed',
+    'accept one that lost its disk, which votes at no height that it may have signed',
     { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
@@ -244,7 +244,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
-    'let no member vote twice that is restored while its first machine runs, and let the second machine vote once the first is off',
+    'a member restored while its first machine runs does not vote twice, and votes once that is off',
     { tags: ['long-run'] },
     async () => {
       await using network = await startMembers(4, { withTwin: true })
@@ -281,7 +281,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
-    'let one vote that lost its disk, and without which nothing is ordered, by its operator alone',
+    'let a needed member that lost its disk vote again after a command of its operator',
     { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
@@ -312,7 +312,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull.each(['garbage', 'dear entries'] as const)(
-    'lose no more than its share of blocks to one that proposes nothing but %s',
+    'lose only the share of blocks of a member that proposes only %s',
     { tags: ['long-run'] },
     async (what) => {
       let isAttacked = false

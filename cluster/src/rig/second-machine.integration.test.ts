@@ -44,7 +44,7 @@ it.for([
   ],
   ['the ledger says', ({ node }: Given) => ({ 'sv-1': NOWHERE, 'sv-2': node.url }), () => ({})],
 ] as const)(
-  'a machine that runs where %s is named',
+  'names another machine with the same keys: %s',
   async ([_, urls, variables], { ask, node }) => {
     await expect(ask('sv-1', urls({ node }), variables({ node }))).rejects.toThrow(
       `another machine runs with the keys of sv-1: ${node.url} answers`,

@@ -72,7 +72,7 @@ describe('input that does not decode', () => {
     ['100 000 brackets', () => nested(100_000)],
     ['brackets where a member is', () => `{"beginExclusive":${nested(50_000)}}`],
     [
-      'a template id of two parts',
+      'a template id with only two parts',
       () => ({
         beginExclusive: 0,
         updateFormat: format({
@@ -85,7 +85,7 @@ describe('input that does not decode', () => {
       }),
     ],
     [
-      'a filter of two kinds',
+      'a filter of two kinds at once',
       () => ({
         beginExclusive: 0,
         updateFormat: format({
