@@ -116,7 +116,7 @@ it.each([
   ['\ud800', 'weak', false],
   ['alice', 'wéak', false],
 ])(
-  'looks up valid path values with valid header values: %o, %o',
+  'accepts only lookups with valid path and header values: %o, %o',
   (subject, quorum, isTaken) => {
     expect(lookupInput.safeParse({ subject, quorum }).success).toBe(isTaken)
   },

@@ -244,7 +244,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
-    'a member restored while its first machine runs does not vote twice, and votes once that is off',
+    'vote from one machine at a time if a member is restored while its first one runs',
     { tags: ['long-run'] },
     async () => {
       await using network = await startMembers(4, { withTwin: true })

@@ -23,7 +23,7 @@ it.each([
   ['other-name', other, other],
   ['signature', alice, alice && null],
 ] as const)(
-  'the lie %s changes the answers for an existing and an unknown name',
+  'answers of the lie %s for an existing and an unknown name',
   (kind, existing, absent) => {
     expect(lieAboutEntry(kind, { lookup: byName, entry: alice }, context)).toEqual(existing)
     expect(lieAboutEntry(kind, { lookup: byName, entry: null }, context)).toEqual(absent)
