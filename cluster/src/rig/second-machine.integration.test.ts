@@ -42,7 +42,7 @@ it.for([
     () => ({ 'sv-1': NOWHERE }),
     ({ node }: Given) => ({ QS_PUBLIC_URL: node.url }),
   ],
-  ['its address in the ledger', ({ node }: Given) => ({ 'sv-1': NOWHERE, 'sv-2': node.url }), () => ({})],
+  ['its ledger address', ({ node }: Given) => ({ 'sv-1': NOWHERE, 'sv-2': node.url }), () => ({})],
 ] as const)(
   'reports another machine with the same keys at %s',
   async ([_, urls, variables], { ask, node }) => {

@@ -305,7 +305,7 @@ describe('the deduplication period of a completion', () => {
   })
 })
 
-describe('operations of the main path of clients', () => {
+describe('operations that most clients use', () => {
   it('deletes users, whose tokens are then refused', async ({ admin, world, client }) => {
     await admin.post('/v2/users', { user: { id: 'gone' } })
     const ofGone = await world.clientOf('gone')

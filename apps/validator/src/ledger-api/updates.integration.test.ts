@@ -458,7 +458,7 @@ describe('single updates (§L3.5)', () => {
   })
 })
 
-describe('under their former names (D-28)', () => {
+describe('updates at their former paths (D-28)', () => {
   it('flats return the same as updates', async ({ legacy, client }) => {
     const body = await legacy()
     expect((await client.post(`${UPDATES}/flats`, body)).body).toEqual(

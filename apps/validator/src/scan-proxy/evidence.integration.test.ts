@@ -137,7 +137,7 @@ describe('evidence of the synchronizer', () => {
     return { signer: 'sv-3', statements: [await votes(one, by), await votes(other, by)] }
   }
 
-  it('is listed once each piece is verified, also among forged ones, and fetched again', async () => {
+  it('is listed once verified, also next to forged evidence, and is fetched again', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     using directory = createDirectory()
     const file = async (name: string, text: string) => {
