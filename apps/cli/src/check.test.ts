@@ -51,7 +51,7 @@ it('names the nodes that gave no signed state, and why, also if all are such nod
   })
 })
 
-it('names a node that signed two states apart from nodes that gave none', () => {
+it('lists a node that signed two states separately from nodes that gave none', () => {
   const twice = { state: null, newest: null, reason: `${EQUIVOCATED} of offset 80` }
   const { exitCode, text } = compareStates({
     offset: 252,

@@ -50,7 +50,7 @@ it('shows the rules in the units of `config set`', () => {
   `)
 })
 
-it('suggests the name of a rule that is misspelt, and lists them where none is near', () => {
+it('suggests the rule for a misspelt name, and lists all rules if no name is similar', () => {
   expect(() => parseConfigChange(['entry-fees=2'])).toThrow('did you mean entry-fee?')
   expect(() => parseConfigChange(['price=1'])).toThrow('The rules are entry-fee, entry-lifetime,')
 })

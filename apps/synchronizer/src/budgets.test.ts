@@ -68,7 +68,7 @@ describe('the budgets of anonymous clients', () => {
 })
 
 describe('the budget of operators', () => {
-  it('belongs to each operator key, whichever client submits; other keys have none', () => {
+  it('belongs to an operator key, whichever client submits; other keys have no budget', () => {
     const { budgets } = setUp()
     budgets.spendOfKey('operator', rates.superValidator)
     expect(() => budgets.spendOfKey('operator', 1)).toThrow('too much work')

@@ -16,7 +16,7 @@ it('counts entries accepted since the last measurement, before they are on the d
   expect(() => disk.assertRoom()).toThrow(expect.objectContaining({ code: 'LOG_FULL' }))
 })
 
-it('accepts nothing while the disk is full, and continues when it has room', async () => {
+it('accepts no entry while the disk is full, and accepts entries when it has room', async () => {
   const clock = createManualClock(0)
   let freeMib = 2
   await using disk = await watchDiskSpace({

@@ -198,7 +198,7 @@ function usedBytes(): number {
 }
 
 describe('the synchronizer', () => {
-  it('answers 200 once an entry is in the log, exactly as it was sent', async () => {
+  it('answers 200 once an entry is in the log, with unchanged bytes', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const entries = [sign(), sign(), sign()]
@@ -210,7 +210,7 @@ describe('the synchronizer', () => {
     expect(read.sort()).toEqual([...entries, last].map(hex).sort())
   })
 
-  it('refuses what every replica would ignore', async () => {
+  it('refuses entries that every replica would ignore', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const forged = sign()

@@ -135,7 +135,7 @@ describe('a subscription', () => {
     expect(await active(other.client)).toMatchObject({ name: 'carla.unverified.ns' })
   })
 
-  it('is paid by hand inside the window only, by its owner only, and once', async ({
+  it('can be paid manually only within the window, only by its owner, and once', async ({
     named,
     world,
     active,

@@ -50,7 +50,7 @@ type Steps = {
 const kindsOf = (control: FaultRunner) =>
   control.active().map(({ spec }) => `${spec.kind} ${spec.node}`)
 
-it('lists what is in force and heals one, those of a node, or all', async ({ createWorld }) => {
+it('lists the faults in force, and heals one, those of a node, or all', async ({ createWorld }) => {
   const { control, done } = createWorld()
   const first = await control.apply(lie('sv-1'), null)
   await control.apply(kill('sv-1'), null)

@@ -614,7 +614,7 @@ describe('over WebSocket (§L3.6)', () => {
       socket.on('error', reject)
     })
 
-  it('delivers what HTTP delivers, with the sub-protocols in either order', async ({
+  it('delivers the same updates as HTTP, with the sub-protocols in either order', async ({
     ledgerEnd,
     alice,
     client,

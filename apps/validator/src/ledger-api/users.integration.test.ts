@@ -210,7 +210,7 @@ describe('parties', () => {
     expect(await allocate('')).toMatch(/^party-[0-9a-f]{32}::1220/)
   })
 
-  it('that an administrator allocated belong to no user who registers later', async ({
+  it('allocated by an administrator are not given to users who register later', async ({
     allocate,
     world,
   }) => {

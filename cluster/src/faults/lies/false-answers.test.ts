@@ -30,13 +30,13 @@ it.each([
   },
 )
 
-it('invents a name for a party, and gives it another than it has', () => {
+it('invents a name for a party without one, and replaces the name of a party that has one', () => {
   const lookup = { party: alice.user }
   expect(lieAboutEntry('invent', { lookup, entry: null }, context)?.user).toBe(alice.user)
   expect(lieAboutEntry('value', { lookup, entry: alice }, context)?.name).not.toBe(alice.name)
 })
 
-it('lies about pages, too, in their form', () => {
+it('lies about pages in a valid form, too', () => {
   const page = { entries: [alice, other], next_page_token: null }
   expect(lieAboutDocument('deny', page, context)).toEqual({ ...page, entries: [other] })
   expect(lieAboutDocument('invent', page, context)).toMatchObject({ next_page_token: null })
