@@ -205,7 +205,7 @@ it('refuses a kind of tests that does not exist', async () => {
   expect(stderr).toMatch(/There is no file and no kind of test named units; the kinds are: check, /)
 })
 
-it('in CI installs the programs of tests that are missing, or ends and names the one that it cannot install', async () => {
+it('in CI installs missing programs of tests, or fails and names the program', async () => {
   await using clone = await createClone()
   await putPackages(clone)
   for (const program of TEST_PROGRAMS) await clone.putScript(`bin/${program}`, '#!/bin/sh\n')
@@ -242,7 +242,7 @@ it('shows why the build failed, and does not start', async () => {
   })
 })
 
-it('the command reports what to do before a build', async () => {
+it('before a build, the command reports what to do', async () => {
   await using clone = await createClone()
   await clone.remove('cluster/dist')
   expect(clone.run('cluster/bin/quorumscan.mjs', ['status'], {})).toEqual({
@@ -252,7 +252,7 @@ it('the command reports what to do before a build', async () => {
   })
 })
 
-it('passes the command for the engine on after a build', async () => {
+it('after a build, forwards the command for the engine', async () => {
   await using clone = await createClone()
   const env = { REDIS_SERVER: join(clone.root, 'redis') }
   const { exitCode, stdout } = clone.run('cluster/bootstrap.mjs', ['cometbft', 'install'], env)

@@ -1,4 +1,4 @@
-/** The ceremony as its operators type it. */
+/** The commands with which operators create a genesis together. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, createSystemClock } from '@quorumscan/base'
@@ -12,7 +12,7 @@ import { testEnvironment } from './testing/environment.ts'
 
 const directory = directoryOfFile()
 
-/** What a command prints. */
+/** The output of a command. */
 async function type(line: string): Promise<string> {
   using output = captureOutput()
   const environment = testEnvironment()
@@ -22,7 +22,7 @@ async function type(line: string): Promise<string> {
 
 const at = (...path: string[]) => join(directory, ...path)
 
-it('four operators make a network of which everybody sees the same hash', async () => {
+it('four operators create a genesis, and each reads the same genesis hash', async () => {
   const members: string[] = []
   for (const name of ['sv-1', 'sv-2', 'sv-3', 'sv-4']) {
     const { memberFile, keyFiles } = JSON.parse(
@@ -68,7 +68,7 @@ it('four operators make a network of which everybody sees the same hash', async 
   )
 })
 
-it('no member loses its keys to a second `keys new`', async () => {
+it('a second `keys new` does not overwrite the keys of a member', async () => {
   const keys = () => readFileSync(at('own', 'keys', 'v.participant'), 'utf8')
   await type(`keys new --name v --role validator --out ${at('own')}`)
   const before = keys()
@@ -78,7 +78,7 @@ it('no member loses its keys to a second `keys new`', async () => {
   expect(keys()).toBe(before)
 })
 
-it('a member file of the future is refused, and a bad name too', async () => {
+it('refuses a member file of a later version, and an invalid name', async () => {
   const createdAtMicros = createSystemClock().nowMicros() + 3_600_000_000
   const input = { name: 'sv-9', createdAtMicros, url: null, engineAddress: null }
   const keys = {

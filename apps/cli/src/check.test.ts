@@ -51,7 +51,7 @@ it('names the nodes that gave no signed state, and why, also if all are such nod
   })
 })
 
-it('names a node that signed two states apart from nodes that gave none', () => {
+it('lists a node that signed two states separately from nodes that gave none', () => {
   const twice = { state: null, newest: null, reason: `${EQUIVOCATED} of offset 80` }
   const { exitCode, text } = compareStates({
     offset: 252,
@@ -77,11 +77,11 @@ it('says first that replicas differ, even if another node does not answer', () =
   })
 })
 
-it('compares at the newest offset that enough signed, and not at the one of a stalled node', () => {
+it('compares at the newest offset that enough nodes signed, not at that of a stalled node', () => {
   const stuck = [30, 31, 32]
   const ahead = [31, 32, 251, 252]
   expect(newestSigned([stuck, ahead, ahead, ahead], 2)).toBe(252)
-  // One alone may have signed what is not.
+  // A single node may have signed a false state.
   expect(newestSigned([stuck, ahead, ahead, [...ahead, 9999]], 2)).toBe(252)
   expect(newestSigned([], 0)).toBe(null)
 })

@@ -1,4 +1,4 @@
-/** A change of rules, as each operator confirms it by itself. */
+/** A change of rules, which each operator confirms with its own key. */
 import { readFileSync } from 'node:fs'
 import { createSystemClock, keyPairFromSeed } from '@quorumscan/base'
 import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
@@ -10,7 +10,7 @@ import { expect, it } from 'vitest'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
 
-/** What a command prints. */
+/** The output of a command. */
 async function type(args: readonly string[]): Promise<string> {
   using output = captureOutput()
   expect(await runCommandLine(args, testEnvironment())).toBe(0)
@@ -39,7 +39,7 @@ async function startMembers() {
   }
 }
 
-it('is in force when enough have confirmed the same, each with its own key alone', async () => {
+it('a change of rules is in force once enough operators confirm it with their keys', async () => {
   await using members = await startMembers()
   const { network, node, own } = members
   const [first, second] = members.keys
@@ -51,7 +51,7 @@ it('is in force when enough have confirmed the same, each with its own key alone
 
   const one = await set(first, 'entry-fee=3')
   expect(one).toMatchObject({ confirmedBy: network.genesis.nodes[0]?.name, isInForce: false })
-  // Its own second word is no second one, and another change of the other one none for the same.
+  // Neither its second confirmation nor one of another change counts.
   expect(await set(first, 'entry-fee=3')).toMatchObject({ isInForce: false })
   expect(await set(second, 'entry-fee=4')).toMatchObject({ isInForce: false })
 
@@ -86,7 +86,7 @@ it('is in force when enough have confirmed the same, each with its own key alone
   await expect(type(confirm('nowhere', 'entry-fee=5'))).rejects.toThrow('nowhere')
 })
 
-it('a version of the protocol is voted for by software that knows it, and software that does not stops', async () => {
+it('software votes only for protocol versions that it knows, and stops at others', async () => {
   await using members = await startMembers()
   const { network, node, own } = members
   const [first, second] = members.keys
@@ -102,7 +102,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     'is not a time. Write it as',
   )
 
-  // As operators whose nodes know more.
+  // Like operators whose nodes run newer software.
   const at = 4_000_000_000_000_000
   const voteAnyway = async (index: number, notBefore: number | null) =>
     confirm(
@@ -131,7 +131,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     const text = await type(['protocol', 'get', '--scan', node.url])
     return text.includes(`Version ${version + 1} takes effect at 2096-`) ? text : undefined
   })
-  // Two take it back, as its own software may: it knows the version in force.
+  // Two operators withdraw their votes: their software knows the version in force.
   await vote(first, version)
   expect(JSON.parse(await vote(second, version)).protocol.next).toBeNull()
 
@@ -146,6 +146,6 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     error: expect.stringContaining(`Install a release that knows version ${version + 1}`),
   })
   expect(await type(['protocol', 'get', '--scan', node.url])).toContain('install newer software')
-  // What it has applied it still tells.
+  // The node still answers from its state.
   await expect(await fetch(`${node.url}/v0/ans-entries/by-name/dso.ns`)).toAnswer(200)
 })

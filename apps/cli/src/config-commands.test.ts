@@ -28,13 +28,13 @@ it.each([
   expect(() => parseConfigChange([change])).toThrow(CommandError)
 })
 
-it('refuses to set one thing twice', () => {
+it('refuses to set one rule twice', () => {
   expect(() => parseConfigChange(['entry-fee=1', 'entry-fee=2'])).toThrow(
     'entry-fee is set twice: set each rule once',
   )
 })
 
-it('shows the rules in the units that people type', () => {
+it('shows the rules in the units of `config set`', () => {
   const config = {
     entryFeeUsd: '1.0000000000',
     entryLifetimeMicros: 36 * 3_600_000_000,
@@ -50,7 +50,7 @@ it('shows the rules in the units that people type', () => {
   `)
 })
 
-it('suggests the name of a rule that is misspelt, and lists them where none is near', () => {
+it('suggests the rule for a misspelt name, and lists all rules if no name is similar', () => {
   expect(() => parseConfigChange(['entry-fees=2'])).toThrow('did you mean entry-fee?')
   expect(() => parseConfigChange(['price=1'])).toThrow('The rules are entry-fee, entry-lifetime,')
 })

@@ -26,7 +26,7 @@ it('gives a failure, an invalid command line and a missing reply different exit 
   expect(exitCodeOf(new CommanderError(1, 'commander.unknownCommand', 'what?'))).toBe(2)
 })
 
-it('makes one line of whatever is thrown, without a trace or a dump of what was wrong', () => {
+it('prints any thrown value as one line, without a stack trace or the invalid input', () => {
   const schema = z.strictObject({ to: z.number().max(5), kind: z.enum(['a', 'b']) })
   const lines = [
     new Error('it broke\n    at somewhere (/src/file.ts:1:1)'),

@@ -54,7 +54,7 @@ const failure = {
   at: 1_700_000_000_000_000,
 }
 
-it('shows each dropped job once, and adds one again that it names', async () => {
+it('`jobs` lists each dropped job once, and queues the named one again', async () => {
   await using redis = await startRedis()
   const client = redis.connect()
   const other = { ...failure, contractId: '00cd' }
@@ -81,7 +81,7 @@ it('shows each dropped job once, and adds one again that it names', async () => 
   client.disconnect()
 })
 
-it('starts the Redis of a node that is stopped', async () => {
+it('`jobs list` starts the Redis of a stopped node', async () => {
   expect(await type('jobs', 'list', 'sv', '--config', configFile())).toBe('sv-1: no job waits\n')
 })
 

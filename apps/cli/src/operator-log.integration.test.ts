@@ -1,4 +1,4 @@
-/** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and what super-validators sent. */
+/** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and files of super-validators. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
@@ -85,7 +85,7 @@ async function sent(name: string, from: number, to: number, of = genesis): Promi
 }
 
 const it = base
-  /** Of the orderer, with the log up to its end, of which nothing runs. */
+  /** The configuration of a stopped synchronizer whose log has the entries up to `END`. */
   .extend('configFile', async ({ resources }) => {
     resources.onClose(() => setHintOption('--config', null))
     for (const path of ['redis', 'logs'])
@@ -107,7 +107,7 @@ const it = base
     return { code, text: output.stdout.replace(/\s+/g, ' ') }
   })
 
-/** A byte of the entry at this offset is another one. */
+/** Changes a byte of the entry at this offset. */
 function flip(offset: number): void {
   const files = join(redisDirectory, 'appendonlydir')
   for (const name of readdirSync(files)) {
@@ -118,7 +118,7 @@ function flip(offset: number): void {
   }
 }
 
-it('the log is read whether its Redis runs or not, and damage is named', async ({
+it('`log verify` reads the log with Redis up or down, and reports the damaged offset', async ({
   type,
   configFile,
 }) => {
@@ -137,7 +137,7 @@ it('the log is read whether its Redis runs or not, and damage is named', async (
   expect(text).toContain(`quorumscan log repair --config ${configFile}`)
 })
 
-it('what is damaged, and an end that is lost, are refilled from what n - f super-validators sent', async ({
+it('refills damaged entries and a lost end from the files of n - f super-validators', async ({
   type,
 }) => {
   flip(12)
@@ -169,7 +169,7 @@ it('what is damaged, and an end that is lost, are refilled from what n - f super
   await (await takeOver(directory, machine.clock))[Symbol.asyncDispose]() // It was given back.
 })
 
-it('files that Redis cannot load are rebuilt, with consent that their end is unknown', async ({
+it('rebuilds files that Redis cannot load, if the operator accepts an unknown end', async ({
   type,
 }) => {
   const files = join(redisDirectory, 'appendonlydir')
@@ -192,7 +192,7 @@ it('files that Redis cannot load are rebuilt, with consent that their end is unk
   })
 })
 
-it('nothing is repaired while something runs, in an external Redis, from files of others, or without what one has applied', async ({
+it('repairs no log of a running process, in an external Redis, or from unfit files', async ({
   type,
   configFile,
 }) => {
@@ -217,7 +217,7 @@ it('nothing is repaired while something runs, in an external Redis, from files o
   await expect(type('repair')).rejects.toThrow('the Redis that QS_LOG_REDIS names')
 })
 
-it('where members order together there is no such log, and it is said what to do instead', async ({
+it('with the cometbft driver, refuses `log` commands and reports what to do instead', async ({
   configFile,
   type,
 }) => {

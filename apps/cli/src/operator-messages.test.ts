@@ -1,4 +1,4 @@
-/** What the commands for operators print where something is wrong: what happened, why, what to do next. */
+/** Errors of the commands for operators: what happened, why, and what to do next. */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataDirectory } from '@quorumscan/operator'
@@ -39,7 +39,7 @@ beforeAll(() => {
     )
 })
 
-/** What it prints on stderr, in one line, with its exit status; DIR stands for the directory of the test. */
+/** The output of a command on stderr, in one line, with its exit status; DIR is the directory of the test. */
 async function type(line: string): Promise<string> {
   const listeners = process.stdout.listeners('error')
   using output = captureOutput()

@@ -28,7 +28,7 @@ it('adds a quoted --data-dir to suggested commands', () => {
   expect(commandHint('up')).toBe("quorumscan up --data-dir '/tmp/what'\\''s here'")
 })
 
-it('breaks what is long between words, and never what is to be typed', () => {
+it('wraps long lines between words, and never inside a command', () => {
   setHintOption('--data-dir', '/tmp/a/directory')
   const text = `${'word '.repeat(14)}and \`quorumscan log repair --cut\` mends it`
   expect(written('stderr', () => printError(text)).split('\n')).toEqual([

@@ -1,5 +1,5 @@
 /**
- * What `verify` says to certified documents: the published vectors, and what becomes of them in files.
+ * Verdicts of `verify` on certified documents: the published vectors, also stored in files.
  * @module-tag thorough
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ type Vector = {
   readonly request: CanonicalRequest
   readonly signers: number
   readonly document: string
-  /** In its place, for what is no text. */
+  /** In place of `document`, if that is not text. */
   readonly document_base64?: string
   readonly offset_min?: number
   readonly refuse?: string
@@ -52,7 +52,7 @@ async function printedOf(one: Vector, change: object = {}): Promise<string> {
 }
 
 describe('a certified document', () => {
-  it('of activities says which they are, and where they stand', async () => {
+  it('of activities lists them, their order and the page before them', async () => {
     const page = vector('the next page of activities')
     const { begin_after_id: after } = page.request.parameters
     const known = await judge(JSON.stringify(keptOf(page)))
@@ -70,9 +70,9 @@ describe('a certified document', () => {
     expect((await judge(page.document, { name: ALICE })).isValid).toBe(false)
   })
 
-  it('of each vector is judged as the vector says, also stored with its request', async () => {
+  it('of each vector gets the verdict of the vector, also as a stored receipt', async () => {
     expect(vectors.length).toBeGreaterThan(80)
-    // Of a page it does not know which one was before it.
+    // `verify` does not know the page before a page.
     const judged = vectors.filter(({ offset_min }) => offset_min === undefined)
     for (const { name, request, signers, document, answer, signed_by, ...one } of judged) {
       const asked = { request: JSON.stringify(request) }
@@ -96,7 +96,7 @@ describe('a certified document', () => {
     }
   })
 
-  it('tells entry, offset, time and signers', async () => {
+  it('shows the entry, the offset, the time and the signers', async () => {
     const { text } = await judge(present.document, { name: ALICE }, 'strong')
     const entry = Object(present.answer)
     expect(text.split('\n')).toEqual([
@@ -128,7 +128,7 @@ describe('a certified document', () => {
     ['the first page', { prefix: '', pageSize: 2 }, '"": 2, and there are more'],
     ['all entries', { prefix: '' }, ', no others'],
     ['a batch', { request: JSON.stringify(vector('a batch').request) }, 'lookupEntries'],
-  ])('to %s says what it proves', async (name, asked, sentence) => {
+  ])('for %s is described by what it proves', async (name, asked, sentence) => {
     const { isValid, text } = await judge(vector(name).document, asked)
     expect(isValid, text).toBe(true)
     expect(text).toContain(sentence)
@@ -140,7 +140,7 @@ describe('a certified document', () => {
     ['the list with a name', present, { prefix: 'alice' }],
     ['a longer page', vector('the first page'), { prefix: '' }],
     [
-      'an operation that nothing certifies',
+      'an operation that nodes do not certify',
       present,
       { request: '{"operation":"x","parameters":{}}' },
     ],
@@ -151,7 +151,7 @@ describe('a certified document', () => {
     expect(text).toMatch(/^invalid, because /)
   })
 
-  it('without a request shows what is there, and tells no absence', async () => {
+  it('without a request shows the proven entries, and reports no absence', async () => {
     const { isValid, text, json } = await judge(present.document)
     expect(isValid).toBe(true)
     expect(text).toContain(`\nn ${ALICE}\n`)
@@ -164,8 +164,8 @@ describe('a certified document', () => {
   })
 })
 
-describe('what resolve printed', () => {
-  it('is verified as it is, with the request that it carries, or another', async () => {
+describe('the JSON that resolve prints', () => {
+  it('is verified with the request in it, or with another one', async () => {
     for (const one of [present, absent]) {
       const verdict = await judge(await printedOf(one))
       expect(verdict, verdict.text).toMatchObject({
@@ -185,13 +185,13 @@ describe('what resolve printed', () => {
     ['the agreed', { agreed: ['sv-1'] }],
     ['the kind', { kind: 'verified-absent' }],
     ['stored with no request', { receipt: { document: present.document } }],
-  ])('is refused where %s is not what was proven', async (what, change) => {
+  ])('is refused if %s differs from the proof', async (what, change) => {
     const { isValid, text } = await judge(await printedOf(present, change))
     expect(isValid).toBe(false)
     expect(text).toContain(what)
   })
 
-  it('holds no proof where there was no answer', async () => {
+  it('has no proof if the lookup had no answer', async () => {
     expect(await judge('{"kind":"insufficient","reachable":1}')).toMatchObject({ isValid: false })
   })
 })

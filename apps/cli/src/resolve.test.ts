@@ -8,7 +8,7 @@ it.each([
   ['lagging', 4, 3],
   ['insufficient', 1, 3],
   ['insufficient', 0, 4],
-])('a lookup that ends %s, with %i nodes heard, ends with %i', (kind, heard, code) => {
+])('the outcome %s with %i answering nodes has the exit status %i', (kind, heard, code) => {
   expect(exitOfLookup(kind, heard)).toBe(code)
 })
 

@@ -1,4 +1,4 @@
-/** What `verify` says to good and bad files. */
+/** Verdicts of `verify` on valid and invalid files. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, toHex } from '@quorumscan/base'
@@ -49,11 +49,11 @@ const judge = (
 describe('a file that proves nothing', () => {
   it.each([
     ['no JSON', 'valid', 'cannot be read'],
-    ['nothing in it', '', 'cannot be read'],
-    ['no object in it', '[]', 'neither a certified answer nor evidence'],
+    ['an empty text', '', 'cannot be read'],
+    ['JSON that is not an object', '[]', 'neither a certified answer nor evidence'],
     ['a receipt of votes', '{"tag":"quorumscan/answer/1"}', 'neither a certified answer'],
-    ['a text that commands the terminal', '{"\\u001b[2J":1,"\\u001b[2J":2}', 'occurs twice'],
-  ])('with %s is refused for that', async (_title, document, reason) => {
+    ['a member name with a terminal escape', '{"\\u001b[2J":1,"\\u001b[2J":2}', 'occurs twice'],
+  ])('is refused because of %s', async (_title, document, reason) => {
     const judged = await judge(document)
     expect(judged.isValid).toBe(false)
     expect(judged.text).toMatch(/^invalid, because /)
@@ -90,7 +90,7 @@ describe('evidence', () => {
     ['another signer', { ...piece, signer: 'sv-1' }, 'signature 1 does not verify'],
     ['no signer of the network', { ...piece, signer: 'sv-9' }, 'not a node of the network'],
     ['no pieces', { evidence: [] }, 'proves nothing'],
-    ['a further member', { ...piece, note: 'trust me' }, 'Unrecognized key: "note"'],
+    ['an unknown member', { ...piece, note: 'trust me' }, 'Unrecognized key: "note"'],
   ])('with %s proves nothing', async (_title, document, reason) => {
     const judged = await judge(JSON.stringify(document))
     expect(judged.isValid).toBe(false)
@@ -102,7 +102,7 @@ describe('evidence', () => {
     expect(judged.text).toContain('from another network')
   })
 
-  it('answers no request', async () => {
+  it('does not prove the answer to a request', async () => {
     const asked = { name: NAME }
     expect(await judge(JSON.stringify(piece), { asked })).toMatchObject({ isValid: false })
   })
@@ -122,7 +122,7 @@ describe('an invalid command', () => {
     [{ file: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: file('bad.json', '{"version":1}') }, 'is not a genesis document'],
-  ])('%j judges nothing', async (change, reason) => {
+  ])('%j is refused as a usage error', async (change, reason) => {
     const refused = verify({ ...good, ...change })
     await expect(refused).rejects.toThrow(reason)
     await expect(refused).rejects.toThrow(UsageError)

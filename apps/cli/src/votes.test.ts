@@ -13,7 +13,7 @@ const decided = {
   ],
 }
 
-it('says of an answer who agreed and who dissented', () => {
+it('shows which nodes agreed with an answer and which dissented', () => {
   expect(formatVoted(NAME, decided).split('\n')).toEqual([
     'alice.unverified.ns: verified-absent, by votes: 2 needed, 3/4 answered',
     '  sv-1, sv-2: agreed, at offset 7',

@@ -38,7 +38,7 @@ it.each([
   expect(niceMax(value)).toBe(want)
 })
 
-it('shades times in which several faults were in force once, as one group', () => {
+it('shades overlapping faults only once, as one group', () => {
   const band = (fromMs: number, toMs: number) => ({ label: '', fromMs, toMs })
   const bands = [band(1, 5), band(2, 3), band(9, Infinity)]
   const [, , ...shapes] = drawLookups({ samples: [], bands }, { fromMs: 0, toMs: 10 })

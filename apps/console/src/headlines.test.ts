@@ -8,7 +8,7 @@ type Given = {
   readonly liars?: number
 }
 
-/** Four nodes in these states; what the headline does not look at is left out. */
+/** Four nodes in these states; members that the headline does not use are left out. */
 function statusOf(states: readonly string[], given: Given = {}): Status {
   const { liars = 0 } = given
   return {

@@ -50,7 +50,7 @@ const it = base
         return server.listen({ host: '127.0.0.1', port: 0 })
       },
   )
-  /** Passes on what the nodes are asked, and what they answer, changed. */
+  /** A transport that records requests to nodes, and can change their answers. */
   .extend(
     'watched',
     ({ http }) =>
@@ -112,7 +112,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
 
-it('serves answers that a reader verifies by the genesis alone, and the other data that it needs', async ({
+it('serves answers that a reader verifies with the genesis, and the data for that', async ({
   startMirror,
   urlOf,
   read,
@@ -127,7 +127,7 @@ it('serves answers that a reader verifies by the genesis alone, and the other da
   expect((await send(`${mirror}/v0/certificate`)).body).toHaveProperty('certificate')
 })
 
-it('passes batches on, and what nodes refuse', async ({
+it('forwards batches, and the refusals of nodes', async ({
   watched,
   startMirror,
   urlOf,
@@ -147,7 +147,7 @@ it('passes batches on, and what nodes refuse', async ({
   expect(asked.length).toBe(3)
 })
 
-it('that lies is detected by readers that verify, and skipped by a reader that has another', async ({
+it('a lying mirror is detected by readers, which use another mirror if they have one', async ({
   watched,
   startMirror,
   urlOf,
@@ -166,7 +166,7 @@ it('that lies is detected by readers that verify, and skipped by a reader that h
   expect(seen.find(({ url }) => url === liar)).toMatchObject({ errors: 1 })
 })
 
-it('asks the next source where one is dead, and the one that answers from then on', async ({
+it('requests the next source if one is down, and keeps to the one that answers', async ({
   watched,
   startMirror,
   urlOf,
@@ -181,7 +181,7 @@ it('asks the next source where one is dead, and the one that answers from then o
   expect([none.status, none.body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
 })
 
-it('keeps an answer for as long as the node allows, for everybody, and says its age', async ({
+it('caches an answer for all callers as long as the node allows, and sends its age', async ({
   watched,
   standingClock,
   startMirror,
@@ -205,7 +205,7 @@ it('keeps an answer for as long as the node allows, for everybody, and says its 
   expect(asked.length).toBe(4)
 })
 
-it('of another mirror caches nothing for longer than the node allowed', async ({
+it('a mirror of another mirror caches no answer longer than the node allows', async ({
   standingClock,
   watched,
   startMirror,
@@ -230,7 +230,7 @@ it('of another mirror caches nothing for longer than the node allowed', async ({
   }
 })
 
-it('is of certified answers alone, from addresses that are some', async ({
+it('serves only certified answers, and refuses invalid source URLs', async ({
   startMirror,
   urlOf,
   http,

@@ -82,7 +82,7 @@ const it = base
           return isEnough(rows) ? rows : undefined
         }),
   )
-  /** What a submission applied: where, and the result of its command. */
+  /** The offset of a submission, and the result of its command. */
   .extend('placeOf', ({ network }) => (done: Awaited<ReturnType<Wallet['submit']>>) => {
     const [root] = done.update.events
     if (root?.kind !== 'exercised') throw new Error('the root is an exercise')
@@ -106,7 +106,7 @@ async function tap(wallet: Wallet, coin: bigint) {
 }
 
 describe('the activity history of a network', () => {
-  it('closing a round is one mint for each super-validator', async ({
+  it('closing a round adds one mint for each super-validator', async ({
     rowsBehind,
     nodes,
     network,
@@ -129,7 +129,7 @@ describe('the activity history of a network', () => {
     expect(date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
   })
 
-  it('tap, offers and a registration are shown as what they are, in every field', async ({
+  it('shows every field of a tap, offers and a registration', async ({
     network,
     placeOf,
     rowsBehind,
@@ -296,7 +296,7 @@ describe('the activity history of a network', () => {
     })
   })
 
-  it('every node gives the same bytes at one offset, and names it', async ({ post, nodes }) => {
+  it('every node returns the same bytes at one offset', async ({ post, nodes }) => {
     const newest = await post({ page_size: 1000 })
     const at = newest.headers.get('x-ledger-offset') ?? ''
     for (const body of [
@@ -323,7 +323,7 @@ describe('the activity history of a network', () => {
     }
   })
 
-  it('walks in both directions miss and repeat nothing while rows arrive', async ({
+  it('page walks in both directions miss and repeat no row while rows arrive', async ({
     network,
     rowsBehind,
     list,
@@ -362,7 +362,7 @@ describe('the activity history of a network', () => {
     expect(seen.desc).toEqual(older)
   })
 
-  it('refuses what is no request, and offsets that it cannot read', async ({ post, list }) => {
+  it('refuses malformed requests, and offsets that it cannot read', async ({ post, list }) => {
     const refused: [unknown, string][] = [
       [{}, 'body.page_size'],
       [{ page_size: 0 }, 'body.page_size'],

@@ -73,7 +73,7 @@ const it = base
       (index: number) =>
         nodes[index]?.url ?? '',
   )
-  /** With the parties in their places, which are known only when the network runs. */
+  /** The path with parties in it, which are known only once the network runs. */
   .extend(
     'pathOf',
     ({ wallet, network }) =>
@@ -109,7 +109,7 @@ it.for<[string, string, (given: Given) => RangeQuery<unknown>]>([
     ({ hashed }: Given) => partyQuery(hashed.genesis.dso, hashed),
   ],
 ])(
-  'the certified entry of %s is the one that all nodes answer',
+  'the certified entry of %s equals the answer of all nodes',
   async ([_, path, ask], { urlOf, pathOf, read, network, wallet, hashed }) => {
     const { entry } = (await send(`${urlOf(0)}${pathOf(path)}`)).body
     const { answer, signers } = await read(pathOf(path), ask({ wallet, hashed }), 'all')
@@ -127,14 +127,14 @@ it.for<[string, string, (given: Given) => RangeQuery<unknown>]>([
     ({ hashed }: Given) => partyQuery(`carol::1220${'ab'.repeat(32)}`, hashed),
   ],
 ])(
-  'that there is no entry of %s is certified with status 200',
+  'the absence of an entry of %s is certified with status 200',
   async ([_, path, ask], { urlOf, read, hashed, wallet }) => {
     expect(await send(`${urlOf(0)}${path}`)).toAnswer(404)
     expect((await read(path, ask({ hashed, wallet }))).answer).toBeNull()
   },
 )
 
-it('pages of a list are certified one after the other, and end', async ({ read, hashed }) => {
+it('each page of a list is certified, up to the last one', async ({ read, hashed }) => {
   const found: string[] = []
   let pageToken: string | null = null
   do {
@@ -148,7 +148,7 @@ it('pages of a list are certified one after the other, and end', async ({ read, 
   expect(found).toEqual(NAMES.slice(0, 2))
 })
 
-it('all names of a party, batches and data of the network', async ({
+it('certifies all names of a party, batches and network data', async ({
   read,
   pathOf,
   wallet,
@@ -173,7 +173,7 @@ it('all names of a party, batches and data of the network', async ({
   expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
 })
 
-it('data of the network is certified as it is answered at that offset, after any change', async ({
+it('certified network data equals the answer at its offset, after any change', async ({
   read,
   urlOf,
   network,
@@ -229,7 +229,7 @@ it('a certified state that is no longer kept is refused with 503, not 4xx', asyn
 }) => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   await Promise.all(nodes.slice(1).map((node) => node[Symbol.asyncDispose]()))
-  // Longer than states are kept, and no member certifies a later one.
+  // Longer than nodes store states, while no member certifies a later one.
   await network.advance(TICK_MICROS)
   const refused = await until('the node to have moved on', async () => {
     const reply = await send(`${urlOf(0)}${path}`, { headers: { accept } })
@@ -243,7 +243,7 @@ it('a certified state that is no longer kept is refused with 503, not 4xx', asyn
   )
 })
 
-it('nodes that were all restarted while nothing happens certify again', async ({
+it('nodes certify again after all were restarted, although the log does not grow', async ({
   stopNodes,
   startNodes,
   read,
@@ -257,7 +257,7 @@ it('nodes that were all restarted while nothing happens certify again', async ({
   )
 })
 
-it('a state that is signed again after the replica was lost has the same bytes', async ({
+it('a node that lost its replica signs the same bytes again for a state', async ({
   urlOf,
   stopNodes,
   network,

@@ -1,4 +1,4 @@
-/** Whatever a client sends: never a 500, always the body of D-6, always the head (D-7, D-10). */
+/** Random requests: the status is never 500, errors have the body of D-6, answers the head (D-7, D-10). */
 
 import { codeByPattern } from '@quorumscan/api'
 import { catalogue } from '@quorumscan/errors'
@@ -130,7 +130,7 @@ type BadRequest = {
   readonly payload?: string
 }
 
-/** JSON of values that may hold what JSON has no form for. */
+/** JSON of values, which may contain values that JSON cannot represent. */
 function stringify(value: unknown): string {
   try {
     return JSON.stringify(value, (_key, member) =>
@@ -141,7 +141,7 @@ function stringify(value: unknown): string {
   }
 }
 
-it('no request gets a 500, and every error has a code and the head', async () => {
+it('no request gets a 500, and every error has a code and the offset of the head', async () => {
   await using network = await startNetwork(1)
   await using context = await createContext(await network.config(0))
   await untilTrue('the replica to be live', () => context.replica.state() === 'live')

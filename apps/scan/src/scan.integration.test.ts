@@ -1,4 +1,4 @@
-/** Four scan nodes over a real log: what they answer, and that they answer the same. */
+/** Four scan nodes with a real log: their answers, which must be equal. */
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
@@ -16,7 +16,7 @@ const post = (
   headers: Record<string, string> = {},
 ) => send(node.url + path, { method: 'POST', body, headers })
 
-/** The ledger takes another address of a node so long after the one before. */
+/** Minimum time between two addresses of a node. */
 const ADDRESS_CHANGE_MICROS = 10_000_000
 
 const NO_ROUNDS = {
@@ -52,7 +52,7 @@ async function startAll(network: Network, names: readonly string[]) {
 }
 
 describe('four scan nodes', () => {
-  it('answer every lookup, pinned, with the same bytes', async () => {
+  it('answer every lookup at one offset with the same bytes', async () => {
     await using network = await startNetwork(4)
     const names = ['bob', 'alice', 'alice-2'].map((label) => `${label}.unverified.ns`)
     await using world = await startAll(network, names)
@@ -127,7 +127,7 @@ describe('four scan nodes', () => {
     }
   })
 
-  it('publish their signed addresses, and a new one under the next sequence', async () => {
+  it('publish their signed addresses, and a new address with the next sequence', async () => {
     await using network = await startNetwork(4)
     await using world = await startAll(network, [])
     const scansOf = async (node: RunningApp) => (await get(node, '/v0/scans')).body.scans[0].scans
@@ -191,7 +191,7 @@ describe('four scan nodes', () => {
 })
 
 describe('one scan node', () => {
-  it('walks through pages at one offset, whatever is registered meanwhile', async () => {
+  it('returns pages at one offset while names are registered', async () => {
     await using network = await startNetwork(1)
     const labels = ['a1', 'a2', 'a3', 'a4', 'b1']
     await using world = await startAll(
@@ -268,7 +268,7 @@ describe('one scan node', () => {
       ).toMatchObject({ status: 400 })
   })
 
-  it('reads at the offset asked for, waits for one that is near, refuses what it cannot read', async () => {
+  it('reads at the requested offset, waits for a near one, refuses others', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, ['alice.unverified.ns'])
     const { first: node } = world
@@ -289,7 +289,7 @@ describe('one scan node', () => {
     expect(offsetOf(floor)).toBeGreaterThanOrEqual(head)
   })
 
-  it('answers at its head while the log is away, and reports that it is not ready', async () => {
+  it('answers at its head while the log is down, and reports that it is not ready', async () => {
     await using network = await startNetwork(1)
     let aheadMicros = 0
     const later = { ...network.clock, nowMicros: () => network.clock.nowMicros() + aheadMicros }
@@ -340,7 +340,7 @@ describe('one scan node', () => {
       initial_round: '0',
     })
     expect(dso.dso_rules.contract.payload.svs[0].party).toBe(dso.sv_party_id)
-    // To the byte: readers hash what is served.
+    // To the byte: readers hash the served document.
     const { text } = await get(node, '/v0/genesis')
     expect(text).toBe(canonicalJson(genesis as unknown as Json))
     expect((await get(node, '/status')).body.success).toMatchObject({
@@ -355,7 +355,7 @@ describe('one scan node', () => {
     })
   })
 
-  it('gives the open rounds, without those that the caller has', async () => {
+  it('returns the open rounds that the caller does not have yet', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, [])
     const { first: node } = world

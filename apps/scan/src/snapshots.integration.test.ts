@@ -15,7 +15,7 @@ type Listed = {
   readonly content_hash: string
 }
 
-it('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', {
+it('a node with an empty disk, and one that was down, start from a snapshot of a trimmed log', {
   tags: ['many-cases'],
 }, async () => {
   await using network = await startNetwork(4)
@@ -65,7 +65,7 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
   for (const index of [2, 3]) {
     const pruned = await nodes.get(index, '/v0/ans-entries?page_size=1', offset - 1)
     expect([pruned.status, pruned.body.code]).toEqual([410, 'OFFSET_PRUNED'])
-    // Others sign the same roots, or it would prove nothing.
+    // A certificate of all members needs the same roots on all nodes.
     const accept = { accept: CERTIFIED_MEDIA_TYPE }
     const path = `/v0/ans-entries/by-name/before.unverified.ns?signers=all&min_offset=${head}`
     await until(`a certified answer of node ${index}`, async () => {
@@ -75,14 +75,14 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
   }
 })
 
-/** What the log holds of an hour; what no replica can read is an entry like any other. */
+/** Entries of an hour in the log; entries that replicas cannot decode count, too. */
 const HOUR_OF_LOAD = Array.from({ length: 50 }, () => new Uint8Array(16_384))
 const HOURS = process.env['LONG'] === undefined ? 8 : 26
 const KEEP_MICROS = 2 * HOUR_MICROS
-/** Those that are kept before a snapshot, and the one after it. */
+/** The hours that are kept before a snapshot, and the one after it. */
 const HOURS_HELD = 3
 
-it('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', {
+it('the memory of the Redis of a trimmed log is bounded during a day of load', {
   tags: ['many-cases'],
 }, async () => {
   await using network = await startNetwork(1)
@@ -123,7 +123,7 @@ class Nodes implements AsyncDisposable {
     return this.#network.peers[index]?.url ?? ''
   }
 
-  /** Resolves when it is ready. */
+  /** Resolves when the node is ready. */
   async start(index: number): Promise<void> {
     const node = await this.#network.startNode(index, {
       port: Number(new URL(this.urlOf(index)).port),
@@ -154,7 +154,7 @@ class Nodes implements AsyncDisposable {
     )
   }
 
-  /** The newest one after an offset. */
+  /** The newest snapshot after an offset. */
   snapshotOf(index: number, after = 0): Promise<Listed> {
     return until(`a snapshot of node ${index}`, async () => {
       const { snapshots } = (await this.get(index, '/v0/snapshots')).body as { snapshots: Listed[] }

@@ -8,7 +8,7 @@ const TURN_MS = 50
 function setUp() {
   const clock = createManualClock()
   const budgets = createRateBudgets({ rates, operatorKeys: new Set(['operator']), clock })
-  /** Whether it gets an entry of this price in. */
+  /** Whether the client's budget suffices for an entry of this price. */
   const submit = (client: string, units: number, isPeer = false): boolean => {
     try {
       budgets.spend({ client, isPeer }, units)
@@ -21,10 +21,10 @@ function setUp() {
 }
 
 describe('the budgets of anonymous clients', () => {
-  it.each([4, 50])('leave their share to others while %d addresses ask for all', async (n) => {
+  it.each([4, 50])('leave a share to other addresses while %d addresses request all', async (n) => {
     const { clock, submit } = setUp()
     const taken = { hostile: 0, honest: 0 }
-    // Over twenty seconds; the honest ones ask for an entry a second, each from an address of its own.
+    // For twenty seconds. Honest clients submit one entry a second, each from a different address.
     for (let ms = 0; ms < 20_000; ms += TURN_MS) {
       for (let index = 0; index < n; index++) if (submit(`hostile ${index}`, 7)) taken.hostile += 7
       if (ms >= 5_000 && ms % 1000 === 500 && submit(`honest ${ms}`, 7)) taken.honest++
@@ -35,7 +35,7 @@ describe('the budgets of anonymous clients', () => {
     expect(taken.hostile).toBeLessThan(21 * 4 * rates.anonymous)
   })
 
-  it('belong to one address again when the others have stopped', async () => {
+  it('are available to one address again when the others have stopped', async () => {
     const { clock, submit } = setUp()
     for (let index = 0; index < 40; index++) submit(`hostile ${index}`, 1)
     expect(submit('alice', 5)).toBe(true)
@@ -45,14 +45,14 @@ describe('the budgets of anonymous clients', () => {
     expect(submit('alice', 1)).toBe(false)
   })
 
-  it('are never those of peers', () => {
+  it('are separate from the budgets of peers', () => {
     const { submit } = setUp()
     for (let index = 0; index < 1000; index++) submit(`hostile ${index}`, 50)
     expect(submit('hostile 1001', 50)).toBe(false)
     expect(submit('peer 0', 50, true)).toBe(true)
   })
 
-  it('are used up by engines that are not known, and not by those of other members', () => {
+  it('are charged for unknown engines, not for engines of other members', () => {
     const { budgets, submit } = setUp()
     const takeAll = (nodeId: string | null, units: number) => {
       budgets.chargeSender(nodeId, units)
@@ -68,7 +68,7 @@ describe('the budgets of anonymous clients', () => {
 })
 
 describe('the budget of operators', () => {
-  it('belongs to each operator key, whichever client submits; other keys have none', () => {
+  it('belongs to an operator key, whichever client submits; other keys have no budget', () => {
     const { budgets } = setUp()
     budgets.spendOfKey('operator', rates.superValidator)
     expect(() => budgets.spendOfKey('operator', 1)).toThrow('too much work')

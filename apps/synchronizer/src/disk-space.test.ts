@@ -2,7 +2,7 @@ import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { watchDiskSpace } from './disk-space.ts'
 
-it('counts what was let in since it looked last, before it is on the disk', async () => {
+it('counts entries accepted since the last measurement, before they are on the disk', async () => {
   await using disk = await watchDiskSpace({
     directory: '/log',
     freeMibMin: 1,
@@ -16,7 +16,7 @@ it('counts what was let in since it looked last, before it is on the disk', asyn
   expect(() => disk.assertRoom()).toThrow(expect.objectContaining({ code: 'LOG_FULL' }))
 })
 
-it('accepts nothing while the disk is full, and continues when it has room', async () => {
+it('accepts no entry while the disk is full, and accepts entries when it has room', async () => {
   const clock = createManualClock(0)
   let freeMib = 2
   await using disk = await watchDiskSpace({

@@ -45,7 +45,7 @@ const sign = createEntrySigner(() => ({
   commands: [allocatePartyCommand({ hint: 'alice' })],
 }))
 
-/** What the nodes report to the synchronizer: their clocks, and their heads. */
+/** The clocks and heads that nodes report to the synchronizer. */
 async function startNodes() {
   const reported = { head: 0, nowMicros: clock.nowMicros }
   const server = await serve((_request, response) => {
@@ -104,7 +104,7 @@ async function setUp(
     return synchronizer
   }
   const logger = createLogger({ name: 'synchronizer', level: 'silent' })
-  /** Of the synchronizer that was started last. */
+  /** The URL of the synchronizer that was started last. */
   let lastUrl = ''
   const orderingOf = (log: LogSource) =>
     createOrderingClient({
@@ -134,7 +134,7 @@ async function setUp(
     reported,
     readUntil,
     start,
-    /** Time is stopped, for it and for the nodes: no budget is filled again. */
+    /** The clock of synchronizer and nodes is stopped, so no budget is refilled. */
     startFrozen: () => {
       const nowMicros = clock.nowMicros()
       reported.nowMicros = () => nowMicros
@@ -198,7 +198,7 @@ function usedBytes(): number {
 }
 
 describe('the synchronizer', () => {
-  it('answers 200 once an entry is in the log, exactly as it was sent', async () => {
+  it('answers 200 once an entry is in the log, with unchanged bytes', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const entries = [sign(), sign(), sign()]
@@ -210,7 +210,7 @@ describe('the synchronizer', () => {
     expect(read.sort()).toEqual([...entries, last].map(hex).sort())
   })
 
-  it('refuses what every replica would ignore', async () => {
+  it('refuses entries that every replica would ignore', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const forged = sign()
@@ -239,7 +239,7 @@ describe('the synchronizer', () => {
     expect(await own.readUntil(last)).toHaveLength(1)
   })
 
-  it('takes repeated bytes once', async () => {
+  it('appends repeated bytes once', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const bytes = sign()
@@ -250,7 +250,7 @@ describe('the synchronizer', () => {
     expect(await own.readUntil(last)).toHaveLength(2)
   })
 
-  it('answers 429 to an address that submits too much, whatever its keys, and serves peers on', async () => {
+  it('answers 429 to an address that submits too much with any key, but not to peers', async () => {
     await using own = await setUp({ rates: { anonymous: 2 } })
     await using synchronizer = await own.startFrozen()
     const answers = []
@@ -315,7 +315,7 @@ describe('the synchronizer', () => {
     })
   })
 
-  it('answers 503 while Redis is away, and continues when it is back', async () => {
+  it('answers 503 while Redis is down, and continues when it is up again', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     await post(synchronizer.url, sign())
@@ -361,7 +361,7 @@ describe('the synchronizer', () => {
     await untilTrue('a checkpoint', async () => (await head()) > before)
   })
 
-  it('answers what is in progress before it stops, and continues after it when started again', async () => {
+  it('answers submissions in progress before it stops, and continues after a restart', async () => {
     await using own = await setUp()
     const first = await own.start()
     const entries = Array.from({ length: 20 }, () => sign())
@@ -382,12 +382,12 @@ describe('the synchronizer', () => {
     expect(accepted.map(hex).filter((entry) => !read.includes(entry))).toEqual([])
   })
 
-  it('does not start on a Redis that could lose what was acknowledged', async () => {
+  it('does not start on a Redis that could lose acknowledged entries', async () => {
     await using own = await setUp({ fsync: 'everysec' })
     await expect(own.startAnyhow()).rejects.toThrow('appendfsync is everysec; it must be always')
   })
 
-  it('orders nothing while its clock is set ahead, reports it, and continues when it is right', async () => {
+  it('orders no entry while its clock is ahead, reports it, and continues after that', async () => {
     await using own = await setUp()
     let aheadMicros = 0
     await using synchronizer = await own.start({
@@ -403,7 +403,7 @@ describe('the synchronizer', () => {
       error: expect.stringMatching(/clock is 2592000 s ahead/),
     })
     expect(await send(`${synchronizer.url}/readyz`)).toAnswer(503)
-    // Nor is it the participant's clock that is blamed.
+    // The error does not blame the clock of the participant.
     aheadMicros = -1_800_000_000
     const later = sign({ notAfter: clock.nowMicros() + 700e6 })
     expect(await post(synchronizer.url, later)).toMatchObject({
@@ -483,12 +483,12 @@ describe('the synchronizer', () => {
     ])
   })
 
-  it('gives the log to clients with a token, and to no other', async () => {
+  it('serves the log to clients with a token, and to no others', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     for (const token of [undefined, 'a-token-that-was-never-issued']) {
       const headers = token === undefined ? {} : { 'x-peer-token': token }
-      // What they ask for is not looked at.
+      // The token is checked before the request.
       for (const from of ['1', 'x']) {
         const refused = await send(`${synchronizer.url}/v0/log?from=${from}`, { headers })
         expect([refused.status, refused.body.code]).toEqual([401, 'UNAUTHENTICATED'])
@@ -502,7 +502,7 @@ describe('the synchronizer', () => {
     )
   })
 
-  it('keeps no more for a follower that reads nothing, however much is written, and then gives it all', async () => {
+  it('buffers only a part for a follower that stops reading, and sends all later', async () => {
     await using own = await setUp({ rates: { peer: 1_000_000 } })
     let connections: readonly Socket[] = []
     await using synchronizer = await own.start({
@@ -527,7 +527,7 @@ describe('the synchronizer', () => {
       for (let index = 0; index < count; index++)
         await client.submit(sign({ commands, actAs: [`alice::1220${'00'.repeat(32)}`] }), never)
     }
-    // What the memory of recent groups and the pipes hold.
+    // The size of the recent groups in memory and of the pipes.
     await write(60)
     const before = usedBytes()
     await write(100)
@@ -546,7 +546,7 @@ describe('the synchronizer', () => {
     slow.destroy()
   })
 
-  it('does not start with nodes that the genesis does not name, or too few', async () => {
+  it('does not start with too few nodes, or with nodes that are not in the genesis', async () => {
     await using own = await setUp()
     const url = 'http://127.0.0.1:1'
     await expect(own.startWith([{ name: 'sv-1', url }])).rejects.toThrow('QS_NODES must name 2')

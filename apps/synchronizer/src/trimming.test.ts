@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
 })
 
-/** As nodes list it, with the signatures of these members. */
+/** A snapshot as nodes list it, with the signatures of these members. */
 function snapshot(offset: number, signers: readonly number[], content = 'aa') {
   const offer = {
     offset,
@@ -34,7 +34,7 @@ function snapshot(offset: number, signers: readonly number[], content = 'aa') {
 
 type Listed = readonly ReturnType<typeof snapshot>[] | null
 
-/** Below what the log is trimmed while nodes list this; null: a node that does not answer. */
+/** The position up to which the log is trimmed if nodes list this; null: a node that does not answer. */
 async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
   const asked: LogPosition[] = []
   const nodes = await Promise.all(
@@ -72,7 +72,7 @@ async function serveList(list: Listed, name: string): Promise<Peer> {
 const NOTHING = { offset: 0, recordTime: -KEEP_MICROS }
 
 describe('the log is trimmed', () => {
-  it('below the newest snapshot that a quorum has, minus what is to stay', async () => {
+  it('below the newest snapshot that a quorum has, except the period to keep', async () => {
     const [old, all, newer] = [snapshot(10, [0, 1, 2, 3]), snapshot(20, [0, 1, 2]), [0, 1]]
     const two = [snapshot(30, newer), all, old]
     const { before, metrics } = await trimmedTo([two, two, [all, old], [old]])
@@ -80,17 +80,17 @@ describe('the log is trimmed', () => {
     expect(metrics).toContain('quorumscan_log_first_offset 20')
   })
 
-  it('whichever member lists a signature, and though one does not answer', async () => {
+  it('if each member lists only its own signature, and one does not answer', async () => {
     const own = [0, 1, 2].map((index) => [snapshot(20, [index])])
     expect((await trimmedTo([...own, null])).before).toMatchObject({ offset: 20 })
   })
 
   const all = snapshot(20, [0, 1, 2, 3])
   it.each<{ what: string; lists: Listed[]; names?: string[] }>([
-    { what: 'fewer than a quorum still have one, though all signed it', lists: [[all], [all], []] },
-    { what: 'too few answer', lists: [[all], [all], null, null] },
+    { what: 'fewer than a quorum still list it, though all signed it', lists: [[all], [all], []] },
+    { what: 'too few members answer', lists: [[all], [all], null, null] },
     {
-      what: 'they signed different contents',
+      what: 'the members signed different contents',
       lists: [
         [snapshot(20, [0])],
         [snapshot(20, [1])],
@@ -99,7 +99,7 @@ describe('the log is trimmed', () => {
       ],
     },
     {
-      what: 'who lists it did not sign it',
+      what: 'members that did not sign it list it',
       lists: [0, 1, 2].map(() => [snapshot(20, [0, 1])]),
     },
     {
@@ -107,12 +107,12 @@ describe('the log is trimmed', () => {
       lists: [[all], [all], [all]],
       names: ['sv-1', 'sv-2', 'sv-2'],
     },
-    { what: 'one lists it again and again', lists: [[all, all, all], [all]] },
+    { what: 'one member lists it several times', lists: [[all, all, all], [all]] },
     {
-      what: 'a signature is of something else',
+      what: 'a signature is for another snapshot',
       lists: [0, 1, 2].map(() => [{ ...snapshot(20, [0, 1, 2]), offset: 25 }]),
     },
-  ])('nowhere where $what', async ({ lists, names }) => {
+  ])('at no offset if $what', async ({ lists, names }) => {
     const { before, metrics } = await trimmedTo(lists, names)
     expect(before).toEqual(NOTHING)
     expect(metrics).toContain('quorumscan_log_first_offset 1')

@@ -1,4 +1,4 @@
-/** What the alert rules and the dashboard in `deploy/` name, against what real processes export from their start on. */
+/** Real processes export every metric of the alert rules and the dashboard in `deploy/`. */
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const it = base
   .extend('network', { scope: 'file' }, async ({ fileResources }) =>
     fileResources.opened(await startNetwork(4)),
   )
-  /** Of each kind of process. */
+  /** The URL of one process of each kind. */
   .extend('urls', { scope: 'file' }, async ({ network, fileResources }) => {
     const config = { ...network.config, nodes: network.peers }
     const validator = await startValidator(config, { logger, clock: network.clock })
@@ -40,7 +40,7 @@ const it = base
     const answers = await Promise.all(urls.map((url) => send(`${url}/metrics`)))
     return answers.map(({ text }) => text).join('\n')
   })
-  /** What they exported at first. */
+  /** The metrics that they exported first. */
   .extend('first', { scope: 'file' }, ({ scrape }) => scrape())
 
 /** A synchronizer whose log has no follower, and that speaks TLS. */
@@ -116,16 +116,16 @@ function valuesOf(selector: string, text: string): readonly number[] {
   })
 }
 
-it('every counter that an alert watches is there from the start, at zero', async ({ first }) => {
+it('every counter that an alert watches is zero from the start', async ({ first }) => {
   const counters = (await alertSelectors()).filter((selector) => /_(total|count)\b/.test(selector))
   expect(counters.length).toBeGreaterThan(7)
   expect(counters.filter((selector) => valuesOf(selector, first).length === 0)).toEqual([])
   const moved = counters.filter((selector) => valuesOf(selector, first).some((value) => value > 0))
-  // What is done is no trouble.
+  // Finished jobs are counted although no fault occurs.
   expect(moved.filter((selector) => !selector.includes('"done"'))).toEqual([])
 })
 
-it('every series that an alert watches is there once the processes know each other', async ({
+it('every series that an alert watches exists once the processes have connected', async ({
   scrape,
 }) => {
   const selectors = await alertSelectors()
@@ -139,7 +139,7 @@ it('every series that an alert watches is there once the processes know each oth
   })
 })
 
-it('every metric on the dashboard is one of theirs', async ({ first }) => {
+it('every metric on the dashboard is exported by a process', async ({ first }) => {
   const names = new Set((await read('grafana/dashboard.json')).match(/quorumscan_[a-z0-9_]+/g))
   expect(names.size).toBeGreaterThan(20)
   const isKnown = (name: string) =>
@@ -152,14 +152,14 @@ it('no label is one that Prometheus sets itself', async ({ first }) => {
 })
 
 const promtool = provided('promtool')
-it.skipIf(promtool === null)('promtool takes the files, and the tests of the alerts pass', () => {
+it.skipIf(promtool === null)('promtool accepts the files, and the tests of the alerts pass', () => {
   const check = (...args: string[]) =>
     execFileSync(promtool ?? '', args, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
   expect(check('check', 'config', 'prometheus.yml')).toContain('SUCCESS')
   expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')
 })
 
-it('Redis and disk of each process are exported, and the failures tolerated', async ({
+it('metrics of Redis, disk and failures tolerated are exported for each process', async ({
   scrape,
   urls,
   network,
@@ -169,7 +169,7 @@ it('Redis and disk of each process are exported, and the failures tolerated', as
       const found = valuesOf(selector, await scrape())
       return found.join() === values.join() ? true : undefined
     })
-  // Of the validator, and of the node that is scraped.
+  // Exported by the validator and by the scraped node.
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
   const text = await scrape()
@@ -177,12 +177,12 @@ it('Redis and disk of each process are exported, and the failures tolerated', as
     expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
   for (const name of ['redis_memory_bytes', 'disk_free_bytes'])
     expect(Math.min(...valuesOf(`quorumscan_${name}`, text)), name).toBeGreaterThan(1_000_000)
-  // Others than the one that is scraped.
+  // The nodes other than the scraped one.
   await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
   await all('quorumscan_can_lose{kind="lookups"}', [0, 0])
   await all('quorumscan_can_lose{kind="registrations"}', [-1, -1])
   await network.scans[2]?.start()
-  // At an address that no configuration names.
+  // It moves to an address that no configuration has.
   await network.scans[3]?.moveTo(await freePort())
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])

@@ -17,7 +17,7 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
     genesis.nodes.map(({ name }) => name),
   )
   const sent: unknown[] = []
-  // An answer to the question for heads, and none to a batch of two.
+  // The node answers the request for its head, but not a batch of two.
   const answerHeaders = new Map([
     ['content-type', 'application/json'],
     ['x-ledger-head', '7'],

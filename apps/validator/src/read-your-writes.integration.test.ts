@@ -12,7 +12,7 @@ import { itWithPeople } from './testing/world-fixtures.ts'
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
 
 const it = itWithPeople
-  /** The proxy must wait for the nodes, and answer once they have come as far. */
+  /** The proxy must wait until the nodes reach the offset, and then answer. */
   .extend(
     'expectNotBefore',
     ({ world }) =>
@@ -48,11 +48,11 @@ it.for([
   ],
   ['the ledger interface', ({ alice }: Given) => alice.client.get('/v2/state/ledger-end'), 200],
 ] as const)(
-  'nothing is older than what was shown by %s',
+  'no later answer is older than the state shown by %s',
   async ([_, show, status], { world, alice, expectNotBefore }) => {
     const release = world.network.holdNodes()
     try {
-      // The validator continues alone.
+      // The validator reads this from the log, the nodes do not.
       await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
       const answer = await show({ alice })
       expect(answer).toAnswer(status)
@@ -65,7 +65,7 @@ it.for([
   },
 )
 
-it('nothing is older than what was shown by a stream, nor after a restart', async ({
+it('no later answer is older than the state shown by a stream, also after a restart', async ({
   world,
   alice,
   expectNotBefore,
@@ -93,7 +93,7 @@ it('nothing is older than what was shown by a stream, nor after a restart', asyn
       choice: 'CoinRules_DevNet_Tap',
       choiceArgument: { receiver: alice.party, amount: '1' },
     }
-    // Answered before it is applied: only the stream has its outcome.
+    // The submission is answered before it is applied: only the stream has its outcome.
     const submitted = await alice.client.post('/v2/commands/async/submit', {
       commands: [{ ExerciseCommand: command }],
       commandId: 'seen-in-the-stream',
@@ -115,7 +115,7 @@ it('nothing is older than what was shown by a stream, nor after a restart', asyn
   }
 })
 
-it('the options of the reader itself still count, and proxied answers have offsets of their own', async ({
+it('options of the reader still count, and proxied answers have separate offsets', async ({
   world,
 }) => {
   const ahead = await world.anyone().get(LOOKUP, { 'x-min-offset': '9007199254740991' })

@@ -1,4 +1,4 @@
-/** What users find again after the store of users was restored from an older backup, or lost. */
+/** Users recover their parties after the store of users was restored from an older backup, or lost. */
 
 import { createLogger } from '@quorumscan/runtime'
 import {
@@ -30,7 +30,7 @@ const it = base
     }
     return fileResources.opened(await startRestartable(open))
   })
-  /** Loses the Redis, and begins with what `parts` has. */
+  /** Replaces the Redis by one that has only `parts`. */
   .extend(
     'lose',
     { scope: 'file' },
@@ -66,7 +66,7 @@ const it = base
         return String((await (await clientOf(user)).post('/v0/register')).body['party_id'])
       },
   )
-  /** As an administrator does, for no user in particular. */
+  /** Allocates a party without a user, like an administrator. */
   .extend(
     'allocate',
     { scope: 'file' },
@@ -122,7 +122,7 @@ const it = base
   .extend('partySince', { scope: 'file' }, ({ past }) => past.partySince)
   .extend('balanceBefore', { scope: 'file' }, ({ past }) => past.balanceBefore)
 
-it('users who registered after the backup get their parties back, and spend their coin', async ({
+it('users who registered after the backup recover their parties, and spend their coin', async ({
   lose,
   backup,
   register,
@@ -162,7 +162,7 @@ it('a user does not get a party that another user acts for by then', async ({
   expect(await register('treasure')).toMatch(/^treasure_n2::/)
 })
 
-it('all users get their parties back where the loss of all of them was accepted', async ({
+it('all users recover their parties if the operator accepted the loss of all users', async ({
   lose,
   partySince,
   register,

@@ -78,7 +78,7 @@ it('reports an entry signed by the key of the validator that this process did no
   )
 })
 
-it('does not report what this process submitted, however often the log delivers it', async () => {
+it('does not report its own entries, however often the log delivers them', async () => {
   const { found, apply, submit } = await startWatch()
   const at = LIVE + 20 * MINUTE
   const bytes = signedAt(at)
@@ -87,7 +87,7 @@ it('does not report what this process submitted, however often the log delivers 
   expect(found).toEqual([])
 })
 
-it('does not report what this key signed before a restart', async () => {
+it('does not report entries that this key signed before a restart', async () => {
   const { found, apply } = await startWatch()
   const longest = LIVE + 10 * MINUTE - MINUTE / 4
   await apply(signedAt(LIVE - 1), LIVE + 1)

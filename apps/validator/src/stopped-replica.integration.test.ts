@@ -39,7 +39,7 @@ it('fails with the error that its replica stopped with', async ({ start }) => {
   await expect(validator.failed).resolves.toBe(bug)
 })
 
-it('fails again after a restart, where what its replica stored is damaged', async ({
+it('fails again after a restart if the data of its replica is damaged', async ({
   network,
   start,
 }) => {

@@ -116,7 +116,7 @@ describe('a subscription', () => {
       unlocked: '400.0000000000',
       locked: '0.0000000000',
     })
-    // What came before is older than what is kept (D-25: 90 days).
+    // Earlier rows are older than the history that is kept (D-25: 90 days).
     expect(
       await world.until('the lapse to be reported', async () => {
         const items = await newestOf(again)
@@ -135,7 +135,7 @@ describe('a subscription', () => {
     expect(await active(other.client)).toMatchObject({ name: 'carla.unverified.ns' })
   })
 
-  it('is paid by hand inside the window only, by its owner only, and once', async ({
+  it('can be paid manually only within the window, only by its owner, and once', async ({
     named,
     world,
     active,
@@ -163,7 +163,7 @@ describe('a subscription', () => {
     expect(await subscriptionsOf(client)).toMatchObject([
       { state: { payment: { contract_id: paid.body['payment_contract_id'] } } },
     ])
-    // The entry is there while it is being renewed.
+    // The entry exists during the renewal.
     expect(await entriesOf(client)).toMatchObject([{ expiresAt }])
     world.network.setWorking(true)
     await renewed(client, expiresAt)
@@ -276,7 +276,7 @@ describe("the user's names", () => {
         paymentDuration: String(30 * DAY_MICROS),
       })),
     )
-    // No job runs: what ends does so by its time alone.
+    // No job runs: names expire only by time.
     world.network.setWorking(false)
     for (const left of [names.slice(1), names.slice(2), []]) {
       await world.network.advance((left.length === 2 ? 30 : 20) * DAY_MICROS)
@@ -287,7 +287,7 @@ describe("the user's names", () => {
 })
 
 describe('the wallet automation', () => {
-  it('returns what was not collected, without any super-validator', async ({ world }) => {
+  it('returns uncollected payments without any super-validator', async ({ world }) => {
     const { client, party } = await world.registered('rita', '2')
     const receiver = await world.registered('remo', null)
     const request = await requestName(client, 'rita.unverified.ns')

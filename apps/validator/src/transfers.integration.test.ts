@@ -1,4 +1,4 @@
-/** Transfers and the history of the wallet; what is bad moves no coin. */
+/** Transfers and the history of the wallet; bad input does not move coin. */
 import { randomUUID } from 'node:crypto'
 import type { HttpClient } from '@quorumscan/testkit'
 import { describe, expect } from 'vitest'
@@ -39,7 +39,7 @@ async function transfersOf({ client }: TestUser): Promise<{ contract_id: string 
 }
 
 describe('an offer', () => {
-  it('is seen by both, taken by the receiver, once', async ({ world, offer }) => {
+  it('is seen by both parties, and accepted by the receiver, once', async ({ world, offer }) => {
     const [alice, bob] = [await world.registered('alice', '1'), await world.registered('bob', null)]
     const id = await offer(alice, bob, '30.5')
     expect(await balanceOf(alice.client)).toEqual({
@@ -134,7 +134,7 @@ describe('an offer', () => {
       ),
     )
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 200, 200, 409, 409])
-    // A repetition is refused as one, though no coin is left for it either.
+    // A repetition is refused as a duplicate, although no coin is left either.
     expect(failure(await sender.client.post(PATH, same))).toEqual({
       status: 409,
       code: 'DUPLICATE_COMMAND',
@@ -158,7 +158,7 @@ describe('an offer', () => {
   })
 })
 
-describe('bad input moves no coin', () => {
+describe('bad input does not move coin', () => {
   it('of an offer', async ({ world, offerOf }) => {
     const [sender, receiver] = [
       await world.registered('bad-sender', '1'),
@@ -236,7 +236,7 @@ describe('the history', () => {
     return answer.body['items'] as Item[]
   }
 
-  it('lists what happened to the coin, newest first, for its stakeholders', async ({
+  it('lists the transfers of coin, newest first, for its stakeholders', async ({
     world,
     offer,
   }) => {
@@ -289,7 +289,7 @@ describe('the history', () => {
       },
     ])
     const ids = (list: Item[]) => list.map((item) => item.event_id)
-    // The tap is hers alone.
+    // Only she sees the tap.
     expect(ids(await page(hugo.client, { page_size: 10 }))).toEqual(ids(items).slice(0, 4))
 
     const pages: Item[] = []
@@ -297,7 +297,7 @@ describe('the history', () => {
       const next = await page(hanna.client, { page_size: 2, begin_after_id: after })
       if (next.length === 0) break
       pages.push(...next)
-      // What happens meanwhile is newer than every page to come.
+      // Rows that arrive meanwhile are newer than all later pages.
       await hanna.client.post('/v0/wallet/tap', { amount: '1' })
     }
     expect(ids(pages)).toEqual(ids(items))

@@ -82,7 +82,7 @@ async function ownEntries(client: HttpClient): Promise<unknown> {
 }
 
 describe('a registration', () => {
-  it('goes from user to verified lookup', async ({ clientOf, lookup, network, found }) => {
+  it('of a user ends in a verified lookup', async ({ clientOf, lookup, network, found }) => {
     const client = await clientOf('alice')
     expect((await client.get('/v0/wallet/user-status')).body).toEqual({
       party_id: '',
@@ -231,7 +231,7 @@ describe('bad input', () => {
     },
   )
 
-  it('of a page token is 400, for any answer of the nodes', async ({ network, anyone }) => {
+  it('is 400 for a page token, whatever the nodes answer', async ({ network, anyone }) => {
     const party = encodeURIComponent(network.genesis.dso)
     for (const list of ['', `/by-party/${party}/all`]) {
       const path = `/v0/scan-proxy/ans-entries${list}?page_size=1&page_token=AAAA`
@@ -239,7 +239,7 @@ describe('bad input', () => {
     }
   })
 
-  it('of a page is 400 without a size, and of a malformed party', async ({ anyone }) => {
+  it('is 400 for a page without a size, and for a malformed party', async ({ anyone }) => {
     expect(failure(await anyone.get('/v0/scan-proxy/ans-entries'))).toAnswer(
       400,
       'INVALID_ARGUMENT',
@@ -248,7 +248,7 @@ describe('bad input', () => {
     expect(failure(party)).toEqual({ status: 400, code: 'INVALID_PARTY' })
   })
 
-  it('of a token is 401, and the wallet of an unknown user is 404', async ({
+  it('is 401 for a token, and 404 for the wallet of an unknown user', async ({
     anyone,
     clientOf,
   }) => {
@@ -282,7 +282,7 @@ describe('paying', () => {
     })
   })
 
-  it('takes requests of the user only, and each once', async ({ registered, found }) => {
+  it('accepts only requests of the user, and each once', async ({ registered, found }) => {
     const owner = await registered('request-owner')
     const thief = await registered('request-thief')
     const request = await requestName(owner.client, 'mine.unverified.ns')
@@ -299,7 +299,7 @@ describe('paying', () => {
     expect(failure(unknown)).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
     expect(unknown.body['error']).toMatch(/^contract id not found: ContractId\(id = 00/)
     expect(await accept(owner.client, 'nonsense')).toAnswer(404, 'CONTRACT_NOT_FOUND')
-    // A coin is no request.
+    // A coin is not a payment request.
     const coins = (await owner.client.get('/v0/wallet/coins')).body as {
       coins: { contract: { contract: { contract_id: string } } }[]
     }
@@ -367,7 +367,7 @@ describe('users', () => {
     })
   })
 
-  it('can share a party, which must be hosted here and is made on demand', async ({
+  it('can share a party, which must be hosted here and is created on demand', async ({
     registered,
     admin,
   }) => {
@@ -404,7 +404,7 @@ describe('users', () => {
     expect((await victim.post('/v0/register')).body['party_id']).toBe(own)
   })
 
-  it('register once, though they try many times at once', async ({ clientOf }) => {
+  it('register once, even by many concurrent requests', async ({ clientOf }) => {
     const client = await clientOf('eager_user')
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/v0/register')))
     const parties = answers.map((answer) => answer.body['party_id'])
@@ -422,7 +422,7 @@ describe('users', () => {
 })
 
 describe('the scan proxy', () => {
-  it('answers absence as such, and ignores tokens', async ({ lookup, anyone }) => {
+  it('answers absence with verified-absent, and ignores tokens', async ({ lookup, anyone }) => {
     const answer = await lookup('unknown.unverified.ns', { authorization: 'Bearer nonsense' })
     expect(failure(answer)).toEqual({ status: 404, code: 'ENTRY_NOT_FOUND' })
     expect(answer.body['error']).toBe('No ans entry found for name: unknown.unverified.ns')
@@ -457,7 +457,7 @@ describe('the scan proxy', () => {
     expect(answer.headers.get('x-quorum-threshold')).toBe('4')
   })
 
-  it('refuses thresholds that mean nothing, and waits for offsets that are not there', async ({
+  it('refuses invalid thresholds, and waits for offsets that are not reached', async ({
     lookup,
   }) => {
     for (const quorum of ['1', '5', 'most'])
@@ -491,13 +491,13 @@ describe('a validator', () => {
     expect(operator.body).toMatchObject({ user_name: 'participant_admin' })
   })
 
-  it('that does not see the log answers lookups, and reports that its wallets wait', async ({
+  it('without the log answers lookups, and reports that its wallets wait', async ({
     network,
   }) => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
     const config = { ...network.config, redis: { place: { path: redis.socketPath } }, log }
-    // By a clock that is far ahead, nothing that the replica has is recent.
+    // With a clock that is far ahead, the replica's record time is too old.
     await using behind = await startValidator(config, {
       logger,
       clock: createSystemClock(3_000_000_000),
@@ -522,7 +522,7 @@ describe('a validator', () => {
   })
 })
 
-// Last: it takes nodes away.
+// Last, because it stops nodes.
 describe('with nodes down', () => {
   it('answers while the threshold is met, and reports when it is not', async ({
     network,

@@ -7,7 +7,7 @@ import { seededRandom } from './seeded-random.ts'
 
 const REQUESTS = 400
 
-it('often pays twice for one name, so that coin is refunded', async () => {
+it('the client often pays twice for one name, so that coin is refunded', async () => {
   const over = new AbortController()
   /** The name of each request that is open, and names that were paid while another request for them was open. */
   const open = new Map<string, string>()

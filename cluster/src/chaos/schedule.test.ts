@@ -6,7 +6,7 @@ const nodeNames = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
 const plan = (seed: string, faultyMax = 2) =>
   planSchedule({ seed, durationMs: 60_000, nodeNames, faultyMax, ordering: 'redis' })
 
-it('is the same for the same seed, and another for another', () => {
+it('the schedule is equal for equal seeds, and differs for different seeds', () => {
   expect(plan('1')).toEqual(plan('1'))
   expect(plan('1')).not.toEqual(plan('2'))
 })
@@ -50,7 +50,7 @@ it('draws every kind of fault', () => {
   expect([...drawn].sort()).toEqual([...Object.keys(FAULTS), 'wipe'].sort())
 })
 
-it('is a scenario that can be stored and run again', () => {
+it('the schedule is a scenario that can be stored and run again', () => {
   const steps = plan('7')
   const written = {
     seed: '7',

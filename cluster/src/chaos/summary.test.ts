@@ -139,7 +139,7 @@ it('reports what detected a fault and how soon, and which faults no read can sho
   ])
 })
 
-it('is data that its schema describes', () => {
+it('the summary conforms to its schema', () => {
   const isValid = new Ajv2020({ strict: true }).compile(SUMMARY_SCHEMA)
   const written: unknown = JSON.parse(JSON.stringify(summary))
   expect([isValid(written), isValid.errors]).toEqual([true, null])
@@ -147,7 +147,7 @@ it('is data that its schema describes', () => {
   expect(isValid({ ...summary, lookups: {} })).toBe(false)
 })
 
-it('is one page without other files, with all values escaped', () => {
+it('the report is one page without other files, with all values escaped', () => {
   const html = renderReport(summary)
   for (const shown of [
     'wrong answers served: 0',

@@ -54,7 +54,7 @@ it('closes although a browser holds a connection without a request', async () =>
   await closed
 })
 
-it('answers only under its own address, so that no web page can use it by another name', async () => {
+it('answers only for its own host name, so that web pages cannot use another name', async () => {
   await using server = await startServer()
   const headers = { authorization: 'Bearer secret', host: `evil.example:${server.port}` }
   expect(await statusOf(server.port, headers)).toBe(403)
@@ -71,7 +71,7 @@ it('answers no page of another origin, with the token or without', async () => {
     )
 })
 
-/** How an upgrade ends: what the procedure said, or how the socket was closed. */
+/** The result of an upgrade: the first message, or how the socket was closed. */
 function subscribe(port: number, options: { token: string; origin?: string; path?: string }) {
   return new Promise<string>((resolve) => {
     const socket = new WebSocket(
@@ -116,13 +116,13 @@ it.each([
   ['\ud800', 'weak', false],
   ['alice', 'wéak', false],
 ])(
-  'looks up what an address can hold, by what a header can: %o, %o',
+  'accepts only lookups with valid path and header values: %o, %o',
   (subject, quorum, isTaken) => {
     expect(lookupInput.safeParse({ subject, quorum }).success).toBe(isTaken)
   },
 )
 
-it('is the only one on its port', async () => {
+it('a second control plane on the same port fails to start', async () => {
   await using server = await startServer()
   const again = startControlServer({ ...server, token: '' })
   await expect(again).rejects.toThrow(`port ${server.port} of the control plane is in use`)

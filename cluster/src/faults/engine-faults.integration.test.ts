@@ -8,7 +8,7 @@ import { createEngineFaults } from './engine-faults.ts'
 const start = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
 const never = new AbortController().signal
 
-it('starts no engine while it is killed, and kills a running one', async () => {
+it('kills a running engine, and starts none until the fault ends', async () => {
   const faults = createEngineFaults(null)
   const first = await faults.spawn(start, never)
   faults.set('killed')
@@ -40,7 +40,7 @@ it('pauses an engine, and resumes it', async () => {
   expect(await once(engine, 'exit')).toEqual([null, 'SIGTERM'])
 })
 
-it('stops without a wait', async () => {
+it('a stop does not wait for the end of the fault', async () => {
   const faults = createEngineFaults('killed')
   const stopping = new AbortController()
   const waiting = faults.spawn(start, stopping.signal)

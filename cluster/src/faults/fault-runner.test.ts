@@ -50,7 +50,7 @@ type Steps = {
 const kindsOf = (control: FaultRunner) =>
   control.active().map(({ spec }) => `${spec.kind} ${spec.node}`)
 
-it('lists what is in force and heals one, those of a node, or all', async ({ createWorld }) => {
+it('lists the faults in force, and heals one, those of a node, or all', async ({ createWorld }) => {
   const { control, done } = createWorld()
   const first = await control.apply(lie('sv-1'), null)
   await control.apply(kill('sv-1'), null)
@@ -96,7 +96,7 @@ it('sends only the writer of the log that its disk is full', async ({ createWorl
   expect(full).toEqual([true, false])
 })
 
-it('ends by itself after its time, unless it was healed before', async ({ createWorld }) => {
+it('a fault ends after its duration, unless it was healed before', async ({ createWorld }) => {
   const { clock, control, done } = createWorld()
   await control.apply(lie('sv-1'), 1000)
   const replaced = await control.apply(kill('sv-2'), 1000)
@@ -181,7 +181,7 @@ it('does not list a fault that could not begin', async ({ createWorld }) => {
   expect(control.active()).toEqual([])
 })
 
-it('is taken over by the next control plane, with the rest of its duration', async ({
+it('the next control plane takes over a fault for the rest of its duration', async ({
   createWorld,
 }) => {
   const { clock, control, create, done } = createWorld({

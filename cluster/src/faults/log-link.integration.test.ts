@@ -79,7 +79,7 @@ async function startWorld() {
 }
 
 it.each<LinkFault>([{ kind: 'reset' }, { kind: 'drop', rate: 1 }])(
-  'a follower whose link has $kind receives nothing, and the whole log afterwards, each entry once',
+  'a follower receives nothing during $kind of its link, and afterwards each entry once',
   async (fault) => {
     await using world = await startWorld()
     await world.write('before')

@@ -313,7 +313,7 @@ describe('where members order together', () => {
     expect(existsSync(engine)).toBe(false)
   })
 
-  it('has no log to repair, and only the parts that run', async () => {
+  it('`log repair` and faults of parts that do not exist are refused', async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world
     const ofMembers = 'gets it from the others'
@@ -407,7 +407,7 @@ it('leaves no process after a crash once the next control plane has cleaned up',
   expect(await cleanUp(directory, clock)).toBe(0)
 })
 
-it('is taken over after a crash by the next control plane, with the faults in force, and then stopped', async () => {
+it('the next control plane takes over a crashed cluster and its faults', async () => {
   await using world = await startWorld()
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
@@ -472,10 +472,10 @@ describe('a process that exits unexpectedly', () => {
     ])
   })
 
-  it('stays down while it is killed on purpose', async () => {
+  it('stays down if a fault killed it, while its Redis is restarted', async () => {
     await using world = await startWorld()
     await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
-    // Its Redis is not: once that is back, everything that was to come back has.
+    // Its Redis is restarted. After that, nothing else is restarted.
     const before = world.node('sv-1')
     process.kill(before?.redisPid ?? 0, 'SIGKILL')
     await untilTrue(

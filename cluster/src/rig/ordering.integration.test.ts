@@ -21,9 +21,9 @@ const DEAR_COUNT = 20
 const ROUNDS = IS_LONG ? 6 : 2
 const ROUND_MS = 3000
 const SUBMITTERS = 24
-/** Three of four blocks are the others'; the rest is what two processors make of four members. */
+/** Three of four blocks are proposed by others; the other factor is for a machine with two processors. */
 const KEPT_MIN = 0.75 * 0.75
-/** What the end-to-end tests of `up --ordering cometbft` show in little, or nothing but figures. */
+/** Only with LONG=1: the end-to-end tests do this in short form, or it is a measurement. */
 const inFull = it.runIf(IS_LONG)
 
 const sign = createEntrySigner(() => ({
@@ -100,7 +100,7 @@ async function untilAhead(members: readonly Member[]): Promise<void> {
 /** Four running members by name, and a function that orders entries of which none may be lost. */
 async function startFour(options: MembersOptions = {}) {
   const network = await startMembers(4, options)
-  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Just asked for.
+  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // It has four.
   await Promise.all(network.members.map((member) => member.start()))
   await untilLive(network.members)
   const submitted: Uint8Array[] = []
@@ -122,7 +122,7 @@ async function startFour(options: MembersOptions = {}) {
 
 describe.skipIf(enginePath === null)('four members', () => {
   inFull(
-    'order while any one is away; while two are, entries wait for one to be back',
+    'order while any one is down; with two down, entries wait for one to return',
     { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
@@ -215,7 +215,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   })
 
   inFull(
-    'take back one that lost its disk, which votes at no height that it may have signed',
+    'accept one that lost its disk, which votes at no height that it may have signed',
     { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
@@ -244,12 +244,12 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
-    'let no member vote twice that is restored while its first machine runs, and let the second machine vote once the first is off',
+    'vote from one machine at a time if a member is restored while its first one runs',
     { tags: ['long-run'] },
     async () => {
       await using network = await startMembers(4, { withTwin: true })
       const [one, two, three, four, twin] = network.members as [
-        ...[Member, Member, Member, Member, Member], // Just asked for.
+        ...[Member, Member, Member, Member, Member], // Four members and the twin.
       ]
       const order = (member: Member) => submit(member, sign({ genesis: network.genesisHash }))
       await Promise.all([one, two, three, four].map((member) => member.start()))
@@ -281,7 +281,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
-    'let one vote that lost its disk, and without which nothing is ordered, by its operator alone',
+    'let a needed member that lost its disk vote again after a command of its operator',
     { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
@@ -312,7 +312,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull.each(['garbage', 'dear entries'] as const)(
-    'lose no more than its share of blocks to one that proposes nothing but %s',
+    'lose only the share of blocks of a member that proposes only %s',
     { tags: ['long-run'] },
     async (what) => {
       let isAttacked = false

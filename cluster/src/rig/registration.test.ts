@@ -14,7 +14,7 @@ const ANSWERS: readonly (readonly [path: RegExp, body: object])[] = [
 ]
 const late = { error: 'not yet', code: 'OFFSET_NOT_REACHED', retryable: true }
 
-/** Registers; a path is answered with what it is given first, then as if all were well. Returns the paths asked, in short. */
+/** Registers; each path returns its listed answers first, then success. Returns the requested paths, shortened. */
 async function register(first: Readonly<Record<string, readonly Answer[]>>, retryForMs = 1000) {
   const left = new Map(Object.entries(first).map(([path, answers]) => [path, [...answers]]))
   const asked: string[] = []

@@ -36,15 +36,15 @@ const it = base
 type Given = Pick<FixturesOf<typeof it>, 'node'>
 
 it.for([
-  ['its member file says', ({ node }: Given) => ({ 'sv-1': node.url }), () => ({})],
+  ['the address in its member file', ({ node }: Given) => ({ 'sv-1': node.url }), () => ({})],
   [
-    'its configuration says',
+    'the address in its configuration',
     () => ({ 'sv-1': NOWHERE }),
     ({ node }: Given) => ({ QS_PUBLIC_URL: node.url }),
   ],
-  ['the ledger says', ({ node }: Given) => ({ 'sv-1': NOWHERE, 'sv-2': node.url }), () => ({})],
+  ['its ledger address', ({ node }: Given) => ({ 'sv-1': NOWHERE, 'sv-2': node.url }), () => ({})],
 ] as const)(
-  'a machine that runs where %s is named',
+  'reports another machine with the same keys at %s',
   async ([_, urls, variables], { ask, node }) => {
     await expect(ask('sv-1', urls({ node }), variables({ node }))).rejects.toThrow(
       `another machine runs with the keys of sv-1: ${node.url} answers`,

@@ -51,7 +51,7 @@ function statusOf(states: readonly NodeState[]): LiveStatus {
 const up = 'up' as const
 const down = 'down' as const
 
-it('compares the members that order with those that a block needs', () => {
+it('compares the number of ordering members with the number that a block needs', () => {
   const together = (
     states: readonly NodeState[],
     status = statusOf(['up', 'up', 'up', 'up']),

@@ -24,13 +24,13 @@ it('connects points of a curve on request, and otherwise draws dots', () => {
   expect(path?.[1]).toMatchObject({ d: 'M0.0 0.0h0L250.0 1.0M1000.0 2.0h0' })
 })
 
-it('has few round times, from the begin on', () => {
+it('the scale has few ticks at round intervals, from the begin on', () => {
   expect(roundTimes({ fromMs: 500, toMs: 60_500 })).toEqual([
     ...[500, 10_500, 20_500, 30_500, 40_500, 50_500, 60_500],
   ])
 })
 
-it('is text with all values escaped', () => {
+it('the SVG text has all values escaped', () => {
   const text = toSvg(
     chart({
       ...{ title: '<script>"', window, height: 10, isScale: true },

@@ -28,7 +28,7 @@ it.each([
   expect(toneOfOutcome(outcome)).toBe(tone)
 })
 
-it('numbers and identifiers are as short as they can be', () => {
+it('numbers and identifiers are shortened', () => {
   expect([null, 3.06, 42.4].map(milliseconds)).toEqual(['–', '3.1 ms', '42 ms'])
   expect([20_000, 3410].map(seconds)).toEqual(['20 s', '3.4 s'])
   expect([null, 999, 1000].map(duration)).toEqual(['–', '999 ms', '1 s'])

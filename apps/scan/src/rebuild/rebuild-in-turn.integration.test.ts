@@ -3,7 +3,7 @@ import { send, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { startNetwork } from '../testing/network.ts'
 
-it('of two nodes with replicas of another layout, one reports that it waits until the other serves', async () => {
+it('of two nodes with replicas of another layout, one waits until the other serves', async () => {
   await using network = await startNetwork(2)
   const { peers, nodeRedis } = network
   const start = (index: number, signal?: AbortSignal) =>
@@ -39,7 +39,7 @@ it('of two nodes with replicas of another layout, one reports that it waits unti
   })
   expect(refusal).toMatchObject({ status: 503, body: { code: 'NOT_READY', retryable: true } })
   expect((await get(1, '/livez')).headers.get('x-clock')).toMatch(/^[0-9]+$/)
-  // Where all wait, the synchronizer orders nothing before most have reported this.
+  // If all nodes wait, the synchronizer orders nothing before most have reported this.
   expect(await headOf(1)).toBeGreaterThanOrEqual(head)
   expect((await get(1, '/v0/snapshots')).body).toEqual({ snapshots: [] })
   expect((await get(1, '/status')).body.success.extra.state).toBe('waiting-to-rebuild')

@@ -1,4 +1,4 @@
-/** No caller gets anything through the ledger interface that it has no right to. */
+/** The ledger interface gives no caller anything beyond its rights. */
 
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
@@ -60,7 +60,7 @@ const it = itInWorld
 const outcome = ({ status, type, body }: HttpAnswer) =>
   type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`
 
-it('who creates every template with himself as the operator gets nothing', async ({
+it('creating any template with oneself as the operator party has no effect', async ({
   client,
   sampleOf,
   mallory,
@@ -96,7 +96,7 @@ it('who creates every template with himself as the operator gets nothing', async
   expect(body.filter((one: object) => JSON.stringify(one).includes('Completion"'))).toEqual([])
 })
 
-it('who acts as the operator, even with the right to, gets nothing', async ({
+it('acting as the operator party has no effect, even with the right to', async ({
   world,
   contracts,
   mallory,
@@ -122,7 +122,7 @@ it('who acts as the operator, even with the right to, gets nothing', async ({
   expect((await balanceOf(mallory.client)).unlocked).toBe('0.0000000000')
 })
 
-it('who replays another’s submission gets nothing, as that user and as himself', async ({
+it('replaying the submission of another user has no effect, as either user', async ({
   world,
   contracts,
   alice,
@@ -142,7 +142,7 @@ it('who replays another’s submission gets nothing, as that user and as himself
   expect(await balanceOf(alice.client)).toEqual(before)
 })
 
-it('who discloses a forged blob, or a true one that is not his, gets nothing', async ({
+it('disclosing a forged blob, or a valid one of another party, has no effect', async ({
   alice,
   contracts,
   mallory,
@@ -170,7 +170,7 @@ it('who discloses a forged blob, or a true one that is not his, gets nothing', a
     ],
   })
   expect(outcome(await submit([steal(contractId)]))).toBe('404 CONTRACT_NOT_FOUND')
-  // A true blob shows the contract, and gives no right to it.
+  // A valid blob discloses the contract, but gives no right to it.
   expect(outcome(await submit([steal(contractId)], disclose(blob, contractId)))).toBe(
     '400 DAML_AUTHORIZATION_ERROR',
   )
@@ -178,11 +178,11 @@ it('who discloses a forged blob, or a true one that is not his, gets nothing', a
   const forged = text.replaceAll(alice.party, mallory.party)
   expect(forged).not.toBe(text)
   const forgedBlob = Buffer.from(forged).toString('base64')
-  // Under the id of the true one.
+  // With the id of the valid contract.
   expect(outcome(await submit([steal(contractId)], disclose(forgedBlob, contractId)))).toBe(
     '400 INVALID_ARGUMENT',
   )
-  // Under the id that it hashes to, which no ledger has.
+  // With the id that its hash yields, which no ledger has.
   const made = JSON.parse(forged.slice(forged.indexOf('{')))
   const forgedId = contractIdOf(made)
   expect(outcome(await submit([steal(forgedId)], disclose(forgedBlob, forgedId)))).toBe(

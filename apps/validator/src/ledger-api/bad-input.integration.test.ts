@@ -1,4 +1,4 @@
-/** Whatever is sent to the ledger interface: the specified error, nothing lost, no other caller slowed. */
+/** Bad input to the ledger interface gets the specified error, changes nothing and delays no other caller. */
 
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -22,7 +22,7 @@ const it = itInWorld
   .extend('alice', { scope: 'file' }, ({ world }) => world.registered('alice'))
   .extend('bob', { scope: 'file' }, ({ world }) => world.registered('bob', null))
   .extend('client', { scope: 'file' }, ({ alice }) => alice.client)
-  /** Who reads as anyone. */
+  /** A user that may read as any party. */
   .extend('reader', { scope: 'file' }, async ({ admin, world }) => {
     const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
     expect(await admin.post('/v2/users', { user: { id: 'reader' }, rights })).toAnswer(200)
@@ -56,12 +56,12 @@ const format = (filtersByParty: object) => ({
   },
 })
 
-/** `code status`, or the beginning of the text where nothing was decoded. */
+/** `status code`, or `status text` if the request did not decode. */
 function outcome({ status, type, body }: HttpAnswer): string {
   return type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`.trim()
 }
 
-describe('of what does not decode', () => {
+describe('input that does not decode', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
   it.for<[string, () => unknown]>([
     ['malformed JSON', () => '{"beginExclusive":'],
@@ -72,7 +72,7 @@ describe('of what does not decode', () => {
     ['100 000 brackets', () => nested(100_000)],
     ['brackets where a member is', () => `{"beginExclusive":${nested(50_000)}}`],
     [
-      'a template id of two parts',
+      'a template id with only two parts',
       () => ({
         beginExclusive: 0,
         updateFormat: format({
@@ -85,7 +85,7 @@ describe('of what does not decode', () => {
       }),
     ],
     [
-      'a filter of two kinds',
+      'a filter of two kinds at once',
       () => ({
         beginExclusive: 0,
         updateFormat: format({
@@ -93,14 +93,14 @@ describe('of what does not decode', () => {
         }),
       }),
     ],
-  ])('%s is one line of text', async ([_, body], { client }) => {
+  ])('%s is answered with one line of text', async ([_, body], { client }) => {
     const answer = await client.post(UPDATES, body())
     expect(outcome(answer)).toBe('400 text')
     expect(answer.body).not.toContain('\n')
     expect(answer.body.length).toBeLessThan(1_000)
   })
 
-  it('blobs that are no Base64 are named', async ({ client, tap }) => {
+  it('a blob that is not Base64 is answered with its member name', async ({ client, tap }) => {
     const disclosedContracts = [{ createdEventBlob: 'a-b_' }]
     const answer = await client.post(SUBMIT, tap({ disclosedContracts }))
     expect(outcome(answer)).toBe('400 text')
@@ -108,7 +108,7 @@ describe('of what does not decode', () => {
   })
 })
 
-describe('of what is too much', () => {
+describe('input that is too large', () => {
   const huge = 'x'.repeat(1_000_000)
   it.for([
     ['a command id', ({ tap }: Given) => tap({ commandId: huge }), '400 INVALID_FIELD'],
@@ -126,7 +126,7 @@ describe('of what is too much', () => {
       ({ tap }: Given) => tap({ commands: Array(201).fill(tap().commands[0]) }),
       '400 INVALID_ARGUMENT',
     ],
-  ] as const)('%s of a submission', async ([_, body, want], { client, tap, bob }) => {
+  ] as const)('a submission is refused for %s', async ([_, body, want], { client, tap, bob }) => {
     const answer = await client.post(SUBMIT, body({ tap, bob }))
     expect(outcome(answer)).toBe(want)
     expect(answer.body.cause.length).toBeLessThanOrEqual(512)
@@ -135,12 +135,12 @@ describe('of what is too much', () => {
   it.for([
     ['nested deeply', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
     ['very long', JSON.stringify(huge)],
-  ] as const)('an argument that is %s', async ([_, amount], { tap, client }) => {
+  ] as const)('a command argument that is %s', async ([_, amount], { tap, client }) => {
     const text = JSON.stringify(tap()).replace('"1"', amount)
     expect(outcome(await client.post(SUBMIT, text))).toMatch(/^400 /)
   })
 
-  it('10 000 parties in a filter are read, and slow no other caller', async ({
+  it('a filter of 10 000 parties is accepted, and delays no other call', async ({
     alice,
     reader,
     client,
@@ -158,16 +158,16 @@ describe('of what is too much', () => {
   })
 })
 
-describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => {
+describe('rules that only a user with readAs any party can break (§L3.1, §L1.5)', () => {
   const range = { beginExclusive: 2, endInclusive: 1 }
   it.for([
-    ['9 a filter of what is no party', format({ 'a/b': {} }), '400 INVALID_ARGUMENT'],
+    ['9 a filter by an invalid party', format({ 'a/b': {} }), '400 INVALID_ARGUMENT'],
     [
-      '9 topology of what is no party',
+      '9 topology of an invalid party',
       { includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: ['a/b'] } } },
       '400 INVALID_FIELD',
     ],
-    ['9 reassignments of no party', { includeReassignments: {} }, '400 INVALID_ARGUMENT'],
+    ['9 reassignments without a party', { includeReassignments: {} }, '400 INVALID_ARGUMENT'],
     [
       '10 reassignments of an unknown template',
       {
@@ -181,12 +181,12 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
       },
       '404 PACKAGE_NAMES_NOT_FOUND',
     ],
-    ['12 nothing asked for', {}, '400 OFFSET_OUT_OF_RANGE'],
+    ['12 an empty update format', {}, '400 OFFSET_OUT_OF_RANGE'],
   ] as const)('%s', async ([_, updateFormat, want], { reader }) => {
     expect(outcome(await reader.post(UPDATES, { ...range, updateFormat }))).toBe(want)
   })
 
-  it('parties of readAs that are malformed, or too many', async ({ world, alice, tap }) => {
+  it('refuses malformed parties in readAs, and too many of them', async ({ world, alice, tap }) => {
     const admin = await world.clientOf('participant_admin')
     const rights = [
       { kind: { CanActAs: { value: { party: alice.party } } } },
@@ -195,7 +195,7 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
     await admin.post('/v2/users', { user: { id: 'actor' }, rights })
     const actor = await world.clientOf('actor')
     expect(outcome(await actor.post(SUBMIT, tap({ readAs: ['a/b'] })))).toBe('400 INVALID_ARGUMENT')
-    // With the one of actAs these are 200, who are looked for, and one more.
+    // With the party in actAs these are 200 parties, which is allowed, and then 201.
     const others = Array.from({ length: 200 }, (_, index) => `p${index}::1220${'0'.repeat(64)}`)
     const submit = (readAs: readonly string[]) => actor.post(SUBMIT, tap({ readAs }))
     expect(await submit(others.slice(1))).toAnswer(404)
@@ -209,7 +209,7 @@ describe('tokens', () => {
     ['an expired one', { ttlSeconds: -10 }, 401],
     ['one for another audience', { audience: 'https://elsewhere.example' }, 401],
     ['a foreign one', { secret: fromHex(createKeyPair().seed) }, 401],
-    ['one of a user who cannot be', { user: 'a b' }, 401],
+    ['one with an invalid user id', { user: 'a b' }, 401],
   ] as const)('%s', async ([_, more, status], { world, signed }) => {
     const caller = createHttpClient(world.url, await signed(more))
     const answer = await caller.get('/v2/state/ledger-end')
@@ -218,8 +218,8 @@ describe('tokens', () => {
   })
 })
 
-describe('anything at any place', () => {
-  it('is an answer below 500, and leaves everything as it was', {
+describe('any value at any place of a request', () => {
+  it('has a status below 500 and no effect', {
     tags: ['many-cases'],
   }, async ({ bob, own, alice, tap, client }) => {
     const before = await balanceOf(bob.client)
@@ -252,7 +252,7 @@ describe('anything at any place', () => {
           }),
       ],
     ]
-    // Each one reaches its handler; without an answer `post` rejects.
+    // Each request reaches its handler; without an answer `post` rejects.
     for (const [path, body] of requests) expect(await client.post(path, body()), path).toAnswer(200)
     await fc.assert(
       fc.asyncProperty(
@@ -271,7 +271,7 @@ describe('anything at any place', () => {
   })
 })
 
-/** The value with something else at a place chosen by the numbers. */
+/** The value with another one at a place that the numbers choose. */
 function mutated(value: unknown, next: () => number, replacement: unknown): unknown {
   if (typeof value !== 'object' || value === null || next() % 4 === 0) return replacement
   const keys = Object.keys(value)

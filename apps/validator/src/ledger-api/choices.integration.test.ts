@@ -198,7 +198,7 @@ describe('coins', () => {
     )
   })
 
-  it('are offered, and the offer is taken, refused, withdrawn', async ({
+  it('are offered, and offers are accepted, rejected or withdrawn', async ({
     does,
     alice,
     bob,
@@ -234,7 +234,7 @@ describe('coins', () => {
 })
 
 describe('names', () => {
-  it('are asked for, paid, renewed, cancelled and ended', async ({
+  it('are requested, paid, renewed, cancelled and expired', async ({
     request,
     does,
     alice,
@@ -307,7 +307,7 @@ describe('names', () => {
     await does(alice, 'AnsEntry', String((await entryOf('left'))?.id), 'AnsEntry_Expire', mine)
   })
 
-  it('are changed by no user', async ({ fails, alice }) => {
+  it('cannot be changed by users', async ({ fails, alice }) => {
     const config = { config: {} }
     expect(await fails(alice, 'AnsRules', 'AnsRules', 'AnsRules_SetConfig', config)).toMatch(
       /^400 /,

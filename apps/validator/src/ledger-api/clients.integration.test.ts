@@ -1,4 +1,4 @@
-/** What unchanged clients of the ledger interface rely on beyond the reference's tables. */
+/** Behaviour that unchanged clients of the ledger interface need beyond the reference's tables. */
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
@@ -17,7 +17,7 @@ const it = itWithPeople
         Number((await client.get('/v2/state/ledger-end')).body.offset),
   )
   .extend('own', ({ alice }) => () => ({ filtersByParty: { [alice.party]: {} } }))
-  /** The frames that come for a first frame, until the server closes. */
+  /** The frames that answer a first frame, until the server closes. */
   .extend('framesOf', ({ world }) => async (path: string, request: unknown, headers = {}) => {
     const protocols = ['daml.ws.auth', `jwt.token.${await world.network.token('alice')}`]
     const url = `${world.url().replace('http', 'ws')}${path}`
@@ -92,7 +92,7 @@ const it = itWithPeople
         return { created: of('CreatedEvent'), archived: of('ArchivedEvent') }
       },
   )
-  /** A coin of alice that comes, and goes into another one. */
+  /** A coin of alice that is created, and then archived by a merge. */
   .extend('lifeOfCoin', ({ client, tap, eventsAt, alice }) => async () => {
     const { completionOffset: came } = (await client.post(WAIT, tap())).body
     const [createdEvent] = (await eventsAt(came)).created
@@ -125,7 +125,7 @@ describe('the second mount point (D-3)', () => {
     expect(await framesOf(path, request)).toEqual(body)
   })
 
-  it('refuses what it does not know in the form of the interface', async ({ client }) => {
+  it('answers unknown paths with an error of the ledger interface', async ({ client }) => {
     expect((await client.get('/api/validator/v2/unknown')).body).toMatchObject({
       status: 404,
       ledgerApiError: null,
@@ -133,7 +133,7 @@ describe('the second mount point (D-3)', () => {
   })
 })
 
-it('health at the root has the form of the interface, below the prefix that of all apps', async ({
+it('health at the root is that of the interface, below the prefix that of all apps', async ({
   world,
 }) => {
   const answerOf = async (path: string) => {
@@ -150,7 +150,7 @@ it('health at the root has the form of the interface, below the prefix that of a
 })
 
 describe('null', () => {
-  it('is nothing for every member that may be missing', async ({
+  it('counts as absent for every optional member', async ({
     own,
     ledgerEnd,
     client,
@@ -166,7 +166,7 @@ describe('null', () => {
     expect((await client.post(UPDATES, { ...request, filter: wild })).body).toEqual(answer.body)
   })
 
-  it('is not what must be there', async ({ client, own }) => {
+  it('is refused for a required member', async ({ client, own }) => {
     expect(outcome(await client.post(UPDATES, { beginExclusive: null, filter: own() }))).toBe(
       '400 body.beginExclusive: must be an integer',
     )
@@ -180,7 +180,7 @@ describe('int64', () => {
     ['9007199254740993', 'as number'],
     ['9223372036854775807', 'as number'],
   ] as const)(
-    '%s %s is what the error names',
+    '%s %s appears exactly in the error',
     async ([digits, form], { own, client, framesOf, alice }) => {
       const value = form === 'as text' ? `"${digits}"` : digits
       const filter = JSON.stringify(own())
@@ -210,7 +210,7 @@ describe('int64', () => {
   })
 
   it.for(['9223372036854775808', '"9223372036854775808"', '-9223372036854775809', '1e19'])(
-    '%s is beyond it',
+    '%s is refused as out of range',
     async (value, { own, client }) => {
       const body = `{"beginExclusive":${value},"filter":${JSON.stringify(own())}}`
       expect(outcome(await client.post(UPDATES, body))).toBe(
@@ -219,7 +219,7 @@ describe('int64', () => {
     },
   )
 
-  it('is no text, however many digits it has', async ({ client }) => {
+  it('is refused where text is required, however many digits it has', async ({ client }) => {
     const body = '{"commands":[],"actAs":[],"commandId":12345678901234567890}'
     expect(outcome(await client.post('/v2/commands/async/submit', body))).toBe(
       '400 body.commandId: must be a string',
@@ -228,7 +228,7 @@ describe('int64', () => {
 })
 
 it.for(['a::c', 'a:b:', ':b:c', '::', 'a:b', 'a:b:c:d'])(
-  '%s is no identifier: it does not decode',
+  'the invalid template identifier %s does not decode',
   async (templateId, { alice, client }) => {
     const identifierFilter = { TemplateFilter: { value: { templateId } } }
     const filter = { filtersByParty: { [alice.party]: { cumulative: [{ identifierFilter }] } } }
@@ -243,7 +243,7 @@ it.for(['a::c', 'a:b:', ':b:c', '::', 'a:b', 'a:b:c:d'])(
   },
 )
 
-it('errors have a trace id: of the caller’s trace, else its request id, else a drawn one', async ({
+it('errors have a trace id: of the trace, else the request id, else a random one', async ({
   framesOf,
   own,
   world,
@@ -277,36 +277,36 @@ const WAIT = '/v2/commands/submit-and-wait'
 describe('traceparent', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
-  it('of a submission comes back in updates and completions', async ({ submitTraced }) => {
+  it('of a submission is in its update and completion', async ({ submitTraced }) => {
     const context = { traceparent, tracestate: null }
     expect(await submitTraced(traceparent)).toEqual([context, context])
   })
 
-  it('that is malformed is left out', async ({ submitTraced }) => {
+  it('that is malformed is ignored', async ({ submitTraced }) => {
     expect(await submitTraced('nonsense')).toEqual([null, null])
   })
 })
 
-describe('the period of a completion', () => {
+describe('the deduplication period of a completion', () => {
   const DAYS = { DeduplicationDuration: { value: { seconds: 86_400, nanos: 0 } } }
   const MOMENT = { DeduplicationDuration: { value: { seconds: 0, nanos: 1000 } } }
 
-  it('is an offset, whatever was asked for: from where on completions count', async ({
+  it('is the offset after which completions count, also if requested as a duration', async ({
     submitFor,
   }) => {
     const first = await submitFor({ DeduplicationOffset: { value: 1 } })
     expect(first.value).toBe(1)
-    // As long as the ledger: nothing lies before.
+    // Longer than the ledger exists, so the offset is 0.
     expect((await submitFor(DAYS)).value).toBe(0)
-    // A microsecond back from its own record time: every other completion lies before, its own does not.
+    // A microsecond before its record time: only its own completion is after that.
     const short = await submitFor(MOMENT)
     expect(short.value).toBeGreaterThanOrEqual(first.offset)
     expect(short.value).toBeLessThan(short.offset)
   })
 })
 
-describe('operations of the main path of clients', () => {
-  it('deletes users, whose tokens are worth nothing then', async ({ admin, world, client }) => {
+describe('operations that most clients use', () => {
+  it('deletes users, whose tokens are then refused', async ({ admin, world, client }) => {
     await admin.post('/v2/users', { user: { id: 'gone' } })
     const ofGone = await world.clientOf('gone')
     expect(await ofGone.get('/v2/authenticated-user')).toAnswer(200)
@@ -362,7 +362,7 @@ describe('operations of the main path of clients', () => {
     expect(packageIds[0]).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('gives a transaction by its id', async ({ client, tap, own }) => {
+  it('returns a transaction by its id', async ({ client, tap, own }) => {
     const { updateId } = (await client.post(WAIT, tap())).body
     const path = '/v2/updates/transaction-by-id'
     const transactionFormat = {
@@ -376,7 +376,7 @@ describe('operations of the main path of clients', () => {
     expect(outcome(await client.post(path, unknown))).toBe('404 UPDATE_NOT_FOUND')
   })
 
-  it('gives active contracts in pages, which are all at one offset', async ({
+  it('returns pages of active contracts at one offset', async ({
     client,
     tap,
     ledgerEnd,
@@ -391,7 +391,7 @@ describe('operations of the main path of clients', () => {
     const found: unknown[] = []
     let pageToken: string | null = null
     do {
-      // Later pages stay at the offset of the first, for any request.
+      // Later pages have the offset of the first page, without activeAtOffset.
       const begin = pageToken === null ? { activeAtOffset: at } : {}
       const body: object = { ...begin, eventFormat: own(), maxPageSize: 2, pageToken }
       const page = (await client.post(path, body)).body
@@ -399,7 +399,7 @@ describe('operations of the main path of clients', () => {
       expect(page.activeAtOffset).toBe(at)
       found.push(...page.activeContracts)
       pageToken = page.nextPageToken
-      // What comes meanwhile is on no page.
+      // Contracts created meanwhile are on no page.
       await client.post(WAIT, tap())
     } while (pageToken !== null)
     const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort()
@@ -410,7 +410,7 @@ describe('operations of the main path of clients', () => {
       )
   })
 
-  it('takes the request for such a page as the body of a GET', async ({ world, own }) => {
+  it('accepts the request for such a page as the body of a GET', async ({ world, own }) => {
     const authorization = `Bearer ${await world.network.token('alice')}`
     const status = await new Promise((resolve, reject) => {
       const url = `${world.url()}/v2/state/active-contracts-page`
@@ -452,7 +452,7 @@ describe('events of a contract by its id', () => {
     expect((await eventsOf(id)).body).toEqual({ created, archived })
   })
 
-  it('are both of the update that creates and archives it', async ({
+  it('are both present if one update creates and archives it', async ({
     world,
     client,
     eventsAt,
@@ -472,7 +472,7 @@ describe('events of a contract by its id', () => {
     const { transfer_instruction_cid: instruction } = made.body.output
     const path = `/v0/wallet/token-standard/transfers/${instruction}/accept`
     expect(await bob.client.post(path, {})).toAnswer(200)
-    // The locked coin is released, and the coin is bob's at once.
+    // One update releases the locked coin and gives it to bob.
     const { created } = await eventsAt(await ledgerEnd(), 'LEDGER_EFFECTS')
     const isOfAlice = ({ signatories }: Record<string, unknown>) =>
       (signatories as string[]).includes(alice.party)
@@ -488,7 +488,7 @@ describe('events of a contract by its id', () => {
     expect(outcome(await eventsOf(contractId, asBob, bob.client))).toBe(NOT_FOUND)
   })
 
-  it('are not found of what is unknown, of another party or of another template', async ({
+  it('are not found for an unknown id, another party or another template', async ({
     lifeOfCoin,
     world,
     alice,
@@ -515,7 +515,7 @@ describe('events of a contract by its id', () => {
     expect(await eventsOf(id)).toAnswer(200)
   })
 
-  it('are there until the archival is pruned, whether or not the creation is', async ({
+  it('are returned until the archival is pruned, even if the creation is', async ({
     lifeOfCoin,
     admin,
     eventsOf,

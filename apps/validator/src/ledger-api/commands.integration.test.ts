@@ -41,7 +41,7 @@ async function coinOf(person: TestUser): Promise<string> {
   return (await blobOf(person)).contractId
 }
 
-/** One of the person's coins, as it is disclosed. */
+/** A coin of the person as a disclosed contract. */
 async function blobOf(person: TestUser, index = 0) {
   const { coins } = (await person.client.get('/v0/wallet/coins')).body as never as {
     coins: readonly { contract: { contract: Record<string, string> } }[]
@@ -63,7 +63,7 @@ describe('a command', () => {
       })
   })
 
-  it('is waited for', async ({ client, request }) => {
+  it('is awaited by submit-and-wait', async ({ client, request }) => {
     const before = (await client.get('/v2/state/ledger-end')).body.offset
     const { body } = await client.post(WAIT, request())
     expect(body).toEqual({
@@ -73,12 +73,12 @@ describe('a command', () => {
     expect(body.completionOffset).toBeGreaterThan(before)
   })
 
-  it('names its package by id as well', async ({ submitted, exercise }) => {
+  it('may name its package by id', async ({ submitted, exercise }) => {
     const id = packages.find(({ name }) => name === 'quorumscan-coin')?.id
     expect(await submitted(exercise({ templateId: `${id}:Coin.Rules:CoinRules` }))).toBe('accepted')
   })
 
-  it('ignores members that it does not know, and takes null and empty for absent', async ({
+  it('may have unknown members, and null or empty ones, which count as absent', async ({
     submitted,
   }) => {
     const empty = { userId: '', workflowId: '', submissionId: '', synchronizerId: '' }
@@ -88,7 +88,7 @@ describe('a command', () => {
   })
 })
 
-describe('what does not decode is one line of text', () => {
+describe('a command that does not decode is answered with one line of text', () => {
   it.for([
     ['{', /JSON/],
     ['[]', /^400 body: /],
@@ -314,7 +314,7 @@ describe('synchronous refusals', () => {
     },
   )
 
-  it('of two rules that are broken the first of the table is reported', async ({
+  it('report the first broken rule of the table', async ({
     submitted,
     exercise,
     alice,
@@ -347,7 +347,7 @@ describe('synchronous refusals', () => {
     }
   })
 
-  it('name what they are about', async ({ client, request, exercise }) => {
+  it('name the resources that they are about', async ({ client, request, exercise }) => {
     const missing = await client.post(SUBMIT, request({ commandId: '', submissionId: 's-1' }))
     expect(missing.body).toMatchObject({
       context: { field_name: 'command_id', category: '8', definite_answer: 'false' },
@@ -428,7 +428,7 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of what the submitters do not see depend on readAs', async ({
+  it('of contracts that the submitters do not see depend on readAs', async ({
     alice,
     bob,
     world,
@@ -457,13 +457,13 @@ describe('synchronous refusals', () => {
         ],
       })
     expect(outcome(await seeing.post(SUBMIT, of({})))).toBe('404 CONTRACT_NOT_FOUND')
-    // Seen, and no more than that.
+    // They see the contract, but cannot use it.
     expect(outcome(await seeing.post(SUBMIT, of({ readAs: [bob.party] })))).toBe(
       '400 DAML_AUTHORIZATION_ERROR',
     )
   })
 
-  it('of the operator’s rules depend on their being disclosed', async ({
+  it('of choices on the rules depend on whether the rules are disclosed', async ({
     client,
     request,
     contracts,
@@ -528,7 +528,7 @@ describe('synchronous refusals', () => {
     )
   })
 
-  // Rows of 4.5 that cannot come about here, and what a request gets that tries to provoke them:
+  // Rows of 4.5 that cannot occur here, and the outcome of requests that try to provoke them:
   // - e, userId missing and not derivable: a token always has a `sub` (D-32).
   // - e, userId malformed; actAs or readAs no party: d comes first, as no such user or right exists. Only
   //   who may read as anyone passes d with such a party (`bad-input.integration.test.ts`).
@@ -542,7 +542,7 @@ describe('synchronous refusals', () => {
   // - h, participant not connected: a submission is stored, and waits for the log (4.6 NOT_SEQUENCED_TIMEOUT).
   // - 4.6 LOCAL_VERDICT_LOCKED_CONTRACTS, …_TIMEOUT, MEDIATOR_…, SEQUENCER_…, PACKAGE_NOT_VETTED_…,
   //   UNKNOWN_CONTRACT_SYNCHRONIZER: there is one log, no mediator, and packages never change.
-  it('that cannot come about give way to those that can', async ({
+  it('that cannot occur here are replaced by those that can', async ({
     alice,
     exercise,
     tap,

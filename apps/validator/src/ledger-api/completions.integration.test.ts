@@ -73,7 +73,7 @@ describe('completions', () => {
             actAs: [alice.party],
             submissionId: 's-1',
             deduplicationPeriod: {
-              // The longest period is longer than this ledger is old.
+              // The longest period is longer than this ledger exists.
               DeduplicationOffset: { value: 0 },
             },
             traceContext: null,
@@ -118,7 +118,7 @@ describe('completions', () => {
     expect(one.found).toEqual([found[0]])
   })
 
-  it('report that another submission was faster', async ({
+  it('report that another submission consumed the contract first', async ({
     alice,
     tap,
     contracts,
@@ -130,7 +130,7 @@ describe('completions', () => {
       coins: readonly { contract: { contract: { contract_id: string } } }[]
     }
     const input = String(coins[0]?.contract.contract.contract_id)
-    // Both can be done when they are tried; when their time has come, one of them is left.
+    // Both are valid when submitted; at their ledger time only one can consume the coin.
     const spend = () => ({
       ...tap(alice, { minLedgerTimeRel: { seconds: 30 } }),
       commands: [
@@ -167,7 +167,7 @@ describe('completions', () => {
     })
   })
 
-  it('are those of the user and the parties asked for', async ({
+  it('are those of the user and the requested parties', async ({
     ledgerEnd,
     ofBob,
     tap,
@@ -182,7 +182,7 @@ describe('completions', () => {
     expect(found.map((value) => value['userId'])).toEqual(['alice'])
   })
 
-  it('have later offsets than the checkpoint of the stream', async ({
+  it('have later offsets than the progress message of the stream', async ({
     ledgerEnd,
     ofAlice,
     alice,
@@ -215,7 +215,7 @@ describe('submitting and waiting for the transaction', () => {
   const submit = async (client: HttpClient, commands: object, transactionFormat?: object) =>
     client.post('/v2/commands/submit-and-wait-for-transaction', { commands, transactionFormat })
 
-  it('shows what the submitters see of it', async ({ tap, alice, ofAlice }) => {
+  it('shows the part of it that the submitters see', async ({ tap, alice, ofAlice }) => {
     const request = tap(alice, { workflowId: 'w-1' })
     const { body } = await submit(ofAlice, request)
     expect(body.transaction).toMatchObject({
@@ -225,7 +225,7 @@ describe('submitting and waiting for the transaction', () => {
     })
   })
 
-  it('shows it in the format asked for, an empty one too', async ({ alice, ofAlice, tap, bob }) => {
+  it('shows it in any format, also an empty one', async ({ alice, ofAlice, tap, bob }) => {
     const format = (templateId: string, transactionShape: string) => ({
       transactionShape,
       eventFormat: {
@@ -255,7 +255,7 @@ describe('deduplication', () => {
     deduplicationPeriod: { DeduplicationDuration: { value: { seconds } } },
   })
 
-  it('looks back as long as is asked for, by record time', async ({
+  it('looks back for the requested duration, by record time', async ({
     tap,
     alice,
     outcome,
@@ -282,7 +282,7 @@ describe('deduplication', () => {
     expect(await outcome(since(body.completionOffset))).toBe('accepted')
   })
 
-  it('does not look back longer than the genesis allows, as the completion shows', async ({
+  it('looks back at most as long as the genesis allows, and the completion shows that', async ({
     tap,
     alice,
     ofAlice,
@@ -299,7 +299,7 @@ describe('deduplication', () => {
     })
   })
 
-  it('is by user, set of actAs and command id alone, and over a restart', async ({
+  it('depends only on user, set of actAs and command id, also after a restart', async ({
     tap,
     alice,
     outcome,
@@ -324,7 +324,7 @@ describe('deduplication', () => {
     ).toBe(200)
   })
 
-  it('does not count what was refused', async ({ tap, alice, outcome }) => {
+  it('does not count refused submissions', async ({ tap, alice, outcome }) => {
     const request = tap(alice, {}, '0')
     expect(await outcome(request)).toBe('400 DAML_FAILURE')
     expect(await outcome({ ...tap(alice), commandId: request.commandId })).toBe('accepted')

@@ -369,7 +369,7 @@ describe('lists (§L3.2)', () => {
     ])
   })
 
-  it('takes a limit up to the maximum; zero and less are an empty list', async ({
+  it('accepts a limit up to the maximum; zero and less return an empty list', async ({
     ledgerEnd,
     own,
     client,
@@ -403,7 +403,7 @@ describe('lists (§L3.2)', () => {
     expect(answer.type).toBe('text/plain')
   })
 
-  it('10 000 parties without rights are refused as one is', async ({ client }) => {
+  it('10 000 parties without rights are refused like a single one', async ({ client }) => {
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
     )
@@ -451,8 +451,8 @@ describe('single updates (§L3.5)', () => {
   })
 })
 
-describe('under their former names (D-28)', () => {
-  it('flats are updates', async ({ legacy, client }) => {
+describe('updates at their former paths (D-28)', () => {
+  it('flats return the same as updates', async ({ legacy, client }) => {
     const body = await legacy()
     expect((await client.post(`${UPDATES}/flats`, body)).body).toEqual(
       (await client.post(UPDATES, body)).body,
@@ -519,7 +519,7 @@ describe('active contracts (§L5.2)', () => {
       .map(({ contractEntry }) => contractEntry.JsActiveContract.createdEvent.contractId)
       .sort()
 
-  it('are at every offset those that were created and not archived by then', async ({
+  it('at an offset are those created and not yet archived', async ({
     alice,
     bob,
     world,
@@ -607,7 +607,7 @@ describe('over WebSocket (§L3.6)', () => {
       socket.on('error', reject)
     })
 
-  it('delivers what HTTP delivers, with the sub-protocols in either order', async ({
+  it('delivers the same updates as HTTP, with the sub-protocols in either order', async ({
     ledgerEnd,
     alice,
     client,
@@ -647,7 +647,7 @@ describe('over WebSocket (§L3.6)', () => {
     expect(sorted(frames)).toEqual(sorted(body))
   })
 
-  it('shows a subscriber to completions what became of a submission', async ({
+  it('sends a subscriber the completion of a submission', async ({
     ledgerEnd,
     open,
     protocols,
@@ -678,7 +678,7 @@ describe('over WebSocket (§L3.6)', () => {
     const commands = [{ ExerciseCommand: tapped }]
     const request = { ...refused, commands, disclosedContracts }
     expect(await client.post('/v2/commands/async/submit', request)).toAnswer(200)
-    // A refusal at once leaves no completion, and uses up no command id.
+    // A synchronous refusal has no completion, and its command id can be used again.
     expect(JSON.parse(await frame)).toMatchObject({
       completionResponse: { Completion: { value: { commandId: 'c', status: { code: 0 } } } },
     })
@@ -719,7 +719,7 @@ describe('over WebSocket (§L3.6)', () => {
     expect(code).toBe(1009)
   })
 
-  it('shows a subscriber what happens while it waits', async ({
+  it('sends a subscriber new updates while it waits', async ({
     ledgerEnd,
     open,
     protocols,
@@ -783,7 +783,7 @@ describe('over WebSocket (§L3.6)', () => {
 })
 
 describe('pruning (§L3.1, row 13)', () => {
-  it('deletes what is below, reports it, and keeps the rest; a restarted node knows', async ({
+  it('deletes updates up to an offset, refuses reads there, also after a restart', async ({
     alice,
     ledgerEnd,
     read,
@@ -811,14 +811,14 @@ describe('pruning (§L3.1, row 13)', () => {
       allDivulgedContractsPrunedUpToInclusive: cut,
     }
     expect((await admin.post('/v2/participant/prune', { pruneUpTo: cut })).body).toEqual(offsets)
-    // What is pruned stays so.
+    // A lower offset does not undo pruning.
     expect((await admin.post('/v2/participant/prune', { pruneUpTo: 1 })).body).toEqual(offsets)
 
     const check = async () => {
       const refused = await read(cut - 1, end)
       expect(outcome(refused)).toBe('400 PARTICIPANT_PRUNED_DATA_ACCESSED')
       expect(refused.body.context).toMatchObject({ earliest_offset: String(cut) })
-      // An empty range comes first (row 11), a reversed one too (row 12).
+      // Empty (row 11) and reversed (row 12) ranges are checked before pruning.
       expect(outcome(await read(1, 1))).toBe('0 elements')
       expect(outcome(await read(2, 1))).toBe('400 OFFSET_OUT_OF_RANGE')
       expect((await read(cut, end)).body).toEqual(before.slice(2))

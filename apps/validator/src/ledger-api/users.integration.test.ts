@@ -23,7 +23,7 @@ const right = (kind: string, value: object = {}) => ({ kind: { [kind]: { value }
 const outcome = ({ status, body }: HttpAnswer) => `${status} ${body.code ?? ''}`.trim()
 
 describe('users', () => {
-  it('are made with rights by administrators, and found', async ({ allocate, admin, clientOf }) => {
+  it('are created with rights by administrators', async ({ allocate, admin, clientOf }) => {
     const party = await allocate('made')
     const user = {
       id: 'made',
@@ -70,7 +70,7 @@ describe('users', () => {
     expect((await plain.get('/v2/users/plain/rights')).body).toEqual({ rights: [] })
   })
 
-  it('get and lose rights; the answer lists what changed', async ({ allocate, admin }) => {
+  it('get and lose rights; the answer lists the changed ones', async ({ allocate, admin }) => {
     const party = await allocate('acting')
     await admin.post('/v2/users', {
       user: { id: 'acting' },
@@ -86,7 +86,7 @@ describe('users', () => {
     expect((await admin.get('/v2/users/acting/rights')).body).toEqual({ rights: [both[1]] })
   })
 
-  it('that are deactivated may do nothing, until they are active again', async ({
+  it('are refused while they are deactivated', async ({
     admin,
     clientOf,
   }) => {
@@ -129,7 +129,7 @@ describe('users', () => {
     expect(outcome(await admin.get('/v2/users/x'))).toBe('404 USER_NOT_FOUND')
   })
 
-  it('that are unknown are named', async ({ admin, clientOf }) => {
+  it('that are unknown are named in the error', async ({ admin, clientOf }) => {
     for (const [method, body] of [
       ['POST', { rights: [] }],
       ['PATCH', { rights: [] }],
@@ -158,7 +158,7 @@ describe('users', () => {
     expect((await admin.get('/v2/users?pageSize=x')).type).toBe('text/plain')
   })
 
-  it('lose rights for good: the first administrator too, whatever restarts', async ({
+  it('lose rights permanently, also the first administrator after a restart', async ({
     admin,
     clientOf,
     world,
@@ -180,7 +180,7 @@ describe('users', () => {
 })
 
 describe('parties', () => {
-  it('are allocated here, with what was noted about them, for a user', async ({ admin, here }) => {
+  it('are allocated with annotations for a user', async ({ admin, here }) => {
     await admin.post('/v2/users', { user: { id: 'holder' } })
     const answer = await admin.post('/v2/parties', {
       partyIdHint: 'held',
@@ -206,11 +206,11 @@ describe('parties', () => {
     )
   })
 
-  it('get a name of their own where no hint is given', async ({ allocate }) => {
+  it('get a unique name without a hint', async ({ allocate }) => {
     expect(await allocate('')).toMatch(/^party-[0-9a-f]{32}::1220/)
   })
 
-  it('that an administrator allocated belong to no user who registers later', async ({
+  it('allocated by an administrator are not given to users who register later', async ({
     allocate,
     world,
   }) => {
@@ -229,7 +229,7 @@ describe('parties', () => {
     expect(outcome(await admin.post('/v2/parties', body))).toBe('400 INVALID_ARGUMENT')
   })
 
-  it('are listed, those that live elsewhere too, page by page', async ({ admin, here }) => {
+  it('are listed page by page, also those of other participants', async ({ admin, here }) => {
     const all: { party: string; isLocal: boolean }[] = []
     let token = ''
     do {
@@ -245,7 +245,7 @@ describe('parties', () => {
 })
 
 describe('the version', () => {
-  it('is public', async ({ world }) => {
+  it('can be read without a token', async ({ world }) => {
     const { status, body } = await world.anyone().get('/v2/version')
     expect(status).toBe(200)
     expect(body).toMatchObject({

@@ -36,7 +36,7 @@ const it = base
       (body: unknown, headers: Record<string, string> = {}) =>
         anyone.post('/v0/scan-proxy/activities', body, headers),
   )
-  /** A page once enough nodes have reached what this validator has shown. */
+  /** A page, once enough nodes have reached the read floor of the validator. */
   .extend(
     'listReached',
     ({ list }) =>
@@ -76,7 +76,7 @@ describe('the activity history through the proxy', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  it('is walked through in both directions, nothing twice and nothing left out, while rows arrive', async ({
+  it('is walked in both directions while rows arrive, each row once', async ({
     tap,
     listReached,
   }) => {
@@ -144,7 +144,7 @@ describe('the activity history through the proxy', () => {
     })
   })
 
-  it('refuses over a WebSocket what is no request', async ({ validator }) => {
+  it('refuses malformed requests over a WebSocket', async ({ validator }) => {
     const news = await openActivities(validator.url, 'nonsense')
     expect(await news.closed).toBe(1000)
     expect(news.frames).toEqual([
@@ -152,7 +152,7 @@ describe('the activity history through the proxy', () => {
     ])
   })
 
-  it('continues with two of four nodes dead, and refuses what no node would answer', async ({
+  it('answers with two of four nodes down, and refuses requests that nodes refuse', async ({
     list,
     network,
   }) => {

@@ -50,7 +50,7 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
       await clock.advance(ms)
       await settle()
     },
-    /** The ledger ends here from now on; with an update, or with a checkpoint. */
+    /** Moves the end of the ledger to this offset, by an update or a checkpoint. */
     moveTo(offset: number, kind: 'update' | 'checkpoint') {
       const updates =
         kind === 'update' ? [{ offset, bytes: Buffer.alloc(1) } as Step['updates'][number]] : []
@@ -76,7 +76,7 @@ it('a stream sends the offset of the ledger at once, then every 15 s', async () 
   expect(stream.frames).toEqual([9, 9])
 })
 
-it('sends a frame as soon as the ledger has an update, and none for a checkpoint', async () => {
+it('sends a frame as soon as the ledger has an update, but not for a checkpoint', async () => {
   await using stream = start({ head: 4 })
   await stream.wait(1_000)
   stream.moveTo(5, 'checkpoint')
@@ -87,7 +87,7 @@ it('sends a frame as soon as the ledger has an update, and none for a checkpoint
   expect(stream.frames).toEqual([4, 6])
 })
 
-it('sends five frames a second of a busy ledger, and misses no update', async () => {
+it('sends at most five frames a second, and misses no update', async () => {
   await using stream = start({ head: 4 })
   for (const offset of [5, 6, 7]) {
     await stream.wait(60)
@@ -98,7 +98,7 @@ it('sends five frames a second of a busy ledger, and misses no update', async ()
   expect(stream.frames).toEqual([4, 7])
 })
 
-it('each frame is charged, and ends the stream of who is in debt', async () => {
+it('each frame is charged, and a stream without budget ends with RATE_LIMITED', async () => {
   await using stream = start({ head: 4, unitsMax: 2 })
   for (const offset of [5, 6]) {
     await stream.wait(200)

@@ -82,7 +82,7 @@ it.for<[string, string, { readonly body?: object }]>([
   ['rules', '/v0/scan-proxy/ans-rules', { body: {} }],
   ['a batch', '/v0/scan-proxy/ans-entries/batch', { body: { lookups: [{ name: 'dso.ns' }] } }],
 ])(
-  '%s: the nodes vote for the same answer as they certify',
+  '%s: the voted answer equals the certified one',
   async ([_, path, { body }], { network, client, untilAnnounced }) => {
     const url = path.replace('DSO', encodeURIComponent(network.genesis.dso))
     const ask = (headers: Record<string, string>) =>
@@ -95,7 +95,7 @@ it.for<[string, string, { readonly body?: object }]>([
   },
 )
 
-it('the document proves the answer to who does not believe the validator', async ({
+it('the document proves the answer to a client that does not trust the validator', async ({
   network,
   client,
 }) => {
@@ -122,7 +122,7 @@ it('thresholds, floors and ages that cannot be met are refused', async ({ client
     const { status, body } = await client.get(path, headers)
     return [status, body.code]
   }
-  // Of what is kept, too.
+  // Also for a cached answer.
   expect(await ask(CERTIFIED)).toEqual([200, undefined])
   expect(await ask({ ...CERTIFIED, 'x-min-offset': '1000000' })).toEqual([503, 'CONSENSUS_LAGGING'])
   expect(await ask({ ...CERTIFIED, 'x-max-age-ms': '0' })).toEqual([503, 'CONSENSUS_LAGGING'])
@@ -133,12 +133,12 @@ it('thresholds, floors and ages that cannot be met are refused', async ({ client
   expect(await ask(CERTIFIED, '/v0/scan-proxy/dso-party-id')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-it('the same request is answered alike until another state is certified, in its form and for its threshold', async ({
+it('a request has the same answer until another state is certified', async ({
   untilOwn,
   client,
   network,
 }) => {
-  // What a node proves is not kept.
+  // Answers from a node are not cached.
   await untilOwn(0)
   const path = `${LOOKUP}/late.unverified.ns`
   const ask = async (headers: Record<string, string>) => {
@@ -164,7 +164,7 @@ it('the same request is answered alike until another state is certified, in its 
   expect(await ask(CERTIFIED)).toEqual([200, json, '2'])
 })
 
-it('where the local replica lags, a node is asked, and all operations have their answer', async ({
+it('if the local replica lags, all operations are answered from a node', async ({
   network,
   readNewest,
   client,
@@ -208,7 +208,7 @@ it('where the local replica lags, a node is asked, and all operations have their
       },
     )
     expect(rules.body['ans_rules_update']).toMatchObject({ contract: { payload: {} } })
-    // Nothing older than what was shown, though the caller names no offset.
+    // The answer is not below the read floor, although the caller names no offset.
     expect(await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)).toAnswer(200)
   } finally {
     release()
@@ -220,12 +220,12 @@ it.for([
   ['the local replica proved', false],
   ['a node proved, also after a restart', true],
 ] as const)(
-  'no voted answer is older than what %s',
+  'no voted answer is older than the state that %s',
   async ([_, isOwnHeld], { untilOwn, client, network, validator }) => {
     await untilOwn(0)
     const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
     const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
-    // The others cannot vote on what two members sign from here on.
+    // From here on two nodes stall, and cannot vote on states that the other two certify.
     const releases = [network.holdNodes([2, 3]), ...(isOwnHeld ? [network.holdValidator()] : [])]
     const release = () => {
       for (const one of releases) one()
@@ -273,14 +273,14 @@ it('a value that was changed in the Redis of the validator is never served as ce
   })
   const reply = await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)
   expect(reply.body['entry']).toMatchObject({ description: 'true' })
-  // The store notes that it was found, even if the value is restored.
+  // The replica stays marked as damaged even if the value is restored, so the test deletes it.
   await validator.stop()
   await redis.del(await redis.keys('{replica}:*'))
   redis.disconnect()
   await validator.start()
 })
 
-it('no node is asked where the local replica is up to date', async ({
+it('no node is requested if the local replica is up to date', async ({
   untilOwn,
   network,
   client,
@@ -291,7 +291,7 @@ it('no node is asked where the local replica is up to date', async ({
   expect(await client.get(`${LOOKUP}/dso.ns`, CERTIFIED)).toAnswer(200)
 })
 
-/** Two reads are at two offsets, which page tokens hold, and others were the first to agree. */
+/** Two reads differ in the offset, also in page tokens, and in the nodes that agreed first. */
 function withoutOffsets(body: Record<string, unknown>): unknown {
   const { request_id, next_page_token, sv_user, sv_party_id, ...rest } = body
   return { ...rest, hasMore: next_page_token !== null }

@@ -38,7 +38,7 @@ const signed = (offset: number, word: string) => {
   const signature = scans[1]?.sign(statement) ?? new Uint8Array()
   return { statement: toHex(statement), signature: toHex(signature) }
 }
-/** What sv-2 signed about an offset. */
+/** A statement of sv-2 for an offset. */
 const signs = (offset: number, word: string, other: string): Evidence => ({
   signer: 'sv-2',
   statements: [signed(offset, word), signed(offset, other)],
@@ -55,7 +55,7 @@ function keeper(store: StoredText) {
 }
 
 describe('evidence', () => {
-  it('is found once, raises an alarm, and is still there after a restart', async () => {
+  it('is found once, raises an alarm, and survives a restart', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -78,7 +78,7 @@ describe('evidence', () => {
     expect(proven).toEqual([3, 3, 5].map((offset) => ({ signer: 'sv-2', kind: 'state', offset })))
   })
 
-  it('is written with the next find if the store was away', async () => {
+  it('is written with the next piece if the store was down', async () => {
     let isAway = true
     let kept: string | null = null
     const store: StoredText = {
@@ -137,7 +137,7 @@ describe('evidence of the synchronizer', () => {
     return { signer: 'sv-3', statements: [await votes(one, by), await votes(other, by)] }
   }
 
-  it('is listed once each piece is verified, also among forged ones, and fetched again', async () => {
+  it('is listed once verified, also next to forged evidence, and is fetched again', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     using directory = createDirectory()
     const file = async (name: string, text: string) => {

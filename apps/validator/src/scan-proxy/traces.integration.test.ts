@@ -1,4 +1,4 @@
-/** A lookup as a trace: who of the nodes was asked for it, and who did not answer. */
+/** The trace of a lookup: the requested nodes, and those that did not answer. */
 import { createLogger } from '@quorumscan/runtime'
 import { type CollectedSpan, listen, send, startTraceCollector, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { startNetwork } from '../testing/network.ts'
 
 const TRACE = 'ab'.repeat(16)
 
-it('a node that is silent shows in the trace, and the refusal is a line under the id of the request', async () => {
+it('a trace shows a silent node, and the log has the refusal with the request id', async () => {
   await using collector = await startTraceCollector()
   await using network = await startNetwork(4)
   const lines: string[] = []
@@ -36,7 +36,7 @@ it('a node that is silent shows in the trace, and the refusal is a line under th
       expect(await lookUp('three', '?quorum=strong', { traceparent })).toAnswer(200)
     expect((await lookUp('never', '?quorum=all')).status).toBeGreaterThan(500)
   }
-  // Closing sends what is left.
+  // Closing sends the remaining spans.
   const trace = collector.spans().filter(({ traceId }) => traceId === TRACE)
   const requests = trace.filter(({ parentSpanId }) => parentSpanId === 'cd'.repeat(8))
   expect(requests.map(({ kind }) => kind)).toEqual([2, 2])

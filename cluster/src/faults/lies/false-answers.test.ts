@@ -23,20 +23,20 @@ it.each([
   ['other-name', other, other],
   ['signature', alice, alice && null],
 ] as const)(
-  '%s: what is said of a name that exists, and of one that does not',
+  'answers of the lie %s for an existing and an unknown name',
   (kind, existing, absent) => {
     expect(lieAboutEntry(kind, { lookup: byName, entry: alice }, context)).toEqual(existing)
     expect(lieAboutEntry(kind, { lookup: byName, entry: null }, context)).toEqual(absent)
   },
 )
 
-it('invents a name for a party, and gives it another than it has', () => {
+it('invents a name for a party without one, and replaces the name of a party that has one', () => {
   const lookup = { party: alice.user }
   expect(lieAboutEntry('invent', { lookup, entry: null }, context)?.user).toBe(alice.user)
   expect(lieAboutEntry('value', { lookup, entry: alice }, context)?.name).not.toBe(alice.name)
 })
 
-it('lies about pages, too, in their form', () => {
+it('lies about pages in a valid form, too', () => {
   const page = { entries: [alice, other], next_page_token: null }
   expect(lieAboutDocument('deny', page, context)).toEqual({ ...page, entries: [other] })
   expect(lieAboutDocument('invent', page, context)).toMatchObject({ next_page_token: null })
