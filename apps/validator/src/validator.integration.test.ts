@@ -491,9 +491,7 @@ describe('a validator', () => {
     expect(operator.body).toMatchObject({ user_name: 'participant_admin' })
   })
 
-  it('without the log answers lookups, and reports that its wallets wait', async ({
-    network,
-  }) => {
+  it('without the log answers lookups, and reports that its wallets wait', async ({ network }) => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
     const config = { ...network.config, redis: { place: { path: redis.socketPath } }, log }

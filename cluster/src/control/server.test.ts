@@ -115,12 +115,9 @@ it.each([
   ['💥', '3', true],
   ['\ud800', 'weak', false],
   ['alice', 'wéak', false],
-])(
-  'accepts only lookups with valid path and header values: %o, %o',
-  (subject, quorum, isTaken) => {
-    expect(lookupInput.safeParse({ subject, quorum }).success).toBe(isTaken)
-  },
-)
+])('accepts only lookups with valid path and header values: %o, %o', (subject, quorum, isTaken) => {
+  expect(lookupInput.safeParse({ subject, quorum }).success).toBe(isTaken)
+})
 
 it('a second control plane on the same port fails to start', async () => {
   await using server = await startServer()

@@ -171,10 +171,7 @@ describe('two votes of one member', () => {
     expect(after.asked).toEqual([['block', { height: '9' }]])
   })
 
-  it('prevent the start if the stored evidence cannot be read', async ({
-    directory,
-    open,
-  }) => {
+  it('prevent the start if the stored evidence cannot be read', async ({ directory, open }) => {
     await mkdir(join(directory, 'kept.json'))
     await expect(open(() => blockWith()).created).rejects.toThrow('kept.json')
   })

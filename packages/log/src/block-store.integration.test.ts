@@ -119,9 +119,7 @@ describe('the blocks of a member', () => {
     await expect(one.store.newest()).rejects.toThrow('no seal')
   })
 
-  it('are found by offset; `agreedAt` finds the last one with entries', async ({
-    redis,
-  }) => {
+  it('are found by offset; `agreedAt` finds the last one with entries', async ({ redis }) => {
     using one = setUp(redis)
     expect([await one.store.blockAt(1), await one.store.agreedAt(1)]).toEqual([null, null])
     // Blocks of two entries; the three blocks after the 4th, 8th, … keep its app hash.

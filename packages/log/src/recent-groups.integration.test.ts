@@ -49,10 +49,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
   })
 
-  it('give the end of the followed log; null if none are stored', async ({
-    redis,
-    keeperOf,
-  }) => {
+  it('give the end of the followed log; null if none are stored', async ({ redis, keeperOf }) => {
     const address = { path: redis.socketPath }
     expect(await readStoredEnd(address)).toBeNull()
     await using keeper = keeperOf()
@@ -85,10 +82,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('replace earlier groups that the synchronizer cut off', async ({
-    keeperOf,
-    read,
-  }) => {
+  it('replace earlier groups that the synchronizer cut off', async ({ keeperOf, read }) => {
     await using keeper = keeperOf()
     const [first, ...others] = groupsOf('other') as [SignedGroup, ...SignedGroup[]]
     await keeper.store(groupsOf('entry', 1))

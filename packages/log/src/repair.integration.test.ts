@@ -129,13 +129,7 @@ describe('repairing a log', () => {
     expect(await all(log)).toEqual(found)
   })
 
-  it('restores a trimmed log from its start', async ({
-    log,
-    kept,
-    keptBadly,
-    prepare,
-    target,
-  }) => {
+  it('restores a trimmed log from its start', async ({ log, kept, keptBadly, prepare, target }) => {
     const groups = historyOf('trimmed')
     const raws = groups.map(rawOf)
     await fill(log, raws)

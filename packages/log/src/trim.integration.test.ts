@@ -91,10 +91,7 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: 31, end: END, damages: [] })
   })
 
-  it('is not reported as damage by a verification at the same time', async ({
-    log,
-    trim,
-  }) => {
+  it('is not reported as damage by a verification at the same time', async ({ log, trim }) => {
     const clock = createManualClock()
     const checking = verifyLog({
       redis: log.address,

@@ -43,9 +43,7 @@ it.for(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
   },
 )
 
-it('names a half-written control file, and returns null without one', ({
-  fileIn,
-}) => {
+it('names a half-written control file, and returns null without one', ({ fileIn }) => {
   expect(readJson(fileIn('a'))).toBe(null)
   writeFileSync(fileIn('a'), '{"nodes":4,')
   expect(() => readJson(fileIn('a'))).toThrow(CommandError)

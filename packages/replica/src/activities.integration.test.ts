@@ -192,9 +192,7 @@ describe('the activity history', () => {
     )
   })
 
-  it('is read in one page of the largest size, for all and for each party', async ({
-    follow,
-  }) => {
+  it('is read in one page of the largest size, for all and for each party', async ({ follow }) => {
     const { offset } = long.scenario.ledger.head()
     await using run = await follow(long.scenario)
     await run.reach(offset)
@@ -454,10 +452,7 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activityParties)).toBe(6)
   })
 
-  it('are refused below the horizon and above the head', async ({
-    begin,
-    connection,
-  }) => {
+  it('are refused below the horizon and above the head', async ({ begin, connection }) => {
     const { headState, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0)])
     await apply(genesis.recordTime + 700_000_000, [])

@@ -196,10 +196,7 @@ describe('lookups at an offset', () => {
     )
   })
 
-  it('leave no data of ended names below the horizon', async ({
-    freshHeadState,
-    connection,
-  }) => {
+  it('leave no data of ended names below the horizon', async ({ freshHeadState, connection }) => {
     const headState = await freshHeadState()
     const before = await dumpReplica(connection)
     const registered = stepAfter(headState.head, {
@@ -409,10 +406,7 @@ describe('lookups at an offset', () => {
     }
   })
 
-  it('refuse to walk over too many ended names', async ({
-    freshHeadState,
-    connection,
-  }) => {
+  it('refuse to walk over too many ended names', async ({ freshHeadState, connection }) => {
     const headState = await freshHeadState()
     const user = testParty('ann')
     const step = (count: number, lifetime: number, label: string) => {

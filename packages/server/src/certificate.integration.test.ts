@@ -134,9 +134,7 @@ it('a connection during its handshake counts as idle, and makes room', async ({ 
   }
 })
 
-it('an idle connection is closed for the next one of its client', async ({
-  start,
-}) => {
+it('an idle connection is closed for the next one of its client', async ({ start }) => {
   await using running = await start({ limits: { connectionsPerClientMax: 1 } })
   const kept = await running.connect()
   kept.write(PROBE)
@@ -146,9 +144,7 @@ it('an idle connection is closed for the next one of its client', async ({
   expect(await ended).toBe('')
 })
 
-it('a handshake that takes too long is cut off before an idle connection', async ({
-  start,
-}) => {
+it('a handshake that takes too long is cut off before an idle connection', async ({ start }) => {
   await using running = await start({ limits: { requestMsMax: 100, idleConnectionMsMax: 5_000 } })
   const idle = textUntilClosed(await running.connect()).then(() => 'idle')
   const half = running.connectPlain()

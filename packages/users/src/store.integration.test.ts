@@ -278,9 +278,7 @@ describe('auto-renewals, floor and addresses', () => {
     expect(await store.autoRenewals.areEnabled([])).toEqual([])
   })
 
-  it('list all enabled auto-renewals, and delete ended ones', async ({
-    durableRedis: redis,
-  }) => {
+  it('list all enabled auto-renewals, and delete ended ones', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,

@@ -150,12 +150,7 @@ it('health at the root is that of the interface, below the prefix that of all ap
 })
 
 describe('null', () => {
-  it('counts as absent for every optional member', async ({
-    own,
-    ledgerEnd,
-    client,
-    alice,
-  }) => {
+  it('counts as absent for every optional member', async ({ own, ledgerEnd, client, alice }) => {
     const nothing = { verbose: null, descendingOrder: null, updateFormat: null }
     const filter = { ...own(), filtersForAnyParty: null }
     const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), filter }

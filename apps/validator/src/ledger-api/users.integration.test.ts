@@ -86,10 +86,7 @@ describe('users', () => {
     expect((await admin.get('/v2/users/acting/rights')).body).toEqual({ rights: [both[1]] })
   })
 
-  it('are refused while they are deactivated', async ({
-    admin,
-    clientOf,
-  }) => {
+  it('are refused while they are deactivated', async ({ admin, clientOf }) => {
     await admin.post('/v2/users', { user: { id: 'resting' } })
     const resting = await clientOf('resting')
     const set = (isDeactivated: boolean) =>

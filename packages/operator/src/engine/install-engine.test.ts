@@ -50,19 +50,16 @@ it('builds no engine if a suitable one is installed', async ({ directory, env })
 it.for([
   ['there is no Go', null, 'none is on the PATH'],
   ['Go is older', 'go1.22.10', 'on the PATH is "1.22.10"'],
-] as const)(
-  'prints how to install the engine if %s',
-  async ([_, version, reason], { go, env }) => {
-    if (version !== null) await go(version)
-    const message = await installEngine(env).catch((error) => error.message)
-    const [why, ...lines] = message.split('\n')
-    expect(why).toContain(reason)
-    expect(lines).toEqual([
-      'Install Go 1.22.11 or newer from https://go.dev/dl, then:',
-      `  GOBIN=${engineCache(env)} go install github.com/cometbft/cometbft/cmd/cometbft@v${ENGINE_VERSION}`,
-    ])
-  },
-)
+] as const)('prints how to install the engine if %s', async ([_, version, reason], { go, env }) => {
+  if (version !== null) await go(version)
+  const message = await installEngine(env).catch((error) => error.message)
+  const [why, ...lines] = message.split('\n')
+  expect(why).toContain(reason)
+  expect(lines).toEqual([
+    'Install Go 1.22.11 or newer from https://go.dev/dl, then:',
+    `  GOBIN=${engineCache(env)} go install github.com/cometbft/cometbft/cmd/cometbft@v${ENGINE_VERSION}`,
+  ])
+})
 
 it('leaves no file after a build that failed', async ({ go, env }) => {
   await go('go1.26', 'exit 3')

@@ -171,9 +171,7 @@ it('no client has more sockets than its share, and a closed one frees its slot',
   await once(connect(), 'open')
 })
 
-it('opening a socket and its stream cost units of the budget of the client', async ({
-  start,
-}) => {
+it('opening a socket and its stream cost units of the budget of the client', async ({ start }) => {
   const { clock, connect } = await start(async ({ charge }) => {
     charge(30)
     return (async function* () {
