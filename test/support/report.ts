@@ -2,8 +2,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 import { record, slowerThanRecorded } from './durations.ts'
+
+/** Of the difference that is printed for a failure. */
+const DIFFERENCE_LINES_MAX = 20
+const LINE_MAX = 400
 
 type Kind = { readonly start: number; end: number; passed: number; failed: number; skipped: number }
 
@@ -67,15 +72,23 @@ export default class Report implements Reporter {
 /** Of tests, and of the file and its hooks, where no test failed because none ran. */
 function failuresOf(module: TestModule): string[] {
   if (module.ok()) return []
-  const tests = [...module.children.allTests('failed')].map(
-    (test) => `${test.fullName}: ${firstLine(test.result().errors?.[0])}`,
-  )
+  const tests = [...module.children.allTests('failed')].map((test) => {
+    const [error] = test.result().errors ?? []
+    return `${test.fullName}: ${firstLine(error)}${differenceOf(error)}`
+  })
   const around = [module, ...module.children.allSuites()].flatMap((one) => one.errors())
   return [...tests, ...around.map(firstLine)]
 }
 
 function firstLine(error: { readonly message: string } | undefined): string {
   return error?.message.split('\n', 1)[0] ?? ''
+}
+
+/** Expected and received value, of which the first line shows little; empty for other errors. */
+function differenceOf(error: { readonly diff?: string } | undefined): string {
+  const lines = stripVTControlCharacters(error?.diff ?? '').split('\n')
+  const shown = lines.slice(0, DIFFERENCE_LINES_MAX).map((line) => line.slice(0, LINE_MAX))
+  return error?.diff === undefined ? '' : `\n${shown.join('\n')}`
 }
 
 function compare(modules: readonly TestModule[]): void {
