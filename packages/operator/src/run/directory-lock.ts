@@ -12,12 +12,12 @@ const SOCKET = 'run.sock'
 const ANSWER_MS_MAX = 1_000
 
 /**
- * Owns a data directory until it is disposed of, or this process ends for any reason. It listens on a socket there:
- * another container with the same volume does not see our processes, but reaches the socket.
+ * Locks a data directory until it is disposed of, or this process ends for any reason. The lock is a socket on which it
+ * listens: another container with the same volume does not see our processes, but reaches the socket.
  *
  * @throws {CommandError} If another process runs the processes of the directory.
  */
-export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
+export async function acquireLock({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
   const directory = openSync(path, 'r')
   // The path of a socket must be short, and that of the directory may be long.
   const socket =
