@@ -32,7 +32,7 @@ export type NetworkOptions = {
    * cluster.
    */
   readonly allowPrivateAddresses?: boolean
-  /** Called if enough members signed two conflicting statements: more than f lie, or the log forked. */
+  /** Called if two certificates for one offset conflict: more than f members lie, or the log forked. */
   readonly onFork?: (fork: Fork) => void
 }
 

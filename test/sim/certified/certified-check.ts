@@ -134,7 +134,7 @@ const checkAvailability: Checker = (run) => {
         const isPatient = read.waitMs >= 10_000 && answeringCount >= signersNeeded
         if (outcome.kind === 'insufficient' && isPatient)
           return [{ rule: 'patience', read, why: `insufficient after ${tookMs} ms` }]
-        if (steadyCount < signersNeeded || outcome.kind === 'expired') return []
+        if (steadyCount < signersNeeded || outcome.kind === 'pruned') return []
         if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
         // The log itself may be older than the read accepts, or stall before the offset that the read needs.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []

@@ -171,8 +171,8 @@ function refuseWrongOverrides(staged: Stage): void {
     if (!(error instanceof UsageError)) throw error
   }
   // The file that a variable names may come later: `run` reads it.
-  const overridden = Object.keys(staged.overrides)
-  const problems = all.filter((problem) => overridden.some((name) => problem.startsWith(`${name} `)))
+  const names = Object.keys(staged.overrides)
+  const problems = all.filter((problem) => names.some((name) => problem.startsWith(`${name} `)))
   if (problems.length > 0)
     throw new UsageError(
       `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect them, and restore again`,

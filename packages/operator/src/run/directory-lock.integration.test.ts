@@ -29,7 +29,9 @@ it('a directory is released by a process that was killed, not by one that hangs'
   const other = spawn(process.execPath, ['-e', program], { cwd: root })
   await once(other.stdout, 'data')
   other.kill('SIGSTOP')
-  await expect(acquireLock(directory, clock)).rejects.toThrow('another process runs the processes of')
+  await expect(acquireLock(directory, clock)).rejects.toThrow(
+    'another process runs the processes of',
+  )
   other.kill('SIGKILL')
   await once(other, 'exit')
   await using _lock = await acquireLock(directory, clock)
