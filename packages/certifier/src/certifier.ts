@@ -4,7 +4,7 @@
  * process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import { anySignal, type Clock, within } from '@quorumscan/base'
+import { anySignal, type Clock, withTimeout } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type StateReads, stateDiverged } from '@quorumscan/replica'
 import type { Logger, Metrics, Peer, PeerClient } from '@quorumscan/runtime'
@@ -111,7 +111,7 @@ export function createCertifier(options: {
       }
     }
     const signal = anySignal([request.signal, closing.signal])
-    return request.waiting(() => within({ clock, timeoutMs: waitMs, signal }, look, late))
+    return request.waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
   }
 
   const toStatement = ({ member, signature, ...point }: SignedState): Certificate => ({

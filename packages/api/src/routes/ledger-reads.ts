@@ -81,7 +81,7 @@ export const ledgerReadRoutes = defineRoutes({
     summary: 'The offset up to which updates and completions are pruned; 0: none are.',
     response: state.PrunedOffsetsAnswer,
   }),
-  // Spec silent: upstream's participants are pruned through another interface.
+  // Not in the specification: upstream's participants are pruned through another interface.
   pruneParticipant: route('POST /v2/participant/prune', stateRead, {
     summary: 'Prunes updates and completions up to an offset.',
     description: 'Contracts stay. A smaller offset than before has no effect.',

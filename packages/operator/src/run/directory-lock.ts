@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { type Clock, within } from '@quorumscan/base'
+import { type Clock, withTimeout } from '@quorumscan/base'
 import { CommandError } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
 
@@ -51,7 +51,7 @@ async function askOwner(socket: string, clock: Clock): Promise<string | null> {
       const [pid] = await once(connection, 'data')
       return `process ${pid}`
     }
-    return await within({ clock, timeoutMs: ANSWER_MS_MAX }, answer, () => 'another process')
+    return await withTimeout({ clock, timeoutMs: ANSWER_MS_MAX }, answer, () => 'another process')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null
