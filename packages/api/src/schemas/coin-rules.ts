@@ -11,7 +11,7 @@ import { ContractIdInput } from './scalars.ts'
 /** Three rounds are open at a time; a longer list contains old rounds. */
 const CACHED_ROUNDS_MAX = 100
 
-export const AmuletRulesRequest = m.component('AmuletRulesRequest', 'What the caller has cached.', {
+export const AmuletRulesRequest = m.component('AmuletRulesRequest', 'The cached contract ids.', {
   cached_amulet_rules_contract_id: CachedContractId,
   cached_amulet_rules_domain_id: CachedDomainId,
 })
@@ -22,7 +22,7 @@ export const AmuletRulesAnswer = m.component('AmuletRulesAnswer', 'The rules of 
 
 const cachedIds = (what: string) => m.array(what, ContractIdInput, { maxItems: CACHED_ROUNDS_MAX })
 
-export const MiningRoundsRequest = m.component('MiningRoundsRequest', 'What the caller has cached.', {
+export const MiningRoundsRequest = m.component('MiningRoundsRequest', 'The cached contract ids.', {
   cached_open_mining_round_contract_ids: cachedIds('The open rounds that the caller has cached.'),
   cached_issuing_round_contract_ids: cachedIds('The issuing rounds that the caller has cached.'),
 })
