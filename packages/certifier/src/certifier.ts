@@ -55,7 +55,7 @@ export function createCertifier(options: {
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
-  /** By the count of signers, since the last change: each certified read looks one up. */
+  /** The newest certificate by the number of signers: a cache, cleared at each change. */
   const newestBySigners = new Map<number, Certificate | null>()
 
   const apply = (event: CollectionEvent): void => {
@@ -168,7 +168,7 @@ export function createCertifier(options: {
         )
       })
     },
-    /** Its statements after an offset, ascending; waits for one as long as a poll may. */
+    /** The statements of this process after an offset, ascending; waits for one as long as a poll may. */
     ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]> {
       const find = () => {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)

@@ -4,11 +4,11 @@ import {
   type ClientTls,
   type ClientTlsFiles,
   type EnvReader,
-  type Meaning,
   openClientTls,
   readNamedFile,
   readOwnCertificate,
   readSecret,
+  type VariableSpec,
 } from '@quorumscan/base'
 
 type Endpoint = { readonly host: string; readonly port: number }
@@ -46,7 +46,7 @@ export function usesSentinels(place: RedisLocation): boolean {
 }
 
 /** Reads a URL and the variables that belong to it. Invalid values are reported as problems. */
-export function readRedis(variables: EnvReader, name: string, meaning: Meaning): RedisConfig {
+export function readRedis(variables: EnvReader, name: string, meaning: VariableSpec): RedisConfig {
   const { about, example } = meaning
   const text = variables.text(name, {
     about: `${about}: unix:///path, redis://host, rediss://host (TLS), or [redis|rediss]+sentinel://host,host/name`,
