@@ -123,7 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
     nodeCount: 4,
     faults: ['sluggish'],
     rules: ['patience'],
-    decisions: { ...DECISIONS, isGone: (node) => DECISIONS.isGone(node) || node.isSilent },
+    decisions: { ...DECISIONS, isUnreachable: (node) => DECISIONS.isUnreachable(node) || node.isSilent },
   },
   {
     mistake: 'counting a stall of the reader as lateness of nodes',

@@ -114,7 +114,8 @@ export function createCertifier(options: {
     return request.waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
   }
 
-  const toStatement = ({ member, signature, ...point }: SignedState): Certificate => ({
+  /** A statement has the form of a certificate with one signature. */
+  const toCertificate = ({ member, signature, ...point }: SignedState): Certificate => ({
     ...point,
     genesisHash,
     signatures: [[member, signature]],
@@ -172,7 +173,7 @@ export function createCertifier(options: {
     ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]> {
       const find = () => {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)
-        return states.length === 0 ? null : states.map(toStatement)
+        return states.length === 0 ? null : states.map(toCertificate)
       }
       return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request }, () => [])
     },
