@@ -1,4 +1,4 @@
-/** The genesis pin, option `genesis`: the hash of the genesis document, or the document. It fixes which network is trusted. */
+/** The genesis pin (option `genesis`): the hash of the genesis document, or the document. It fixes the network. */
 import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 
 const HASH = /^[0-9a-f]{64}$/
