@@ -6,7 +6,7 @@ import type { Caller } from './callers.ts'
 import type { LedgerReads } from './dependencies.ts'
 import type { OpenStream } from './update-stream.ts'
 
-/** More elements than this are 413. */
+/** More elements than this return 413. */
 const LIST_ELEMENTS_MAX = 200
 /** An open-ended list is answered after this time without a new element. */
 const LIST_IDLE_MS = 500
