@@ -16,8 +16,8 @@ export type ClientTlsFiles = {
 }
 
 /** The file that a variable names; null if it is not set. */
-export function readNamedFile(variables: EnvReader, variable: string, meaning: VariableSpec) {
-  const file = variables.optional(variable, { file: () => {}, ...meaning })
+export function readNamedFile(variables: EnvReader, variable: string, spec: VariableSpec) {
+  const file = variables.optional(variable, { file: () => {}, ...spec })
   return file === null ? null : { variable, file }
 }
 

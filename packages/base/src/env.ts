@@ -37,7 +37,7 @@ export type NoteVariable = (variable: Variable) => void
 export type EnvReader = ReturnType<typeof createEnvReader>
 
 /**
- * Builds a config by reading variables, each with its meaning.
+ * Builds a config by reading variables, each with its specification.
  *
  * @throws {EnvError} Which names every missing or invalid variable, one per line.
  */
@@ -54,8 +54,8 @@ export function readEnv<Config>(
 
 function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
   /** Empty counts as not set. */
-  const value = (name: string, meaning: VariableSpec, fallback: string | null) => {
-    const { about, example, file, read = (text) => text } = meaning
+  const value = (name: string, spec: VariableSpec, fallback: string | null) => {
+    const { about, example, file, read = (text) => text } = spec
     note({ name, about, example, fallback, ...(file === undefined ? {} : { file }) })
     const text = env[name] || null
     return text && attempt(name, () => read(text), text)

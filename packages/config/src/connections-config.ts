@@ -42,13 +42,13 @@ export function readEnum<const Word extends string>(
   variables: EnvReader,
   name: string,
   words: readonly Word[],
-  meaning: VariableSpec & { readonly fallback: Word },
+  spec: VariableSpec & { readonly fallback: Word },
 ): Word {
-  const text = variables.text(name, meaning)
+  const text = variables.text(name, spec)
   const word = words.find((known) => known === text)
   if (word === undefined)
     variables.problem(`${name}: ${JSON.stringify(text)} is not one of ${words.join(', ')}`)
-  return word ?? meaning.fallback
+  return word ?? spec.fallback
 }
 
 /** `host:port`; an IPv6 host is in brackets. */

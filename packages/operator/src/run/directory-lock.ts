@@ -25,7 +25,7 @@ export async function acquireLock({ path }: DataDirectory, clock: Clock): Promis
   try {
     const other = await askOwner(socket, clock)
     if (other !== null) throw new CommandError(`${other} runs the processes of ${path}`)
-    rmSync(socket, { force: true }) // A process that crashed leaves it.
+    rmSync(socket, { force: true }) // A process that crashed leaves the socket file.
     const server = createServer((asker) => asker.on('error', () => {}).end(String(process.pid)))
     server.listen(socket)
     await once(server, 'listening')
