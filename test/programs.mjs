@@ -56,8 +56,8 @@ export function readArguments(args) {
 }
 
 /**
- * Provides what the named tests need; without names, what all tests need. Programs are looked for and installed by functions of
- * `cluster/bootstrap.mjs`, which imports this file.
+ * Provides what the named tests need; without names, what all tests need. Programs are looked for and installed by
+ * functions of `cluster/bootstrap.mjs`, which imports this file.
  */
 export async function providePrograms(args, tools) {
   const { fail, install, onPath, say, build, provideRedis } = tools
@@ -119,7 +119,7 @@ export async function providePrograms(args, tools) {
   }
 }
 
-/** What a file, or each file of a folder, needs. Integration and parity tests need the build only if they mention dist/. */
+/** What a file, or each file of a folder, needs. Integration and parity tests need the build if they mention dist/. */
 function needsOf(path) {
   const file = join(root, path)
   if (statSync(file).isDirectory())

@@ -311,7 +311,7 @@ it('a round closes at its time, once; every super-validator gets the same reward
   for (const sv of story.svs) expect(story.balance(sv)).toEqual(unlocked('10'))
 })
 
-it('rounds stay on schedule when automation is a little late, and do not catch up after an outage', () => {
+it('rounds stay on schedule if automation is a little late, and do not catch up after an outage', () => {
   const story = new Scenario()
   const start = story.network.genesis.recordTime
   story.ledger.advance(TICK_MICROS + 5_000_000)

@@ -1,4 +1,4 @@
-/** Answers that upstream's proxy has in another shape than nodes do (D-10, D-16), and what such an answer must hold. Pure. */
+/** Answers that upstream's proxy has in another shape than nodes (D-10, D-16), and what such an answer must hold. Pure. */
 import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Decided } from '@quorumscan/reader'
@@ -52,7 +52,7 @@ export function isSharedDso(body: unknown, genesis: Genesis): boolean {
   return genesis.nodes.every((node) => svs.some(({ name }) => name === node.name))
 }
 
-/** The agreed answer, which satisfies `isSharedDso`, preceded by `sv_user` and `sv_party_id` of the first agreeing node. */
+/** The agreed answer (see `isSharedDso`), preceded by `sv_user` and `sv_party_id` of the first agreeing node. */
 export function sharedDsoAnswer(outcome: Pick<Decided, 'answer' | 'agreed'>): Uint8Array {
   const shared: object = JSON.parse(fromUtf8(outcome.answer))
   const sv = superValidatorsOf(shared).find(({ name }) => name === outcome.agreed[0])

@@ -57,8 +57,8 @@ export function redisRunner(
 }
 
 /**
- * Locks the data directory until it is disposed of, so that no other command starts processes there. Ends processes that
- * a crash left running there.
+ * Locks the data directory until it is disposed of, so that no other command starts processes there. Ends processes
+ * that a crash left running there.
  *
  * @throws {CommandError} If another process runs the processes of the directory.
  */
