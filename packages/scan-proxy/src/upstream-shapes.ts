@@ -1,4 +1,4 @@
-/** Answers that upstream's proxy has in another shape than nodes (D-10, D-16), and what such an answer must hold. Pure. */
+/** Answers that upstream's proxy has in another shape than nodes (D-10, D-16), and what an answer must hold. Pure. */
 import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Decided } from '@quorumscan/reader'
