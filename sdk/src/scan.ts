@@ -4,7 +4,7 @@ import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
-import { assertPin } from './genesis-pin.ts'
+import { assertGenesisPin } from './genesis-pin.ts'
 import type { ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
 import { createNames } from './names/names.ts'
@@ -71,7 +71,7 @@ export function createScan(options: ScanOptions): Scan {
     !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed))
   )
     throw invalidArgument('`seeds` must be one or more http or https URLs of scan nodes.')
-  assertPin(genesis)
+  assertGenesisPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing
@@ -86,9 +86,9 @@ export function createScan(options: ScanOptions): Scan {
     async open(shared) {
       signal.throwIfAborted()
       const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
-      const checkGenesis: ReaderParts['checkGenesis'] = async (...input) =>
-        (await extras()).checkGenesis(...input)
-      return openReader({ ...options, clock, shared, checkGenesis, signal })
+      const checkAndHashGenesis: ReaderParts['checkAndHashGenesis'] = async (...input) =>
+        (await extras()).checkAndHashGenesis(...input)
+      return openReader({ ...options, clock, shared, checkAndHashGenesis, signal })
     },
     extras,
   })

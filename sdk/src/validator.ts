@@ -1,9 +1,9 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Genesis } from '@quorumscan/verifier'
 import { type Activities, createActivities, createActivityHints } from './activities/activities.ts'
-import { checkedGenesis } from './checked-genesis.ts'
+import { parseCheckedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
-import { assertPin } from './genesis-pin.ts'
+import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import { createHttp, type TokenSource } from './http/http.ts'
 import type { WebSocketConstructor } from './http/stream.ts'
 import { tracedFetch } from './http/traced-fetch.ts'
@@ -105,18 +105,18 @@ export function createValidator(options: ValidatorOptions): Validator {
     timeoutMs,
     onOffset: (offset) => reads.writeFloor.record(offset),
   })
-  const { genesis: pin } = options
-  if (pin !== undefined) assertPin(pin)
-  if (typeof pin === 'object') checkedGenesis(pin)
+  const { genesis } = options
+  if (genesis !== undefined) assertGenesisPin(genesis)
+  if (typeof genesis === 'object') parseCheckedGenesis(genesis)
   const trust =
-    pin === undefined ? null : { genesis: pin, crypto: options.crypto ?? platformCrypto() }
+    genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
   const extras = async () => scanExtras
   const reads = createReads({
     client: options,
     clock,
     verifiedBy: trust === null ? 'proxy' : 'self',
     // The network of a trusted proxy is not verified.
-    network: trust === null ? encodeURIComponent(url) : typeof pin === 'string' ? pin : null,
+    network: trust === null ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
     open: (shared) => openProxyReader({ http, url, clock, shared, trust }),
     extras,
   })

@@ -108,9 +108,9 @@ export const expensiveSubmissions: Attack = {
         tally.refused > 0,
       figures: {
         'registration before, ms': Math.round(usualMs),
-        'registration meanwhile, ms': Math.round(attackedMs),
+        'registration under attack, ms': Math.round(attackedMs),
         [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
-        'lookups meanwhile': lookups,
+        'lookups under attack': lookups,
         'of them not verified': unverified,
         'entries admitted': tally.admitted,
         'kB admitted': Math.round(tally.bytes / 1000),

@@ -214,7 +214,7 @@ async function walk(reader: CertifiedReader, prefix: string) {
     const outcome: CertifiedOutcome<CertifiedPage> = await reader.read(request)
     assertFresh(outcome, startedMicros)
     // A liar may report that the state has expired. The caller then starts again.
-    if (outcome.kind === 'expired') return null
+    if (outcome.kind === 'pruned') return null
     const page: Answered<CertifiedPage> = expectAnswer(outcome, 0)
     for (const { name } of page.answer.entries) names.push(name)
     pageToken = page.answer.next_page_token

@@ -8,7 +8,7 @@ import {
 } from '@quorumscan/operator'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { EXIT } from './exit-codes.ts'
-import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
+import { locateNodes, type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { printResult, withProgress, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
@@ -32,7 +32,7 @@ const DIFFER =
   'agree with, so that they are rebuilt from the log.'
 
 export function addCheckCommand({ command, clock, cluster, exitWith }: CommandContext): void {
-  ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
+  withNetworkOptions(command('check', 'compare the replicas by the state that each node signs'))
     .addHelpText(
       'after',
       '\nExit status: 0 equal, 1 different, 3 one lags, 4 no state or equivocation.',

@@ -99,10 +99,10 @@ the same keys equivocate.`,
     )
     .action(async (file: string, options: RestoreFlags) => {
       const { to: target, set = [], log: logFiles = [] } = options
-      const changes = parseChanges(set)
+      const overrides = parseOverrides(set)
       const { restore } = await import('@quorumscan/operator/backup')
       const restored = await withProgress('restoring', clock, () =>
-        restore({ file, target, changes, logFiles, redisServer, env, clock }),
+        restore({ file, target, overrides, logFiles, redisServer, env, clock }),
       )
       const { genesis: _genesis, ...json } = restored
       printResult(options, json, describe(restored).flatMap(wrap).join('\n'))
@@ -113,7 +113,7 @@ function roleArgument(): Argument {
   return new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF))
 }
 
-function parseChanges(settings: readonly string[]): Readonly<Record<string, string>> {
+function parseOverrides(settings: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     settings.map((setting) => {
       const [, name = '', value = ''] = /^(QS_[A-Z0-9_]+)=(.*)$/s.exec(setting) ?? []

@@ -17,7 +17,7 @@ import { EXIT } from './exit-codes.ts'
 import { addJobCommands } from './job-commands.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
-import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
+import { type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
@@ -35,12 +35,12 @@ const WIDTH_MIN = 20
 const HELP: Partial<Help> = {
   minWidthToWrap: WIDTH_MIN,
   subcommandTerm(command) {
-    const below = command.commands.map((one) => one.name()).join('|')
+    const subcommands = command.commands.map((one) => one.name()).join('|')
     const args = command
       .usage()
       .replace(/\[(?:options|command)\]/g, '')
       .trim()
-    return [command.name(), below, args].filter((words) => words !== '').join(' ')
+    return [command.name(), subcommands, args].filter((words) => words !== '').join(' ')
   },
 }
 
@@ -98,8 +98,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   }
   rig?.addCommands(context)
 
-  context.section('Names and proofs, of any network:')
-  ofAnyNetwork(command('resolve', 'look up a name or a party at the nodes, with a proof'))
+  context.section('Names and proofs (any network):')
+  withNetworkOptions(command('resolve', 'look up a name or a party at the nodes, with a proof'))
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
     .option('--quorum <threshold>', 'the threshold: weak, strong, all or a number', 'weak')
     .option('--receipt <file>', 'store the proof of the answer, for `verify`')

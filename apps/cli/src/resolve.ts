@@ -149,7 +149,7 @@ function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[]
       )
     case 'lagging':
       return wrap(`  ${describeLag(outcome)}`)
-    case 'expired':
+    case 'pruned':
       return []
   }
 }

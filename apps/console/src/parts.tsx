@@ -75,7 +75,7 @@ export function Select({
 }) {
   return (
     <label>
-      <span className={isBare ? 'unseen' : ''}>{label}</span>
+      <span className={isBare ? 'visually-hidden' : ''}>{label}</span>
       <select {...select}>
         {children}
         {choices.map(([value, label]) => (

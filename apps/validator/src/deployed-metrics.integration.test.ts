@@ -46,7 +46,7 @@ const it = base
 /** A synchronizer whose log has no follower, and that speaks TLS. */
 async function startLoneSynchronizer(resources: Resources): Promise<string> {
   const authority = resources.opened(await createAuthority())
-  const operator = { host: '127.0.0.1', port: await freePort() }
+  const operatorAddress = { host: '127.0.0.1', port: await freePort() }
   const { genesis, synchronizer } = createTestNetwork()
   const { path: directory } = resources.opened(createDirectory())
   const file = async (name: string, text: string) => {
@@ -67,7 +67,7 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       tracesEndpoint: null,
       connections: {
         ...PLAIN_CONNECTIONS,
-        ...{ tls: await authority.issue('synchronizer'), operator },
+        ...{ tls: await authority.issue('synchronizer'), operatorAddress },
       },
       rateLimit: 1000,
     },
@@ -83,7 +83,7 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
   }
   const { url } = resources.opened(await startSynchronizer(config, { logger }))
   expect(url).toMatch(/^https:/)
-  return `http://127.0.0.1:${operator.port}`
+  return `http://127.0.0.1:${operatorAddress.port}`
 }
 
 const read = (path: string) => readFile(join(deploy, path), 'utf8')

@@ -55,7 +55,7 @@ const summarySchema = z
     }),
     availability: z.object({
       stepMs: count,
-      points: z.array(outcomes.extend({ atMs: ms })).describe('By the begin of an attempt.'),
+      points: z.array(outcomes.extend({ atMs: ms })).describe('By the start of an attempt.'),
     }),
     outages: z.array(
       outcomes.extend({

@@ -42,7 +42,7 @@ export function apiDocuments() {
       description:
         'Updates, contracts, commands, users and parties of a validator. `/v2/updates`, ' +
         '`/v2/commands/completions` and `/v2/state/active-contracts` are WebSockets as well: `/docs/asyncapi`. ' +
-        'Integers of 64 bits are also accepted as texts.',
+        'Integers of 64 bits are also accepted as strings.',
       prefix: '/api/validator',
     }),
     asyncapi: asyncApiDocument(),

@@ -35,7 +35,7 @@ export type ApplicationOptions = {
   readonly checkEntry: (bytes: Uint8Array) => CheckedEntry
   readonly isOrdered: (entryHash: string) => boolean
   /** What the engine stores and passes on before a block. Its transactions are bundles; those of a block are entries. */
-  readonly mempool: Pick<MempoolPolicy, 'refuse' | 'entriesOf'>
+  readonly mempool: Pick<MempoolPolicy, 'check' | 'entriesOf'>
   /** Whether the engine with this id, lower-case hex, may connect. */
   readonly isPeer: (nodeId: string) => boolean
   /** Called with a block that names members that voted twice in one step. Resolves when that is durable. */
@@ -91,7 +91,7 @@ export function createApplication(options: ApplicationOptions) {
       return respond({ initChain: { appHash: fromHex(tip.appHash) } })
     },
     checkTx({ tx, type }) {
-      const refusal = options.mempool.refuse(tx, type === CheckTxType.RECHECK)
+      const refusal = options.mempool.check(tx, { isRecheck: type === CheckTxType.RECHECK })
       if (refusal === null) return respond({ checkTx: {} })
       const { code: codespace, message: log } = refusal
       return respond({ checkTx: { code: REFUSED, codespace, log } })

@@ -96,7 +96,7 @@ export const ledgerCatalogue = {
     producer: 'http',
     httpStatus: 413,
   },
-  // Spec silent: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§L7.2).
+  // Not in the specification: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§L7.2).
   RATE_LIMITED: { category: 2, producer: 'http', httpStatus: 429, grpcCode: 8 },
 } as const satisfies Record<string, LedgerErrorSpec>
 

@@ -29,7 +29,7 @@ export const DISAGREES = 'disagrees'
 export const AGREED = 'agreed'
 export const DISSENTED = 'dissented'
 /** The node has not applied the requested offset. */
-export const BEHIND = 'behind'
+export const LAGGING = 'lagging'
 export const TIMEOUT = 'timeout'
 
 /** Node reads this variable at its start. */
@@ -57,8 +57,8 @@ const wordOfErrno: Readonly<Record<string, string>> = {
 
 const wordOfCode: Readonly<Record<string, string>> = {
   NO_CERTIFICATE: 'no certificate',
-  OFFSET_NOT_REACHED: BEHIND,
-  CONSENSUS_LAGGING: BEHIND,
+  OFFSET_NOT_REACHED: LAGGING,
+  CONSENSUS_LAGGING: LAGGING,
   NOT_READY: 'not ready',
 }
 /** The form of an error code. The body is that of any server, and not only of this software. */

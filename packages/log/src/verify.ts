@@ -129,7 +129,7 @@ export function advanceCursor(
     from: expected,
     to: group.firstOffset - 1,
     fault: 'missing' as const,
-    reason: 'the log continues after it',
+    reason: `the log continues at ${group.firstOffset}`,
   }
   const recordTime = group.entries.at(-1)?.recordTime ?? cursor.recordTime
   return {

@@ -4,11 +4,11 @@ import {
   type ClientTls,
   type ClientTlsFiles,
   type EnvReader,
-  type Meaning,
   openClientTls,
   readNamedFile,
   readOwnCertificate,
   readSecret,
+  type VariableSpec,
 } from '@quorumscan/base'
 
 type Endpoint = { readonly host: string; readonly port: number }
@@ -46,8 +46,8 @@ export function usesSentinels(place: RedisLocation): boolean {
 }
 
 /** Reads a URL and the variables that belong to it. Invalid values are reported as problems. */
-export function readRedis(variables: EnvReader, name: string, meaning: Meaning): RedisConfig {
-  const { about, example } = meaning
+export function readRedis(variables: EnvReader, name: string, spec: VariableSpec): RedisConfig {
+  const { about, example } = spec
   const text = variables.text(name, {
     about: `${about}: unix:///path, redis://host, rediss://host (TLS), or [redis|rediss]+sentinel://host,host/name`,
     example,

@@ -84,7 +84,7 @@ export async function readEntriesPage(
 ): Promise<ReadOutcome<CertifiedPage>> {
   const { subject, after } = page
   let outcome = await reader.read(requestOfEntriesPage(page), read)
-  if (outcome.kind === 'expired' && after !== null) {
+  if (outcome.kind === 'pruned' && after !== null) {
     const first = await reader.read(
       requestOfEntriesPage({ subject, pageSize: 1, pageToken: null }),
       read,
@@ -96,7 +96,7 @@ export async function readEntriesPage(
       outcome = await reader.read(requestOfEntriesPage({ ...page, pageToken }), read)
     }
   }
-  if (outcome.kind !== 'expired') return outcome
+  if (outcome.kind !== 'pruned') return outcome
   const newest = { wantedOffset: 0, headOffset: null, ageMs: null, retryAfterMs: RETRY_AFTER_MS }
   return { ...outcome, kind: 'lagging', reason: 'not-reached', ...newest }
 }

@@ -29,7 +29,7 @@ export function outcomeError(
   const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed': {
-      const message = `${what}: more than f members signed conflicting statements. Do not use any answer; report it to the operators.`
+      const message = `${what}: more than f members lie, or the log forked. Do not use any answer; report it to the operators.`
       return transient('CONSENSUS_DISPUTED', message, facts)
     }
     case 'insufficient': {
@@ -45,7 +45,7 @@ export function outcomeError(
           ? (['NETWORK_ERROR', `none of the ${nodeCount} scan nodes can be reached`] as const)
           : ([
               'NOT_ENOUGH_NODES',
-              `${reachable} of ${nodeCount} scan nodes replied, and too few of them with an answer that counts: ${needed} must agree`,
+              `${reachable} of ${nodeCount} scan nodes replied, and too few with a valid proof: ${needed} must agree`,
             ] as const)
       const detail = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
       return transient(code, `${what}: ${why}.${detail} Check the network, then the seeds.`, facts)
@@ -104,12 +104,12 @@ function genesisError(error: GenesisError): QuorumscanError {
     return wrongGenesis(message, error)
   }
   const isUnreachable = answers.length === 0 || errors?.length !== answers.length
-  const noNode = answers.find(({ status }) => status < 500 && status !== 429)
-  if (isUnreachable || noNode === undefined) {
+  const notAScanNode = answers.find(({ status }) => status < 500 && status !== 429)
+  if (isUnreachable || notAScanNode === undefined) {
     const message = `No scan node can be reached: ${(errors ?? [error]).map(reasonOf).join('; ')}. Check the network, then the seeds.`
     return transient('NETWORK_ERROR', message, { cause: error })
   }
-  const { seed, status } = noNode
+  const { seed, status } = notAScanNode
   const message = `${seed} is not a scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and another document' : ''}. Check the seeds.`
   return failure('INVALID_RESPONSE', message, { status, cause: error })
 }

@@ -42,7 +42,7 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
           super-validators confirm, and lookups find the name.
         </p>
       ) : (
-        <ol className="walks">
+        <ol className="registrations">
           {registrations.slice(0, 3).map((registration, index) => (
             <li key={registration.id}>
               <RegistrationSteps

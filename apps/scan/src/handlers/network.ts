@@ -122,7 +122,7 @@ export function createNetworkHandlers(context: {
           coin_rules: coinRules,
           amulet_rules: upstreamRules(coinRules),
           dso_rules: dsoRules,
-          // Spec silent: upstream lists a contract per node here; this network has only addresses, at /v0/scans.
+          // Not in the specification: upstream lists a contract per node; this network has only addresses (/v0/scans).
           sv_node_states: [],
           initial_round: INITIAL_ROUND,
         }

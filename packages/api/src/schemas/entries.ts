@@ -70,7 +70,7 @@ export const ansRulesMembers = {
 
 export const AnsRulesRequest = m.component(
   'AnsRulesRequest',
-  'What the caller has.',
+  'The cached contract ids.',
   ansRulesMembers,
 )
 

@@ -35,7 +35,7 @@ export async function openLightSocket(
     }
   })
   server.maxConnections = CONNECTIONS_MAX
-  await rm(path, { force: true }) // A process that was killed leaves it.
+  await rm(path, { force: true }) // A process that was killed leaves the socket file.
   server.listen(path)
   await once(server, 'listening')
   return {

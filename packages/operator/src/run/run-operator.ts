@@ -7,17 +7,17 @@ import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
-import { holdDirectory } from './own-redis.ts'
+import { lockDirectory } from './own-redis.ts'
 import { refuseSecondMachine } from './second-machine.ts'
 
-/** The supervisor's words for an exit for a wrong configuration. */
+/** The supervisor's text of the exit status for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 
 /**
  * Starts everything, and returns when that is done; disposing stops it in order.
  *
- * @throws {CommandError} If another one runs there, here or on another machine, or a program is missing: then nothing
- *   was started.
+ * @throws {CommandError} If the operator already runs, on this or another machine, or if a program is missing: then
+ *   nothing was started.
  */
 export async function runOperator(
   options: OwnNode & {
@@ -43,14 +43,14 @@ export async function runOperator(
     logFileOf: () => null,
   }
   return openAll(async (resources) => {
-    const held = await holdDirectory(directory, clock).catch((cause: unknown) => {
+    const lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
       if (!(cause instanceof CommandError)) throw cause
       throw new CommandError(
         `${cause.message}: nothing was started. Stop that first, or name another directory as QS_DATA_DIR`,
         { cause },
       )
     })
-    const { socketDirectory, endedCount } = resources.opened(held)
+    const { socketDirectory, endedCount } = resources.opened(lock)
     if (endedCount > 0) report(`ended ${endedCount} processes that a crash had left running`)
     if (isMemberOrdered) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
@@ -67,7 +67,7 @@ export async function runOperator(
       clock,
       isCluster: false,
       onIncident: (_, sentence) => report(sentence),
-      isRestarted(id, how) {
+      shouldRestart(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
         fail(

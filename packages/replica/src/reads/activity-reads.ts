@@ -104,7 +104,7 @@ async function firstVisible(
 }
 
 /** The rows of the whole history before and after a page; null at the beginning and at the end of the history. */
-export async function readNeighbours(
+export async function readNeighbors(
   redis: Redis,
   page: Pick<ActivityPage, 'order'>,
   found: {
@@ -125,7 +125,7 @@ export async function readNeighbours(
   const toFirst = { min: utf8('-'), max: boundBefore(all, first) }
   const min = last === undefined ? lexBound('[', utf8(edge)) : boundAfter(all, last)
   const fromLast = { min, max: boundBefore(all, end) }
-  const neighbours = await readTogether(
+  const neighbors = await readTogether(
     redis,
     [
       rangeOf('activities', { bounds: toFirst, count: 1, order: 'desc' }),
@@ -133,7 +133,7 @@ export async function readNeighbours(
     ],
     position,
   )
-  const [left = null, right = null] = neighbours.map(([row]) =>
+  const [left = null, right = null] = neighbors.map(([row]) =>
     row === undefined ? null : decodeActivity(row),
   )
   return { before: left, after: right }

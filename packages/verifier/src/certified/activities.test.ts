@@ -45,7 +45,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'the neighbour after the run may be missing',
+    mistake: 'the neighbor after the run may be missing',
     file: 'proof/activity-run.ts',
     line: 'Number(end < size)',
     by: 'Number(end < size && rows.length > end - first + 1)',

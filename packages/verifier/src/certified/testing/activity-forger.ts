@@ -176,7 +176,7 @@ export async function* findFlaws(reader: Reader): AsyncGenerator<string> {
       }
 }
 
-/** True runs and their neighbours. */
+/** True runs and their neighbors. */
 function* otherRuns(): Generator<Forgery> {
   for (const history of histories)
     for (let first = 0; first <= history.rows.length; first++)
@@ -214,7 +214,7 @@ function* changedRuns(history: History, run: ActivityRun): Generator<Forgery> {
     yield changed('a row left out', put())
     yield changed('a row twice', put(row, row))
     yield changed('a row hidden', put({ ...place, row_hash }))
-    yield changed('a neighbour as a row', put({ ...place, row: text }))
+    yield changed('a neighbor as a row', put({ ...place, row: text }))
     yield changed('another row', put({ ...place, row: text.replace('true', 'false') }))
     yield changed('a row with its hash', put({ ...place, row: text, row_hash } as ShownRow))
     for (const time of [GONE, GONE - 1, GONE + 1, T])
