@@ -12,27 +12,21 @@ import type { Offset } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { ApiRequest, Reply } from '@quorumscan/server'
 
-export type ReadFloor = {
-  offset(): Offset
-  /**
-   * To be called when an answer is ready, before it is sent.
-   *
-   * @param offset - The newest offset whose effects the answer may contain. Default: the visible offset of the replica.
-   *   A certified answer of a node may have a later one.
-   * @returns The floor.
-   */
-  raise(offset?: Offset): Offset
-}
+export type ReadFloor = ReturnType<typeof createReadFloor>
 
 /** @param stored - The floor that was saved before the restart. */
-export function createReadFloor(
-  replica: Pick<Replica, 'visibleOffset'>,
-  stored: Offset,
-): ReadFloor {
+export function createReadFloor(replica: Pick<Replica, 'visibleOffset'>, stored: Offset) {
   let floor = Math.max(stored, replica.visibleOffset())
   return {
     offset: () => floor,
-    raise(offset = replica.visibleOffset()) {
+    /**
+     * To be called when an answer is ready, before it is sent.
+     *
+     * @param offset - The newest offset whose effects the answer may contain. Default: the visible offset of the replica.
+     *   A certified answer of a node may have a later one.
+     * @returns The floor.
+     */
+    raise(offset: Offset = replica.visibleOffset()) {
       floor = Math.max(floor, offset)
       return floor
     },
