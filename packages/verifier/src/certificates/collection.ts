@@ -110,10 +110,7 @@ export function isNewState(
   return ofMember.size < STATES_MAX || state.offset > Math.min(...ofMember.keys())
 }
 
-function addPoints(
-  collection: Collection,
-  points: readonly StatePoint[],
-): readonly CollectionEffect[] {
+function addPoints(collection: Collection, points: readonly StatePoint[]) {
   const effects: CollectionEffect[] = []
   // A member that catches up signs only the offsets that others still store.
   for (const point of points.slice(-STATES_MAX)) {
