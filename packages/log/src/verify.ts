@@ -100,11 +100,7 @@ export async function* iterateLog(options: Omit<VerifyLogOptions, 'onDamage'>) {
 }
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function advanceCursor(
-  cursor: LogCursor,
-  raw: RawGroup,
-  genesis: LogGenesis,
-): LogCursorStep {
+export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis) {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup

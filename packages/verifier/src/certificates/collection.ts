@@ -89,11 +89,7 @@ export function certificateAt(collection: Collection, offset: number): Certifica
 }
 
 /** The statements of a member after an offset, ascending. Other members poll those of this node. */
-export function statesAfter(
-  collection: Collection,
-  member: string,
-  offset: number,
-): readonly SignedState[] {
+export function statesAfter(collection: Collection, member: string, offset: number) {
   const states = [...(collection.states.get(member)?.values() ?? [])]
   return states.filter((state) => state.offset > offset).sort((a, b) => a.offset - b.offset)
 }
