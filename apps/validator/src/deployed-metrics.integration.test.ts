@@ -74,7 +74,10 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
     genesisFile: await file('genesis.json', JSON.stringify(genesis)),
     ordering: {
       driver: 'redis' as const,
-      redis: { place: { path: redis.socketPath }, passwordFile: await file('password', 'w') },
+      redis: {
+        place: { path: redis.socketPath },
+        secretFiles: { password: await file('password', 'w') },
+      },
       keyFile: await file('key', synchronizer.seed),
     },
     ...{ logDirectory: directory, diskFreeMibMin: 0, logKeepSeconds: 0, peerTokensFile: null },

@@ -53,9 +53,7 @@ export function assertKey(text: string): void {
   try {
     createPrivateKey(text)
   } catch (cause) {
-    throw new Error('the file must hold a private key in PEM without a passphrase', {
-      cause,
-    })
+    throw new Error('the file must hold a private key in PEM without a passphrase', { cause })
   }
 }
 

@@ -16,6 +16,33 @@ export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
   return any
 }
 
+/** Does the work after the time, unless the signal aborts first. */
+export function afterDelay(
+  bound: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
+  work: () => unknown,
+): Promise<unknown> {
+  return bound.clock.delay(bound.ms, bound.signal).then(work, () => {})
+}
+
+/** Whether the work succeeds. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
+}
+
+/** As `Promise.withResolvers`, which Node.js 20 lacks. */
+export function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {}
+  let reject: (reason: unknown) => void = () => {}
+  const promise = new Promise<T>((onValue, onReason) => {
+    resolve = onValue
+    reject = onReason
+  })
+  return { promise, resolve, reject }
+}
+
 /**
  * Runs the work. If it takes longer than `timeoutMs`, resolves with the result of `onTimeout`. The signal of the work
  * aborts when the time is over, and when the caller's does.

@@ -86,9 +86,7 @@ export function describeRefusal(status: number, body: unknown): string {
 }
 
 /** The jobs in a queue, such as `2 waiting, 1 active`; empty for an empty queue. */
-export function describeQueue(
-  counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>,
-): string {
+export function describeQueue(counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>) {
   return (['waiting', 'delayed', 'active'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${counts[name]} ${name}`)

@@ -142,10 +142,7 @@ export async function readPortion(feed: UpdateFeed, range: UpdateRange) {
 }
 
 /** Returns the last of the updates. */
-function* projected(
-  updates: Iterable<StoredUpdate>,
-  project: Projection,
-): Generator<readonly string[], StoredUpdate | undefined, undefined> {
+function* projected(updates: Iterable<StoredUpdate>, project: Projection) {
   let elements: string[] = []
   let last: StoredUpdate | undefined
   for (const update of updates) {

@@ -238,10 +238,7 @@ function notStored({ from, to }: OffsetRange, { nodes, f }: RepairInput): Repair
   return { kind: 'not-stored', from, to, needed: f + 1, by, storedFrom }
 }
 
-function namesOf(
-  followers: readonly Follower[],
-  is: (follower: Follower) => boolean,
-): readonly string[] {
+function namesOf(followers: readonly Follower[], is: (follower: Follower) => boolean) {
   return followers.filter(is).map(({ name }) => name)
 }
 

@@ -6,10 +6,7 @@ import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 
 /** The reason that `ask` gives for a server that treats each connection so. */
-async function wordOf(
-  onConnection: (socket: Socket) => void,
-  timeoutMs: number,
-): Promise<string | null> {
+async function wordOf(onConnection: (socket: Socket) => void, timeoutMs: number) {
   await using server = await listen(onConnection)
   return (await ask(`http://127.0.0.1:${server.port}/`, { timeoutMs })).reason
 }

@@ -12,30 +12,24 @@ import type { Offset } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { ApiRequest, Reply } from '@quorumscan/server'
 
-export type ReadFloor = {
-  offset(): Offset
-  /**
-   * To be called when an answer is ready, before it is sent. Returns the floor.
-   *
-   * @param offset - The newest offset whose effects the answer may contain.
-   */
-  raise(offset: Offset): Offset
-  /** The same for an answer of the replica: raises the floor to its visible offset. */
-  raiseToVisible(): Offset
-}
+export type ReadFloor = ReturnType<typeof createReadFloor>
 
 /** @param stored - The floor that was saved before the restart. */
-export function createReadFloor(
-  replica: Pick<Replica, 'visibleOffset'>,
-  stored: Offset,
-): ReadFloor {
+export function createReadFloor(replica: Pick<Replica, 'visibleOffset'>, stored: Offset) {
   let floor = Math.max(stored, replica.visibleOffset())
   return {
     offset: () => floor,
-    raise(offset) {
+    /**
+     * To be called when an answer is ready, before it is sent.
+     *
+     * @param offset - The newest offset whose effects the answer may contain.
+     * @returns The floor.
+     */
+    raise(offset: Offset) {
       floor = Math.max(floor, offset)
       return floor
     },
+    /** The same for an answer of the replica: raises the floor to its visible offset. */
     raiseToVisible() {
       return this.raise(replica.visibleOffset())
     },

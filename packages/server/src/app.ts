@@ -133,9 +133,6 @@ export async function startApp<Context extends AppContext>(
     const scheme = connections.tls === null ? 'http' : 'https'
     const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
-    return {
-      url,
-      failed,
-    }
+    return { url, failed }
   })
 }

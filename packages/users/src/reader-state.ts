@@ -3,8 +3,6 @@ import type { Offset } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 
 /** The highest offset that the scan proxy's reader verified: its reads never go back, across restarts (D-39). */
-export type RedisFloorStore = ReturnType<typeof createRedisFloorStore>
-
 export function createRedisFloorStore(
   { redis, write: store }: StoreConnection,
   genesisHash: string,

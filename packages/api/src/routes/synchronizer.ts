@@ -32,9 +32,7 @@ export const synchronizerRoutes = defineRoutes({
     summary: 'Submits an entry to the log; answers when it is durable.',
     body: 'bytes',
     bodyBytesMax: SUBMISSION_BYTES_MAX,
-    response: Type.Object({
-      accepted: Type.Literal(true, { description: 'It is in the log.' }),
-    }),
+    response: Type.Object({ accepted: Type.Literal(true, { description: 'It is in the log.' }) }),
     errors: [
       'LIMIT_EXCEEDED',
       'DEPENDENCY_UNAVAILABLE',

@@ -97,10 +97,7 @@ const SignedStatement = m.component('SignedStatement', 'A statement with its sig
 
 const Evidence = m.component('Evidence', 'Two statements of one key that exclude each other.', {
   signer: NodeName,
-  statements: m.array('The two statements.', SignedStatement, {
-    minItems: 2,
-    maxItems: 2,
-  }),
+  statements: m.array('The two statements.', SignedStatement, { minItems: 2, maxItems: 2 }),
 })
 
 export const EvidenceAnswer = m.component('EvidenceAnswer', 'Proofs of equivocation.', {

@@ -47,10 +47,7 @@ export async function openLightSocket(
 }
 
 /** @throws {SyntaxError} If it is not JSON. */
-async function answerCall(
-  body: string,
-  read: (read: EngineRead) => Promise<EngineAnswer>,
-): Promise<string> {
+async function answerCall(body: string, read: (read: EngineRead) => Promise<EngineAnswer>) {
   const { id, method, params } = Object(JSON.parse(body))
   const asked = readOf(method, params)
   const answer: EngineAnswer =

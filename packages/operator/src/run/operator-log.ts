@@ -79,10 +79,7 @@ export async function repairOperatorLog(
     nodes: await Promise.all(nodes),
     // A follower that keeps nothing is unknown here. If it applied what is cut off, it reports that itself.
     others: [],
-    spares: {
-      copy: redisOf(`${config.name}.copy`),
-      repaired: redisOf(`${config.name}.repaired`),
-    },
+    spares: { copy: redisOf(`${config.name}.copy`), repaired: redisOf(`${config.name}.repaired`) },
     genesis,
     runner,
     isCutAllowed,

@@ -159,7 +159,7 @@ it('all processes use the Redis that the file names, and none is started', () =>
   const services = plan('sv', named)
   expect(services.map(({ isExternal }) => isExternal)).toEqual([true, true])
   const [ordering, scan] = services.map(({ app }) => app.env)
-  const redis = { place: { host: 'redis.example', port: 6380 }, passwordFile: token }
+  const redis = { place: { host: 'redis.example', port: 6380 }, secretFiles: { password: token } }
   expect(readScanConfig(scan ?? {}).redis).toMatchObject(redis)
   const { ordering: config, logDirectory } = readSynchronizerConfig(ordering ?? {})
   expect(config).toMatchObject({ redis })

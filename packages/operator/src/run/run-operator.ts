@@ -1,5 +1,5 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
-import { CONFIGURATION_EXIT, openAll } from '@quorumscan/base'
+import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { assertRedisUsable, ServiceRunner } from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
@@ -56,10 +56,7 @@ export async function runOperator(
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
     const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
     const wereReady = new Set<string>()
-    let fail: (error: UsageError) => void = () => {}
-    const failed = new Promise<never>((_, reject) => {
-      fail = reject
-    })
+    const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller may no longer wait for it.
     const runner = new ServiceRunner({
       ...directory.processes,

@@ -215,11 +215,7 @@ function locate(state: ReaderState, name: string, url: string): void {
 }
 
 /** A certificate, with the answer that it proves. */
-function onProof(
-  state: ReaderState,
-  flight: RequestInFlight,
-  { point, answer }: CheckedAnswer,
-): void {
+function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: CheckedAnswer) {
   const { decisions, faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {

@@ -91,11 +91,7 @@ export async function readActivities(
 }
 
 /** The oldest offset whose rows are visible, as in event ids; null if no row can be. */
-async function firstVisible(
-  redis: Redis,
-  position: LogPosition,
-  genesis: Genesis,
-): Promise<string | null> {
+async function firstVisible(redis: Redis, position: LogPosition, genesis: Genesis) {
   const until = expiredUntil(genesis, position.recordTime)
   if (until === null) return offsetText(0)
   const range = [`(${until}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
@@ -155,11 +151,7 @@ function boundsOfPage(
     : { ...bounds, max: boundBefore(prefix, after) }
 }
 
-type RowQuery = {
-  readonly bounds: Bounds
-  readonly count: number
-  readonly order: 'asc' | 'desc'
-}
+type RowQuery = { readonly bounds: Bounds; readonly count: number; readonly order: 'asc' | 'desc' }
 
 /** Rows of the whole history, or of a party's history, whose members name rows and notices. */
 async function readRows(

@@ -9,7 +9,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Clock, withTimeout } from '@quorumscan/base'
+import { afterDelay, type Clock, withTimeout } from '@quorumscan/base'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
 import { textFrames } from './text-frames.ts'
@@ -54,20 +54,17 @@ export async function serve(
   const { signal } = closed
   webSocket.once('close', () => closed.abort())
   boundFrames(webSocket, clock)
-  const terminateSoon = () => {
-    clock.delay(CLOSE_MS, signal).then(
-      () => webSocket.terminate(),
-      () => {}, // It was closed in time.
-    )
-  }
+  // Unless it is closed in time.
+  const terminateSoon = () =>
+    afterDelay({ clock, ms: CLOSE_MS, signal }, () => webSocket.terminate())
   // After a malformed frame, the library closes, and would read on for half a minute.
   webSocket.on('error', () => {
     discardInput(connection)
-    terminateSoon()
+    void terminateSoon()
   })
   const close = (code: number, reason: string) => {
     webSocket.close(code, reason)
-    terminateSoon()
+    void terminateSoon()
   }
   try {
     const frame = await withTimeout(

@@ -53,13 +53,13 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'the time of a row is not hashed',
     file: 'proof/activity-run.ts',
-    line: 'time.setBigUint64(0, BigInt(leaf.recordTime))',
-    by: '',
+    line: 'u64(recordTime)',
+    by: 'u64(0)',
   },
   {
     mistake: 'the event of a row is not hashed',
     file: 'proof/activity-run.ts',
-    line: 'utf8(leaf.eventId)',
+    line: 'utf8(eventId)',
     by: "utf8('')",
   },
   {

@@ -3,7 +3,7 @@
  * tree, between the neighbors that are shown or the ends of the tree.
  */
 import { toBase64 } from '../encoding/base64.ts'
-import { bytesEqual, concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+import { bytesEqual, concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
 import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { hashAppended, hashPair, joinSubtrees, walkToRun } from './append-tree.ts'
 import { InvalidProof } from './invalid-proof.ts'
@@ -64,10 +64,8 @@ export function hashActivity(
   },
   sha256: Sha256,
 ): Uint8Array {
-  const time = new DataView(new ArrayBuffer(8))
-  time.setBigUint64(0, BigInt(leaf.recordTime))
-  const place = concatBytes([utf8(leaf.eventId), new Uint8Array(time.buffer)])
-  return hashAppended(concatBytes([place, leaf.rowHash]), sha256)
+  const { eventId, recordTime, rowHash } = leaf
+  return hashAppended(concatBytes([utf8(eventId), u64(recordTime), rowHash]), sha256)
 }
 
 /**

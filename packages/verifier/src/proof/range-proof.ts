@@ -120,10 +120,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
 }
 
 /** Leaves with their values, as the reader of a proof receives them. */
-export function provenLeaves(
-  leaves: readonly Leaf[],
-  readValue: (leaf: Leaf) => string,
-): readonly ProvenLeaf[] {
+export function provenLeaves(leaves: readonly Leaf[], readValue: (leaf: Leaf) => string) {
   return leaves.map((leaf) => ({
     key: componentsOf(leaf.key),
     expiresAt: leaf.expiresAt,
