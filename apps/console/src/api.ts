@@ -37,7 +37,10 @@ export function tokenOf(hash: string): string {
 }
 
 /** Calls go over HTTP with the token as a bearer; subscriptions over one socket whose first message has it. */
-export function connect(token: string, onConnection: (isOpen: boolean) => void) {
+export function connect(
+  token: string,
+  onConnection: (isOpen: boolean) => void,
+): { readonly api: Api; readonly close: () => void } {
   const { host, origin } = window.location
   const socket = createWSClient({
     url: `ws://${host}/trpc`,
