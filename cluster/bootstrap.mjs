@@ -36,7 +36,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...args] = process.argv.slice(2)
 
 try {
-  checkNode()
+  if (!isAtLeast(process.version.slice(1), NODE_MIN))
+    fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
   installPackages()
   if (command === 'test') await provideForTests()
   else {
@@ -48,11 +49,6 @@ try {
   if (!(error instanceof Stop)) throw error
   say(error.message)
   process.exitCode = 1
-}
-
-function checkNode() {
-  if (isAtLeast(process.version.slice(1), NODE_MIN)) return
-  fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
 }
 
 /** Runs `npm ci` when `node_modules` differs from the lock file. */
@@ -125,18 +121,11 @@ async function provideForTests() {
 
 /** Reports the build only when it takes longer than reading turbo's cache. */
 async function build() {
-  const turbo = spawn(
-    join(root, 'node_modules', '.bin', 'turbo'),
-    [
-      ...['run', 'build', '--ui=stream', '--output-logs=errors-only'],
-      // Only tests use the programs of this package.
-      ...(command === 'test' ? [] : ['--filter=!@quorumscan/test']),
-    ],
-    {
-      cwd: root,
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
-    },
-  )
+  const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+  // Only tests use the programs of this package.
+  if (command !== 'test') words.push('--filter=!@quorumscan/test')
+  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+  const turbo = spawn(join(root, 'node_modules', '.bin', 'turbo'), words, { cwd: root, env })
   const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
   let output = ''
   for (const stream of [turbo.stdout, turbo.stderr])

@@ -65,11 +65,8 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  */
 export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis, clock = systemClock } = options
-  if (
-    !Array.isArray(seeds) ||
-    seeds.length === 0 ||
-    !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed))
-  )
+  const isUrl = (seed: string) => SEED.test(seed) && URL.canParse(seed)
+  if (!Array.isArray(seeds) || seeds.length === 0 || !seeds.every(isUrl))
     throw invalidArgument('`seeds` must be one or more http or https URLs of scan nodes.')
   assertGenesisPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()

@@ -91,15 +91,13 @@ export function createValidator(options: ValidatorOptions): Validator {
   const url = urlOf(options.url)
   const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
   const random = options.random ?? platformRandom
+  // Browsers refuse a `fetch` that is called as a method of another object.
+  const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const http = createHttp({
     url,
     ledgerUrl,
     token: options.token ?? null,
-    // Browsers refuse a `fetch` that is called as a method of another object.
-    fetch: tracedFetch(
-      options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-      options.traceparent,
-    ),
+    fetch: tracedFetch(plain, options.traceparent),
     clock,
     random,
     timeoutMs,
@@ -121,7 +119,9 @@ export function createValidator(options: ValidatorOptions): Validator {
     extras,
   })
   const lookups = createNames(reads, options)
-  const { WebSocket = globalWebSocket() } = options
+  const { WebSocket: ofPlatform = null } = globalThis as { WebSocket?: WebSocketConstructor }
+  const { WebSocket = ofPlatform } = options
+  const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
   const wallet = createWallet(http)
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
@@ -141,19 +141,10 @@ export function createValidator(options: ValidatorOptions): Validator {
     },
     wallet,
     writtenOffset: reads.writeFloor.offset,
-    activities: createActivities(
-      reads,
-      WebSocket === null
-        ? undefined
-        : { hints: createActivityHints({ WebSocket, url, clock }), random },
-    ),
+    activities: createActivities(reads, live),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),
   }
-}
-
-function globalWebSocket(): WebSocketConstructor | null {
-  return (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null
 }
 
 /** Without trailing slash. */

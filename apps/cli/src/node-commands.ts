@@ -32,11 +32,9 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
       const interrupted = untilInterrupted()
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
-      const { validateProcesses, readOperatorConfig, runOperator } = await import(
-        '@quorumscan/operator/run'
-      )
-      await using running = await runOperator({
-        config: readOperatorConfig(role, options.config, validateProcesses),
+      const operator = await import('@quorumscan/operator/run')
+      await using running = await operator.runOperator({
+        config: operator.readOperatorConfig(role, options.config, operator.validateProcesses),
         redisServer,
         entryFiles,
         env: process.env,
@@ -66,10 +64,8 @@ from the log, and the vote state of an engine: an old copy would let the engine
 double-sign.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
-      const [{ readOperatorConfig }, { backUp }] = await Promise.all([
-        import('@quorumscan/operator/run'),
-        import('@quorumscan/operator/backup'),
-      ])
+      const { readOperatorConfig } = await import('@quorumscan/operator/run')
+      const { backUp } = await import('@quorumscan/operator/backup')
       const config = readOperatorConfig(role, options.config, () => [])
       const { log: isLogOnly = false } = options
       if (isLogOnly && role !== 'sv')

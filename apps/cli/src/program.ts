@@ -52,6 +52,8 @@ type ResolveFlags = {
   json?: boolean
 }
 
+type VerifyFlags = Common & RequestOptions & { genesis?: string; threshold: string }
+
 /** Runs one command and returns its exit code. */
 export async function runCommandLine(
   args: readonly string[],
@@ -146,21 +148,13 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       'after',
       '\nExit status: 0 it proves that, 1 it does not, 2 nothing was checked.\nA file that `resolve` stored or printed includes its request.',
     )
-    .action(
-      async (
-        file: string,
-        options: Common & RequestOptions & { genesis?: string; threshold: string },
-      ) => {
-        const { isValid, text, json } = await verify({
-          file,
-          genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,
-          asked: options,
-          threshold: options.threshold,
-        })
-        printResult(options, json, text)
-        exitCode = isValid ? EXIT.done : EXIT.failed
-      },
-    )
+    .action(async (file: string, options: VerifyFlags) => {
+      const { dataDir, threshold, ...asked } = options
+      const { genesis: genesisFile = dataDirectory(dataDir).genesisFile } = options
+      const { isValid, text, json } = await verify({ file, genesisFile, asked, threshold })
+      printResult(options, json, text)
+      exitCode = isValid ? EXIT.done : EXIT.failed
+    })
 
   addMirrorCommand(context)
 

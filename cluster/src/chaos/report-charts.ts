@@ -65,10 +65,7 @@ function drawing(parts: Omit<Parameters<typeof chart>[0], 'ticks'>): string {
   return `<div class="chart">${toSvg(chart({ ...parts, ticks }))}</div>`
 }
 
-function availabilityChart(
-  { points, stepMs }: Summary['availability'],
-  window: TimeWindow,
-): string {
+function availabilityChart({ points, stepMs }: Summary['availability'], window: TimeWindow) {
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
   const stacks = points.map(({ atMs, answered, refused, noConnection, timedOut }) => {
     const byCode = [refused, noConnection].map((counts) => sum(Object.values(counts)))

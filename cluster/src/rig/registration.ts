@@ -85,9 +85,7 @@ function mayRepeat({ status, method, body }: Exchange): boolean {
 }
 
 /** Whether the name is registered, by a lookup through the scan proxy. */
-export async function isRegistered(
-  input: Pick<RegistrationInput, 'validatorUrl' | 'name'>,
-): Promise<boolean> {
+export async function isRegistered(input: Pick<RegistrationInput, 'validatorUrl' | 'name'>) {
   const exchange = await send({ ...input, token: null }, { path: lookupPath(input.name) })
   return exchange.status !== NOT_FOUND && expectOk(exchange).status === 200
 }

@@ -85,10 +85,8 @@ export async function readEntriesPage(
   const { subject, after } = page
   let outcome = await reader.read(requestOfEntriesPage(page), read)
   if (outcome.kind === 'pruned' && after !== null) {
-    const first = await reader.read(
-      requestOfEntriesPage({ subject, pageSize: 1, pageToken: null }),
-      read,
-    )
+    const newest = requestOfEntriesPage({ subject, pageSize: 1, pageToken: null })
+    const first = await reader.read(newest, read)
     if (!('answer' in first)) outcome = first
     else {
       const network = { ...options, sha256: options.sha256 ?? sha256 }

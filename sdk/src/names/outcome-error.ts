@@ -40,13 +40,11 @@ export function outcomeError(
         const message = `${what}: the scan nodes refuse more lookups. Try again in ${seconds} s.`
         return transient('RATE_LIMITED', message, { ...facts, retryAfterMs })
       }
-      const [code, why] =
+      const code = reachable === 0 ? 'NETWORK_ERROR' : 'NOT_ENOUGH_NODES'
+      const why =
         reachable === 0
-          ? (['NETWORK_ERROR', `none of the ${nodeCount} scan nodes can be reached`] as const)
-          : ([
-              'NOT_ENOUGH_NODES',
-              `${reachable} of ${nodeCount} scan nodes replied, and too few with a valid proof: ${needed} must agree`,
-            ] as const)
+          ? `none of the ${nodeCount} scan nodes can be reached`
+          : `${reachable} of ${nodeCount} scan nodes replied, and too few with a valid proof: ${needed} must agree`
       const detail = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
       return transient(code, `${what}: ${why}.${detail} Check the network, then the seeds.`, facts)
     }
