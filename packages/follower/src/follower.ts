@@ -205,7 +205,7 @@ export function createBackground(logger: Logger) {
     /** Resolves with the error of the first work that failed: the process cannot continue without it. */
     failed,
     /** Aborts when the process stops: what the work rejects with from then on is not a failure. */
-    signal: closing.signal,
+    signal: closing.signal as AbortSignal,
     /** @param failure - The line of the log if the work rejects before `signal` aborts. */
     run(failure: string, work: Promise<unknown>): void {
       const watched = work.catch((error: unknown) => {

@@ -36,7 +36,7 @@ export type LogCursor = LogPosition & {
 }
 
 /** `group`: null if the element is damaged. */
-export type LogCursorStep = {
+type LogCursorStep = {
   /** The offset that was expected next. */
   readonly from: Offset
   readonly cursor: LogCursor
