@@ -1,4 +1,8 @@
-/** The network of all conformance tests. It starts once, and each test creates its own data. */
+/**
+ * The network of all conformance tests, and their only `it`: one that extends it would start another network. Each test
+ * creates its own data.
+ */
+import { randomUUID } from 'node:crypto'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { createUser, untilFound } from '../e2e/client.ts'
 import { startCluster } from '../support/clusters.ts'
@@ -22,3 +26,20 @@ export const it = base
     await untilFound(cluster, ALICE)
     return alice
   })
+  /** A command of alice that makes coin. */
+  .extend('tapRequest', ({ world, alice }) => (more: object = {}) => ({
+    commands: [
+      {
+        ExerciseCommand: {
+          templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+          contractId: world.coinRules.contract_id,
+          choice: 'CoinRules_DevNet_Tap',
+          choiceArgument: { receiver: alice.party, amount: '1.0' },
+        },
+      },
+    ],
+    commandId: randomUUID(),
+    actAs: [alice.party],
+    disclosedContracts: [{ createdEventBlob: world.coinRules.created_event_blob }],
+    ...more,
+  }))

@@ -1,12 +1,13 @@
 /** `@canton-network/core-ledger-client`, unchanged. */
 import { randomUUID } from 'node:crypto'
+import type { RunningCluster } from 'quorumscan/testing'
 import { expect } from 'vitest'
+import { it } from '../network.ts'
 import { awaitCompletion, isJsCantonError, LedgerClient } from '../unchanged-clients.mjs'
-import { it as base } from './taps.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
 
-const it = base.extend('connect', ({ cluster }) => async (token: string) => {
+async function connect(cluster: RunningCluster, token: string): Promise<LedgerClient> {
   const client = new LedgerClient({
     baseUrl: new URL(cluster.urls.validator),
     logger: quiet,
@@ -14,14 +15,14 @@ const it = base.extend('connect', ({ cluster }) => async (token: string) => {
   })
   await client.init()
   return client
-})
+}
 
 const ledgerEnd = async (client: LedgerClient) =>
   Number((await client.get('/v2/state/ledger-end'))['offset'])
 
 export function describeLedgerClient(): void {
-  it('connects, and reads the version and its user', async ({ connect, alice }) => {
-    const client = await connect(alice.token)
+  it('connects, and reads the version and its user', async ({ cluster, alice }) => {
+    const client = await connect(cluster, alice.token)
     expect(client.getCurrentClientVersion()).toBe('3.5')
     const answer = await client.get('/v2/authenticated-user')
     expect(answer['user']).toMatchObject({
@@ -32,11 +33,11 @@ export function describeLedgerClient(): void {
   })
 
   it('submits a command, waits for it, and reads the update', async ({
-    connect,
+    cluster,
     alice,
     tapRequest,
   }) => {
-    const client = await connect(alice.token)
+    const client = await connect(cluster, alice.token)
     const beginExclusive = await ledgerEnd(client)
     const submitted = await client.post('/v2/commands/submit-and-wait', tapRequest())
     const updates = await client.post(
@@ -60,11 +61,11 @@ export function describeLedgerClient(): void {
   })
 
   it('submits a command, and finds its completion or its error', async ({
-    connect,
+    cluster,
     alice,
     tapRequest,
   }) => {
-    const client = await connect(alice.token)
+    const client = await connect(cluster, alice.token)
     const offset = await ledgerEnd(client)
     const request = tapRequest({ userId: 'alice', readAs: [] })
     expect(await client.post('/v2/commands/async/submit', request)).toEqual({})
@@ -82,8 +83,8 @@ export function describeLedgerClient(): void {
     })
   })
 
-  it('recognizes our errors', async ({ connect, alice, tapRequest }) => {
-    const client = await connect(alice.token)
+  it('recognizes our errors', async ({ cluster, alice, tapRequest }) => {
+    const client = await connect(cluster, alice.token)
     const refused = await client
       .post('/v2/commands/async/submit', tapRequest({ commands: [] }))
       .catch((error: unknown) => error)
@@ -91,8 +92,8 @@ export function describeLedgerClient(): void {
     expect(refused).toMatchObject({ code: 'MISSING_FIELD', errorCategory: 8 })
   })
 
-  it('administers users and parties', async ({ connect, cluster }) => {
-    const client = await connect(await cluster.token())
+  it('administers users and parties', async ({ cluster }) => {
+    const client = await connect(cluster, await cluster.token())
     const { partyDetails } = await client.post('/v2/parties', { partyIdHint: 'conformance' })
     const party = String(partyDetails?.['party'])
     expect(await client.checkIfPartyExists(party)).toBe(true)

@@ -1,27 +1,21 @@
 /** The ledger interface while its validator is killed, and after its history is pruned. */
 import { randomUUID } from 'node:crypto'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
+import type { FixturesOf } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
-import { it as base } from './taps.ts'
+import { it } from '../network.ts'
 
-const it = base
-  /** Null if the validator is unreachable or does not answer. */
-  .extend(
-    'post',
-    ({ cluster, alice }) =>
-      (path: string, body: object): Promise<HttpAnswer | null> =>
-        send(`${cluster.urls.validator}${path}`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${alice.token}` },
-          body,
-        }).catch(() => null),
-  )
-  .extend(
-    'coinOf',
-    ({ alice }) =>
-      async () =>
-        Number((await alice.balance()).effective_unlocked_qty),
-  )
+type Given = Pick<FixturesOf<typeof it>, 'alice' | 'cluster'>
+
+/** Sends requests of alice. Null if the validator is unreachable or does not answer. */
+const posting =
+  ({ cluster, alice }: Given) =>
+  (path: string, body: object): Promise<HttpAnswer | null> =>
+    send(`${cluster.urls.validator}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${alice.token}` },
+      body,
+    }).catch(() => null)
 
 export function describeLedgerInterface(): void {
   it.afterEach(async ({ cluster }) => {
@@ -34,10 +28,11 @@ export function describeLedgerInterface(): void {
 
   it('executes a change once, and one with a later ledger time too, although the validator is killed', async ({
     cluster,
+    alice,
     tapRequest,
-    post,
-    coinOf,
   }) => {
+    const post = posting({ cluster, alice })
+    const coinOf = async () => Number((await alice.balance()).effective_unlocked_qty)
     const before = await coinOf()
     const later = tapRequest({ minLedgerTimeRel: { seconds: 5 } })
     expect(await post('/v2/commands/async/submit', later)).toAnswer(200)
@@ -79,9 +74,9 @@ export function describeLedgerInterface(): void {
   it('has no reads below the offset to which an operator prunes a node or the validator', async ({
     cluster,
     alice,
-    post,
     world,
   }) => {
+    const post = posting({ cluster, alice })
     const url = cluster.urls.nodes['sv-1']
     const read = (offset: number) =>
       send(`${url}/v0/ans-entries/by-name/dso.ns`, {

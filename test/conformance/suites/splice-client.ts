@@ -3,8 +3,9 @@
  * have the shapes that the clients expect (D-2, D-3, D-5).
  */
 import { createRequire } from 'node:module'
+import type { FixturesOf } from '@quorumscan/testkit/fixtures'
 import { describe, expect } from 'vitest'
-import { ALICE, it as base } from '../network.ts'
+import { ALICE, it } from '../network.ts'
 
 /** The methods that these tests use. The clients' own types are `unknown` under our module settings. */
 type UpstreamClient = {
@@ -30,29 +31,27 @@ const { ScanClient, ScanProxyClient, ValidatorInternalClient } = createRequire(i
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-const it = base
-  .extend(
-    'connect',
-    ({ alice }) =>
-      <Client>(Upstream: UpstreamClass<Client>, url: string): Client =>
-        new Upstream(new URL(url), quiet, { getAccessToken: async () => alice.token }),
-  )
-  .extend('scans', ({ connect, cluster: { urls } }) => ({
+type Given = Pick<FixturesOf<typeof it>, 'alice' | 'cluster'>
+
+/** Clients of alice. */
+function clientsOf({ alice, cluster: { urls } }: Given) {
+  const connect = <Client>(Upstream: UpstreamClass<Client>, url: string): Client =>
+    new Upstream(new URL(url), quiet, { getAccessToken: async () => alice.token })
+  return {
     ScanClient: connect(ScanClient, `${urls.nodes['sv-1']}/api/scan`),
     ScanProxyClient: connect(ScanProxyClient, `${urls.validator}/api/validator`),
-  }))
-  .extend('validator', ({ connect, cluster }) =>
-    connect(ValidatorInternalClient, `${cluster.urls.validator}/api/validator`),
-  )
-  .extend('entry', ({ alice }) => expect.objectContaining({ user: alice.party, name: ALICE }))
+    validator: connect(ValidatorInternalClient, `${urls.validator}/api/validator`),
+  }
+}
 
 export function describeSpliceClient(): void {
   describe.each([
     ['ScanClient', '/v0'],
     ['ScanProxyClient', '/v0/scan-proxy'],
   ] as const)('%s', (name, prefix) => {
-    it('finds names by name, party and prefix', async ({ scans, alice, entry }) => {
-      const client = scans[name]
+    it('finds names by name, party and prefix', async ({ alice, cluster }) => {
+      const client = clientsOf({ alice, cluster })[name]
+      const entry = expect.objectContaining({ user: alice.party, name: ALICE })
       const find = (path: string, params: object) => client.get(`${prefix}${path}`, params)
       expect(await find('/ans-entries/by-name/{name}', { path: { name: ALICE } })).toEqual({
         entry,
@@ -65,8 +64,9 @@ export function describeSpliceClient(): void {
       ).toMatchObject({ entries: [{ name: ALICE }] })
     })
 
-    it('receives an error body for a missing entry', async ({ scans }) => {
-      const lookup = scans[name].get(`${prefix}/ans-entries/by-name/{name}`, {
+    it('receives an error body for a missing entry', async ({ alice, cluster }) => {
+      const client = clientsOf({ alice, cluster })[name]
+      const lookup = client.get(`${prefix}/ans-entries/by-name/{name}`, {
         path: { name: 'missing.unverified.ns' },
       })
       await expect(lookup).rejects.toMatchObject({
@@ -74,28 +74,31 @@ export function describeSpliceClient(): void {
       })
     })
 
-    it('reads the rules and the operator', async ({ scans }) => {
-      expect(await scans[name].post(`${prefix}/ans-rules`, {})).toMatchObject({
+    it('reads the rules and the operator', async ({ alice, cluster }) => {
+      const client = clientsOf({ alice, cluster })[name]
+      expect(await client.post(`${prefix}/ans-rules`, {})).toMatchObject({
         ans_rules_update: { contract: { payload: expect.any(Object) } },
       })
-      expect(await scans[name].get(`${prefix}/dso-party-id`)).toMatchObject({
+      expect(await client.get(`${prefix}/dso-party-id`)).toMatchObject({
         dso_party_id: expect.stringMatching(/^DSO::1220/),
       })
     })
 
-    it('reads the synchronizer, the rules and the rounds of coin', async ({ scans, cluster }) => {
+    it('reads the synchronizer, the rules and the rounds of coin', async ({ alice, cluster }) => {
+      const client = clientsOf({ alice, cluster })[name]
       const response = await fetch(`${cluster.urls.nodes['sv-1']}/v0/genesis`)
       const genesis = (await response.json()) as { synchronizerId: string; devnet: boolean }
-      expect(await scans[name].getAmuletSynchronizerId()).toBe(genesis.synchronizerId)
-      expect(await scans[name].isDevNet()).toBe(genesis.devnet)
-      const rounds = await scans[name].getOpenMiningRounds()
+      expect(await client.getAmuletSynchronizerId()).toBe(genesis.synchronizerId)
+      expect(await client.isDevNet()).toBe(genesis.devnet)
+      const rounds = await client.getOpenMiningRounds()
       expect(rounds.map(({ payload }) => Number(payload.round.number))).toEqual([2, 1, 0])
-      expect(await scans[name].getActiveOpenMiningRound()).not.toBeNull()
+      expect(await client.getActiveOpenMiningRound()).not.toBeNull()
     })
   })
 
   describe('ValidatorInternalClient', () => {
-    it('requests a name, and lists the names of the user', async ({ validator }) => {
+    it('requests a name, and lists the names of the user', async ({ alice, cluster }) => {
+      const { validator } = clientsOf({ alice, cluster })
       const name = 'second.unverified.ns'
       expect(
         await validator.post('/v0/entry/create', { name, url: '', description: '' }),
@@ -103,7 +106,8 @@ export function describeSpliceClient(): void {
       expect(await validator.get('/v0/entry/all')).toMatchObject({ entries: [{ name: ALICE }] })
     })
 
-    it('reads the operator of the validator, and the balance', async ({ validator }) => {
+    it('reads the operator of the validator, and the balance', async ({ alice, cluster }) => {
+      const { validator } = clientsOf({ alice, cluster })
       expect(await validator.get('/v0/validator-user')).toMatchObject({
         party_id: expect.stringContaining('::1220'),
       })

@@ -5,7 +5,7 @@
 import { createSpliceScan } from '@quorumscan/sdk/splice'
 import { serve, type TestServer } from '@quorumscan/testkit'
 import { expect } from 'vitest'
-import { ALICE, it as base } from '../network.ts'
+import { ALICE, it } from '../network.ts'
 
 /** A proxy that forwards only method, path, content type and body, in both directions. */
 const startBareProxy = (target: string): Promise<TestServer> =>
@@ -25,17 +25,14 @@ const startBareProxy = (target: string): Promise<TestServer> =>
     response.end(await reply.text())
   })
 
-const it = base.extend('scans', { scope: 'file' }, async ({ cluster, fileResources }) =>
-  Promise.all(
-    Object.entries(cluster.urls.nodes).map(async ([svName, url]) => {
-      const { url: publicUrl } = fileResources.opened(await startBareProxy(url))
-      return { svName, publicUrl }
-    }),
-  ),
-)
-
 export function describeSpliceSdk(): void {
-  it('agrees on names and network data of all nodes', async ({ scans, alice }) => {
+  it('agrees on names and network data of all nodes', async ({ cluster, alice, resources }) => {
+    const scans = await Promise.all(
+      Object.entries(cluster.urls.nodes).map(async ([svName, url]) => {
+        const { url: publicUrl } = resources.opened(await startBareProxy(url))
+        return { svName, publicUrl }
+      }),
+    )
     await using scan = createSpliceScan({ scans, threshold: 3 })
     expect(await scan.names.resolve(ALICE)).toBe(alice.party)
     expect(await scan.names.reverse(alice.party)).toMatchObject({ name: ALICE })
@@ -51,10 +48,13 @@ export function describeSpliceSdk(): void {
     expect(await scan.scans()).toMatchObject({ kind: 'agreed' })
     expect(await scan.ansRules()).toMatchObject({ kind: 'agreed' })
     expect(await scan.rounds()).toMatchObject({ kind: 'agreed', value: { issuing: [] } })
-    for await (const row of scan.activities({ order: 'desc' })) {
+    let count = 0
+    for await (const row of scan.activities({ order: 'desc', pageSize: 2 })) {
       expect(row).not.toHaveProperty('offset')
       expect(row.eventId).not.toBe('')
+      if (++count === 3) break
     }
+    expect(count).toBe(3)
     expect(scan.status()).toMatchObject({ nodeCount: 4 })
   })
 

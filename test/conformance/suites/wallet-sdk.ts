@@ -1,13 +1,14 @@
 /** `@canton-network/wallet-sdk`, unchanged. */
+import type { RunningCluster } from 'quorumscan/testing'
 import { WebSocket } from 'undici'
 import { beforeAll, expect } from 'vitest'
+import { it } from '../network.ts'
 import { SDK } from '../unchanged-clients.mjs'
-import { it as base } from './taps.ts'
 
 const COIN = '#quorumscan-coin:Coin:Coin'
 const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
 
-const it = base.extend('connect', ({ cluster }) => (token: string) => {
+function connect(cluster: RunningCluster, token: string) {
   const auth = { method: 'static', token }
   return SDK.create({
     auth,
@@ -15,7 +16,7 @@ const it = base.extend('connect', ({ cluster }) => (token: string) => {
     logAdapter: { log() {} },
     events: { auth, websocketURL: cluster.urls.validator.replace('http', 'ws') },
   })
-})
+}
 
 /** The first element with this member. */
 async function first(elements: AsyncIterable<Record<string, never>>, member: string) {
@@ -33,11 +34,11 @@ export function describeWalletSdk(): void {
   })
 
   it('submits, and follows updates and completions by WebSocket', async ({
-    connect,
+    cluster,
     alice,
     tapRequest,
   }) => {
-    const sdk = await connect(alice.token)
+    const sdk = await connect(cluster, alice.token)
     const beginOffset = await sdk.ledger.ledgerEnd()
     const { commands, commandId, actAs, disclosedContracts } = tapRequest()
     const submitted = await sdk.ledger.internal.submit({
@@ -60,10 +61,10 @@ export function describeWalletSdk(): void {
   })
 
   it('reads active contracts, and lists the parties that it may use', async ({
-    connect,
+    cluster,
     alice,
   }) => {
-    const sdk = await connect(alice.token)
+    const sdk = await connect(cluster, alice.token)
     expect(await sdk.party.list()).toContain(alice.party)
     const coins = await sdk.ledger.acs.read({
       parties: [alice.party],
@@ -75,8 +76,8 @@ export function describeWalletSdk(): void {
       expect(createArgument).toMatchObject({ owner: alice.party })
   })
 
-  it('administers users and parties', async ({ connect, cluster, alice }) => {
-    const sdk = await connect(await cluster.token())
+  it('administers users and parties', async ({ cluster, alice }) => {
+    const sdk = await connect(cluster, await cluster.token())
     const primaryParty = await sdk.party.internal.allocate({ partyHint: 'wallet' })
     expect(await sdk.party.internal.allocate({ partyHint: 'wallet' })).toBe(primaryParty)
     const userRights = { actAs: [primaryParty] }
@@ -90,7 +91,7 @@ export function describeWalletSdk(): void {
       userRights: { canReadAsAnyParty: true, participantAdmin: true },
     }
     await sdk.user.rights.grant(more)
-    const own = await connect(await cluster.token('wallet'))
+    const own = await connect(cluster, await cluster.token('wallet'))
     const rights = async () => (await own.user.rights.list()).rights
     expect(await rights()).toContainEqual({ kind: { CanReadAsAnyParty: { value: {} } } })
     expect(await own.party.list()).toEqual(expect.arrayContaining([primaryParty, alice.party]))
