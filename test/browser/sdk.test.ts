@@ -206,7 +206,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   })
 
   it('follows a stream while a node is killed, and continues to resolve', async () => {
-    const activityCount = 12
+    const activityCount = 8
     const following = page.evaluate((count) => wallet.follow(count), activityCount)
     const aliceSees = { url: cluster.validatorUrl, token: await cluster.token('alice'), party }
     const updating = page.evaluate((options) => wallet.updates(options, 5), aliceSees)
@@ -217,7 +217,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const tap = async ({ wallet: own }: Validator, count: number) => {
       for (let taps = 0; taps < count; taps++) await own.tap({ amount: '1.0' })
     }
-    await Promise.all([tap(bob, activityCount), tap(cluster.validator('alice'), 5)])
+    await Promise.all([tap(bob, activityCount - 2), tap(cluster.validator('alice'), 2)])
     const offsets = await updating
     expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
     expect(offsets).toHaveLength(5)
