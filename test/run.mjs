@@ -26,7 +26,7 @@ const CHECKS = [
   },
   { name: 'spelling', command: ['cspell', 'lint', '--no-progress', '--no-summary'] },
   { name: 'nothing unused', command: ['knip'] },
-  { name: 'documentation site', command: ['node', 'docs/site/build.mjs'] },
+  { name: 'documentation site', command: ['turbo', 'run', 'site', '--output-logs=errors-only'] },
 ]
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
