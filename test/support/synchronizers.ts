@@ -8,7 +8,7 @@ import {
   sha256Hex,
   systemRandom,
 } from '@quorumscan/base'
-import { allocatePartyCommand, decodeEntry, encodeEntry, type LogEntry } from '@quorumscan/ledger'
+import { allocatePartyCommand, encodeEntry, type LogEntry } from '@quorumscan/ledger'
 import { createLogClient, createOrderingClient } from '@quorumscan/log'
 import { send } from '@quorumscan/testkit'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
@@ -91,24 +91,6 @@ export async function createEntries(cluster: RunningCluster): Promise<() => Sign
     const notAfter = clock.nowMicros() + LIFETIME_MICROS
     return { bytes: signAllocation(keyPair, { genesisHash, index, notAfter }), notAfter }
   }
-}
-
-/** The super-validators that have confirmed a payment in the log, with the offsets. */
-export async function confirmationsOf(
-  cluster: RunningCluster,
-  { synchronizer, payment }: { readonly synchronizer: Synchronizer; readonly payment: string },
-): Promise<readonly { readonly confirmer: string; readonly offset: number }[]> {
-  const genesisHash = await hashGenesis(await genesisOf(cluster))
-  const log = await synchronizer.readTo(await synchronizer.head())
-  return log.flatMap(({ offset, bytes }) => {
-    const entry = decodeEntry(bytes, genesisHash)
-    if (entry.kind !== 'submission') return []
-    return entry.submission.commands.flatMap((command) => {
-      if (command.kind !== 'exercise' || command.choice !== 'DsoRules_ConfirmAction') return []
-      const { confirmer, action } = Object(command.argument)
-      return action.value.payment === payment ? [{ confirmer: String(confirmer), offset }] : []
-    })
-  })
 }
 
 /** Reads the log of each synchronizer and returns it. @throws {Error} If logs differ. */
