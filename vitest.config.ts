@@ -47,6 +47,7 @@ const waiting = (name: string, include: string[]) => ofProcesses(name, include, 
 /** They measure, so nothing else runs meanwhile. */
 const alone = (name: string, include: string[]) => ofProcesses(name, include, 2, 1)
 
+/** Files share what they import, which takes half of the time otherwise. */
 const shared = (...options: Parameters<typeof project>) => {
   const { test, ...rest } = project(...options)
   return { ...rest, test: { ...test, isolate: false } }
@@ -58,18 +59,17 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
-      // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
-      // nock patches what Node has loaded. test/tidy/test-kinds.test.ts checks which file is which.
+      // test/tidy/test-kinds.test.ts checks which file is which.
       shared('unit', ['{packages/*,apps/*,cluster}/src/**/!(*.integration).test.ts']),
       // They start Redis or other processes.
       shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
-      project('sdk', ['sdk/src/**/*.test.ts']),
-      project('tidy', ['test/tidy/**/*.test.ts']),
-      project('parity', ['test/parity/**/*.test.ts']),
-      project('vectors', ['test/vectors/**/*.test.ts']),
+      shared('sdk', ['sdk/src/**/*.test.ts']),
+      shared('tidy', ['test/tidy/**/*.test.ts']),
+      shared('parity', ['test/parity/**/*.test.ts']),
+      shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
       waiting('consumer', ['test/consumer/**/*.test.ts']),
-      project('sim', ['test/sim/**/*.test.ts']),
+      shared('sim', ['test/sim/**/*.test.ts']),
       waiting('browser', ['test/browser/**/*.test.ts']),
       waiting('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.
