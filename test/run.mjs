@@ -18,6 +18,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Checks that do not run the product. */
 const CHECKS = [
+  // First, because tests of the browser build it, too, if it is not there.
+  { name: 'documentation site', command: ['turbo', 'run', 'site', '--output-logs=errors-only'] },
   { name: 'format and lint', command: ['biome', 'check', '.'] },
   { name: 'boundaries between packages', command: ['turbo', 'boundaries'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
@@ -27,7 +29,6 @@ const CHECKS = [
   },
   { name: 'spelling', command: ['cspell', 'lint', '--no-progress', '--no-summary'] },
   { name: 'nothing unused', command: ['knip'] },
-  { name: 'documentation site', command: ['node', 'docs/site/build.mjs'] },
 ]
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
@@ -37,14 +38,17 @@ export async function main(args) {
   const isAll = kinds.length + files.length === 0
   const projects = kinds.filter((kind) => kind !== 'check')
   const isTesting = isAll || projects.length + files.length > 0
-  // Tests wait for processes and timers. Meanwhile checks compute.
-  const testing = isTesting ? runTests(projects, [...files, ...options]) : true
   const checks = []
-  for (const check of isAll || kinds.includes('check') ? CHECKS : []) {
-    checks.push(await runCheck(check))
+  const check = async (one) => {
+    checks.push(await runCheck(one))
     // The reporter of the tests owns the terminal until they end.
     if (!isTesting) console.log(checks.at(-1).text)
   }
+  const [site, ...others] = isAll || kinds.includes('check') ? CHECKS : []
+  if (site !== undefined) await check(site)
+  // Tests wait for processes and timers. Meanwhile checks compute.
+  const testing = isTesting ? runTests(projects, [...files, ...options]) : true
+  for (const one of others) await check(one)
   const isPassed = await testing
   if (isTesting) for (const { text } of checks) console.log(text)
   const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)
@@ -69,7 +73,7 @@ async function runTests(projects, words) {
 }
 
 async function run([tool, ...args], stdio) {
-  const file = tool === 'node' ? process.execPath : join(root, 'node_modules', '.bin', tool)
+  const file = join(root, 'node_modules', '.bin', tool)
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
   const child = spawn(file, args, { cwd: root, stdio: ['inherit', stdio, stdio], env })
   let output = ''
