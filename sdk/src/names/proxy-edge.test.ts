@@ -67,7 +67,7 @@ afterEach(() => {
   nock.cleanAll()
   expect(pending).toEqual([])
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe.each([
   ['with a genesis document', { genesis }, 'self'],

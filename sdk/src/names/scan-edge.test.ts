@@ -178,7 +178,7 @@ afterEach(() => {
   nock.abortPendingRequests()
   nock.cleanAll()
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe('a lookup', () => {
   it('goes to one node, without a preflight of browsers', async () => {
