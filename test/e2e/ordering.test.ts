@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import {
   createEntries,
+  fillTo,
   openSynchronizers,
   readSameLog,
   recordTimesIn,
@@ -39,8 +40,6 @@ const WAITING_MINUTES = 15
 const IN_TIME_COUNT = 4
 /** Offsets of the first snapshots. Blocks since the newest two snapshots are kept. */
 const SNAPSHOTS = { first: 1024, third: 4096 }
-/** Entries in flight for each super-validator. */
-const IN_FLIGHT_PER_MEMBER = 16
 /** Twice the free space below which the log refuses entries. */
 const DISK_MIB = 512
 const ALICE = 'alice.unverified.ns'
@@ -123,22 +122,6 @@ async function untilOthersOrder(node: string): Promise<void> {
   }
   const before = await height()
   await untilTrue('the others to order two blocks', async () => (await height()) >= before + 2)
-}
-
-/** Orders entries up to this offset. */
-async function fillTo(offset: number): Promise<void> {
-  const { nodes } = await cluster.status()
-  const up = nodes.filter(({ state }) => state === 'up').map(({ name }) => name)
-  const synchronizers = await openSynchronizers(cluster)
-  const nextEntry = await createEntries(cluster)
-  await Promise.all(
-    synchronizers
-      .filter(({ name }) => up.includes(name))
-      .flatMap((one) => Array.from({ length: IN_FLIGHT_PER_MEMBER }, () => one))
-      .map(async (one) => {
-        while ((await one.head()) < offset) await one.order(nextEntry())
-      }),
-  )
 }
 
 /** Waits until no engine stores this block any more, except those of the members in `except`. */
@@ -381,7 +364,7 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
     { tags: ['long-run'] },
     () => {
       beforeAll(async () => {
-        await fillTo(SNAPSHOTS.first)
+        await fillTo(cluster, SNAPSHOTS.first)
         await runCommand(cluster, 'down')
         const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
         expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
@@ -410,7 +393,7 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
       it('accept one back that was away until no engine stored its next block', async () => {
         await cluster.kill('sv-2')
         const signed = await heightOf('sv-2')
-        await fillTo(SNAPSHOTS.third)
+        await fillTo(cluster, SNAPSHOTS.third)
         await untilPruned(signed + 1, ['sv-2'])
         await cluster.restart('sv-2')
         await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)

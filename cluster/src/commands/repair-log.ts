@@ -43,7 +43,7 @@ export async function repairLogOf(
 }
 
 /** Why the log was not repaired, and what to do next. */
-function reasonOf(
+export function reasonOf(
   refusal: RepairRefusal,
   { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
 ): string {

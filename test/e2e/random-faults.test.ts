@@ -1,16 +1,20 @@
 /**
- * Users register and renew names while super-validators, synchronizer, validator and the Redis of each are killed at
- * random times. At the end no payment may be lost or taken twice, and every replica must have the same history.
+ * Random faults of all processes while users register, renew, transfer and read: chaos runs of 20 s within the fault
+ * budget, judged by the independent checker; and kills of super-validators, synchronizer, validator and the Redis of
+ * each, beyond any budget, after which no payment may be lost or taken twice, and every replica has the same history.
  *
  *   SEED=7       repeats the plan and the kills of this seed; their timing depends on the machine
  *   BLOWS=75     sets the number of kills
- *   LONG=1       uses 300 names and 300 kills (`npm run test:long`)
+ *   LONG=1       uses 300 names and 300 kills, and a chaos run in which names expire (`npm run test:long`)
  */
 import { setMaxListeners } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { systemRandom } from '@quorumscan/base'
 import { formatAmount, parseAmount, parseTime } from '@quorumscan/model'
 import { type HttpAnswer, send, slowness, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
+import type { RunningCluster } from 'quorumscan/testing'
 import { expect } from 'vitest'
 import { createSeededRandom } from '../sim/seeded-random.ts'
 import { startCluster } from '../support/clusters.ts'
@@ -28,9 +32,20 @@ const KILLING_MS = KILL_COUNT * 4_000
 /** When users stop, and report what they still wait for. */
 const PATIENCE_MS = KILLING_MS + 120_000 * slowness()
 const SEED = Number(process.env['SEED'] ?? Math.floor(systemRandom.fraction() * 2 ** 32))
+const CHAOS_SEED = process.env['SEED'] ?? 'ci'
+/** Rules that a chaos run of 20 s exercises only by chance. All other rules must have samples. */
+const EXERCISED_BY_CHANCE = [
+  'lies are seen',
+  'equivocation is detected',
+  'an accepted transfer stays accepted',
+]
+/** Chaos runs until every other rule has samples. */
+const RUNS_MAX = 4
 
-/** Names outlive the test, and can be renewed immediately, but not twice. */
+/** Names outlive the tests, and can be renewed immediately, but not twice. */
 const LIFETIME_MICROS = 3_600_000_000
+/** Names expire within a chaos run. */
+const SHORT_LIFE = { entryLifetimeMicros: 12_000_000, renewalDurationMicros: 10_000_000 }
 /** Short, so that some locks, which last three ticks, end before enough nodes are up. */
 const TICK_MICROS = 7_000_000
 const TAP_USD = '100.0'
@@ -120,13 +135,18 @@ const it = base
         // The activity history has one row for each tap and each burned fee.
         const rows = await readActivities(cluster)
         const { body: dso } = await lookup(cluster, 'dso.ns')
-        const taps = rows.filter(isOfType('devnet_tap')).map((row) => row.tap)
+        const parties = [...wallets.values()].map(({ party }) => party)
+        const taps = rows
+          .filter(isOfType('devnet_tap'))
+          .map((row) => row.tap)
+          .filter((tap) => parties.includes(tap.coin_owner))
         const burns = rows
           .filter(isOfType('transfer'))
           .filter(({ transfer }) =>
             transfer.receivers.some(({ party }) => party === dso.entry.user),
           )
           .map(({ transfer }) => transfer.sender.party)
+          .filter((payer) => parties.includes(payer))
         for (const [user, { party }] of wallets) {
           expect(taps.filter((tap) => tap.coin_owner === party)).toHaveLength(1)
           expect(burns.filter((payer) => payer === party).length, user).toBe(feesPaid.get(user))
@@ -147,15 +167,29 @@ const it = base
       },
   )
 
+it('chaos runs within the fault budget have the verdict valid, and exercise every rule', async ({
+  cluster,
+}) => {
+  await expectValidRuns(cluster)
+})
+
+it.runIf(IS_LONG)('chaos runs have the verdict valid while names expire', {
+  tags: ['long-run'],
+}, async () => {
+  await using cluster = await startCluster({ nodes: 4, genesisOverrides: { names: SHORT_LIFE } })
+  await expectValidRuns(cluster)
+})
+
 it(`no payment is lost or taken twice for ${GOAL_COUNT} names while processes are killed`, {
   tags: IS_LONG ? ['long-run'] : [],
-}, async ({ cluster, ledgerEnd, expectSameHistory, expectNames, expectCoin }) => {
+}, async ({ cluster, resources, ledgerEnd, expectSameHistory, expectNames, expectCoin }) => {
   const random = createSeededRandom(SEED)
   const plan = drawPlan(random.split(), GOAL_COUNT)
   const signal = AbortSignal.timeout(PATIENCE_MS)
   // Every goal adds a listener.
   setMaxListeners(0, signal)
   const killer = startKiller(cluster, { random: random.split(), killCountMax: KILL_COUNT })
+  resources.onClose(() => killer.heal())
   const killingEnds = AbortSignal.timeout(KILLING_MS)
   killingEnds.addEventListener('abort', () => void killer.heal())
 
@@ -182,6 +216,35 @@ it(`no payment is lost or taken twice for ${GOAL_COUNT} names while processes ar
   await expectNames(plan, { winners, wallets, end })
   await expectCoin(plan, { winners, wallets })
 })
+
+/** Chaos runs, until every rule has samples. */
+async function expectValidRuns(cluster: RunningCluster): Promise<void> {
+  const samplesOf = new Map<string, number>()
+  let runs = 0
+  const unexercised = () =>
+    [...samplesOf].flatMap(([rule, samples]) =>
+      samples > 0 || EXERCISED_BY_CHANCE.includes(rule) ? [] : [rule],
+    )
+  // One run is enough, unless the machine is too slow for a renewal or a transfer in 20 s.
+  do {
+    const seed = runs === 0 ? CHAOS_SEED : `${CHAOS_SEED}-${runs}`
+    // The expectation below lists the rules that must be exercised.
+    const run = await cluster.chaos({ seed, durationMs: 20_000, allowsUnexercised: true })
+    expect(run.verdict, `seed ${seed}: ${run.sentence}`).toBe('valid')
+    const report = JSON.parse(await readFile(join(run.directory, 'report.json'), 'utf8'))
+    const rules: { rule: string; samples: number }[] = report.verdict.rules
+    expect(rules.map(({ rule }) => rule)).toEqual(expect.arrayContaining(EXERCISED_BY_CHANCE))
+    for (const { rule, samples } of rules) samplesOf.set(rule, samples + (samplesOf.get(rule) ?? 0))
+    const history = await readFile(join(run.directory, 'history.jsonl'), 'utf8')
+    for (const kind of ['lookup', 'probe', 'write', 'fault', 'signed-state'])
+      expect(history, `the run has ${kind}s`).toContain(`{"kind":"${kind}"`)
+    expect(await readFile(join(run.directory, 'report.html'), 'utf8')).toContain(
+      'wrong answers served: 0',
+    )
+    runs++
+  } while (unexercised().length > 0 && runs < RUNS_MAX)
+  expect(unexercised(), `seed ${CHAOS_SEED}: rules without a sample in ${runs} runs`).toEqual([])
+}
 
 /** All users of the goal try to get the name. Returns the winner, after it has renewed the name as planned. */
 async function achieve(goal: Goal, wallets: ReadonlyMap<string, RetryingWallet>): Promise<string> {
