@@ -73,7 +73,8 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
 it('exports what the reader knows of each node, and the age of the newest answer', async () => {
   const clock = createManualClock()
   const metrics = createMetrics({ clock })
-  const verified = { kind: 'verified', offset: 9, recordTime: clock.nowMicros() - 2_000_000 }
+  const recordTime = clock.nowMicros() - 2_000_000
+  const verified = { kind: 'verified', offset: 9, recordTime, answer: {} }
   // Of a reader only what the metrics read.
   const reader = {
     status: () => ({

@@ -77,7 +77,7 @@ async function startWorld({
     clock,
   })
   const incidents: string[] = []
-  const crashed = new Set<Cluster>()
+  const crashes = new Map<Cluster, AbortController>()
   const createCluster = ({
     rateLimit = 1000,
     onStep = () => {},
@@ -85,11 +85,12 @@ async function startWorld({
     rateLimit?: number
     onStep?: (sentence: string) => void
   } = {}) => {
+    const crash = new AbortController()
     // A crashed control plane does nothing more.
     const mortal: typeof clock = {
       ...clock,
       delay: (ms, signal) =>
-        crashed.has(created) ? new Promise(() => {}) : clock.delay(ms, signal),
+        crash.signal.aborted ? new Promise(() => {}) : clock.delay(ms, signal),
     }
     const created = new Cluster({
       prepared,
@@ -110,6 +111,7 @@ async function startWorld({
         env: { ...process.env, EVENTS: events, HOLD: hold },
       },
     })
+    crashes.set(created, crash)
     return created
   }
   const cluster = createCluster()
@@ -133,7 +135,7 @@ async function startWorld({
       return new Redis({ path: /^unixsocket "(.*)"$/m.exec(config)?.[1] ?? '' })
     },
     /** As if the control plane of this cluster had been killed. */
-    crash: (killed: Cluster) => void crashed.add(killed),
+    crash: (killed: Cluster) => crashes.get(killed)?.abort(),
     /** Ends faults and holds, starts what is down, and waits until all processes are up. */
     async heal() {
       await rm(hold, { force: true })
@@ -145,7 +147,7 @@ async function startWorld({
       incidents.length = 0
     },
     [Symbol.asyncDispose]: async () => {
-      if (!crashed.has(cluster)) await cluster.stop()
+      if (!crashes.get(cluster)?.signal.aborted) await cluster.stop()
       await cleanUp(prepared.directory, clock)
       temporary[Symbol.dispose]()
     },
