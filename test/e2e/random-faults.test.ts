@@ -204,7 +204,15 @@ it('chaos runs within the fault budget have the verdict valid, and exercise ever
 
 it(`no payment is lost or taken twice for ${GOAL_COUNT} names while processes are killed`, {
   tags: IS_LONG ? ['long-run'] : [],
-}, async ({ cluster, setRules, resources, ledgerEnd, expectSameHistory, expectNames, expectCoin }) => {
+}, async ({
+  cluster,
+  setRules,
+  resources,
+  ledgerEnd,
+  expectSameHistory,
+  expectNames,
+  expectCoin,
+}) => {
   await setRules(LONG_LIFE)
   const random = createSeededRandom(SEED)
   const plan = drawPlan(random.split(), GOAL_COUNT)

@@ -150,7 +150,8 @@ function paymentIn(contract: Contract) {
     ? payloadOf(subscriptionInitialPayment, contract)
     : payloadOf(subscriptionPayment, contract)
   const { sender: payer } = subscriptionData
-  return { id: contract.contractId, isInitial, lockExpiresAt, payer, period: payData.paymentInterval }
+  const { paymentInterval: period } = payData
+  return { id: contract.contractId, isInitial, lockExpiresAt, payer, period }
 }
 type Payment = NonNullable<ReturnType<typeof paymentIn>>
 
