@@ -200,7 +200,9 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
   await expect(verifyLogOf(directory)).rejects.toThrow(/^no cluster runs in .*`quorumscan up`/)
 })
 
-it('distinguishes killed, paused, restarted and catching-up nodes, and never waits for a paused one', async ({ healed: world }) => {
+it('distinguishes killed, paused, restarted and catching-up nodes, and never waits for a paused one', async ({
+  healed: world,
+}) => {
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, offset: null })
   await world.cluster.faults.restart({ node: 'sv-1', part: null })
@@ -253,7 +255,9 @@ describe('where members order together', () => {
   const memberOf = ({ cluster }: World, name: string) =>
     cluster.status().members.find((member) => member.name === name)
 
-  it('a node is all its processes, and a part of it is one process', async ({ healedMembers: world }) => {
+  it('a node is all its processes, and a part of it is one process', async ({
+    healedMembers: world,
+  }) => {
     const { cluster } = world
     const before = memberOf(world, 'sv-1')?.pid
     await cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
@@ -282,7 +286,9 @@ describe('where members order together', () => {
     expect(memberOf(world, 'sv-2')?.state).toBe('up')
   })
 
-  it('a wipe deletes only the replica, and a wipe of the disk keeps only the keys', async ({ healedMembers: world }) => {
+  it('a wipe deletes only the replica, and a wipe of the disk keeps only the keys', async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const keysIn = async () => {
       const redis = await world.redisOf('sv-1')
@@ -302,7 +308,9 @@ describe('where members order together', () => {
     await expect(cluster.disks.wipeDisk('validator')).rejects.toThrow('has no engine')
   })
 
-  it('a failed wipe of a disk leaves the node running with all its data', async ({ healedMembers: world }) => {
+  it('a failed wipe of a disk leaves the node running with all its data', async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const redis = await world.redisOf('sv-2')
     await redis.set('log', 'b')
@@ -329,7 +337,9 @@ describe('where members order together', () => {
     expect(await readdir(join(prepared.directory.path, 'redis'))).not.toContain('sv-2.wiped')
   })
 
-  it("a wipe of the disk of the validator's synchronizer keeps the other data of the validator", async ({ healedMembers: world }) => {
+  it("a wipe of the disk of the validator's synchronizer keeps the other data of the validator", async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const redis = await world.redisOf('validator')
     await redis.mset('users:alice', 'a', 'log', 'b', 'log-start', 'c')
@@ -340,7 +350,9 @@ describe('where members order together', () => {
     expect(existsSync(engine)).toBe(false)
   })
 
-  it('`log repair` and faults of parts that do not exist are refused', async ({ healedMembers: world }) => {
+  it('`log repair` and faults of parts that do not exist are refused', async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const ofMembers = 'gets it from the others'
     await expect(cluster.disks.repairLog({ isCutAllowed: false })).rejects.toThrow(ofMembers)
@@ -354,7 +366,9 @@ describe('where members order together', () => {
   })
 })
 
-it('treats a process with malformed replies on its control socket as one that does not answer', async ({ healed: world }) => {
+it('treats a process with malformed replies on its control socket as one that does not answer', async ({
+  healed: world,
+}) => {
   const { cluster } = world
   const received: string[] = []
   let reply = 'rubbish'
@@ -578,7 +592,10 @@ describe('a broken append-only file', () => {
     expect(await verifyLogOf(directory)).toMatchObject({ json: { whole: true, end } })
   })
 
-  it('leaves the fault in the list when a heal cannot start the Redis', async ({ healed: world, resources }) => {
+  it('leaves the fault in the list when a heal cannot start the Redis', async ({
+    healed: world,
+    resources,
+  }) => {
     await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: 'redis' }, null)
     resources.onClose(await breakFile(world, 'sv-1'))
     await expect(world.cluster.faults.heal({})).rejects.toThrow(CommandError)
@@ -594,7 +611,10 @@ it('deletes no replica while the log cannot be read to its end', async ({ healed
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
 })
 
-it('names the place where the log is damaged, and deletes no replica then', async ({ healed: world, resources }) => {
+it('names the place where the log is damaged, and deletes no replica then', async ({
+  healed: world,
+  resources,
+}) => {
   const { directory } = world.prepared
   expect(await verifyLogOf(directory)).toMatchObject({
     isWhole: true,
