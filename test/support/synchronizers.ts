@@ -19,6 +19,9 @@ const LIFETIME_MICROS = 300_000_000
 const ATTEMPT_MS_MAX = 60_000
 const RETRY_INTERVAL_MS = 200
 
+/** Entries in flight for each super-validator. */
+const IN_FLIGHT_PER_MEMBER = 16
+
 export type SignedEntry = {
   readonly bytes: Uint8Array
   /** µs since the epoch. No synchronizer may order the entry later. */
@@ -91,6 +94,22 @@ export async function createEntries(cluster: RunningCluster): Promise<() => Sign
     const notAfter = clock.nowMicros() + LIFETIME_MICROS
     return { bytes: signAllocation(keyPair, { genesisHash, index, notAfter }), notAfter }
   }
+}
+
+/** Orders entries up to this offset, by the synchronizers of the nodes that are up. */
+export async function fillTo(cluster: RunningCluster, offset: number): Promise<void> {
+  const { nodes } = await cluster.status()
+  const up = nodes.filter(({ state }) => state === 'up').map(({ name }) => name)
+  const synchronizers = await openSynchronizers(cluster)
+  const nextEntry = await createEntries(cluster)
+  await Promise.all(
+    synchronizers
+      .filter(({ name }) => up.includes(name))
+      .flatMap((one) => Array.from({ length: IN_FLIGHT_PER_MEMBER }, () => one))
+      .map(async (one) => {
+        while ((await one.head()) < offset) await one.order(nextEntry())
+      }),
+  )
 }
 
 /** Reads the log of each synchronizer and returns it. @throws {Error} If logs differ. */

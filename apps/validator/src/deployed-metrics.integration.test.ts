@@ -176,6 +176,7 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
   const text = await scrape()
+  expect(Math.min(...valuesOf('quorumscan_replica_entries_total', text))).toBeGreaterThan(0)
   for (const name of ['redis_memory_bytes', 'redis_aof_bytes', 'disk_free_bytes'])
     expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
   for (const name of ['redis_memory_bytes', 'disk_free_bytes'])

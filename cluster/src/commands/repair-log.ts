@@ -39,7 +39,7 @@ export async function repairLogOf(directory: DataDirectory, options: RepairOptio
 }
 
 /** Why the log was not repaired, and what to do next. */
-function reasonOf(
+export function reasonOf(
   refusal: RepairRefusal,
   { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
 ): string {

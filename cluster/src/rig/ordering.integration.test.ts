@@ -8,8 +8,9 @@ import { verifyProof } from '@quorumscan/cli'
 import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
 import { createEntrySigner } from '@quorumscan/ledger/testing'
 import { send, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { enginePath } from '../testing/engine.ts'
 import { type Member, type MembersOptions, startMembers } from '../testing/members.ts'
 
@@ -23,6 +24,10 @@ const ROUND_MS = 3000
 const SUBMITTERS = 24
 /** Three of four blocks are proposed by others; the other factor is for a machine with two processors. */
 const KEPT_MIN = 0.75 * 0.75
+
+const it = base.extend('network', { scope: 'file' }, async ({ fileResources }) =>
+  fileResources.opened(await startFour()),
+)
 /** Only with LONG=1: the end-to-end tests do this in short form, or it is a measurement. */
 const inFull = it.runIf(IS_LONG)
 
@@ -121,39 +126,35 @@ async function startFour(options: MembersOptions = {}) {
 }
 
 describe.skipIf(enginePath === null)('four members', () => {
-  inFull(
-    'order while any one is down; with two down, entries wait for one to return',
-    { tags: ['long-run'] },
-    async () => {
-      await using network = await startFour()
-      const { members, one, two, three, four, order } = network
-      for (const member of members) await order(member)
-      await one.stop()
-      for (const member of [two, three, four, two]) await order(member)
+  it('order while any one is down; with two down, entries wait for one to return', async ({
+    network,
+  }) => {
+    const { members, one, two, three, four, order } = network
+    for (const member of members) await order(member)
+    await one.stop()
+    for (const member of [two, three, four, two]) await order(member)
 
-      await two.stop()
-      const waiting = [order(three), order(four)]
-      await untilTrue(
-        'status to report that no member orders',
-        async () => (await statusOf(four)).state === 'stalled',
-      )
-      expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
-      const before = await headOf(three)
-      await one.start()
-      await Promise.all(waiting)
-      expect(await headOf(three)).toBeGreaterThan(before)
+    await two.stop()
+    const waiting = [order(three), order(four)]
+    await untilTrue(
+      'status to report that no member orders',
+      async () => (await statusOf(four)).state === 'stalled',
+    )
+    expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
+    const before = await headOf(three)
+    await one.start()
+    await Promise.all(waiting)
+    expect(await headOf(three)).toBeGreaterThan(before)
 
-      await two.start()
-      await order(two)
-      await untilLive(members)
-      await expectSame(members, network.submitted)
-    },
-  )
+    await two.start()
+    await order(two)
+    await untilLive(members)
+    await expectSame(members, network.submitted)
+  })
 
   it('lose and repeat no entry while engines are killed at any time', {
     tags: IS_LONG ? ['long-run'] : [],
-  }, async () => {
-    await using network = await startFour()
+  }, async ({ network }) => {
     const { members } = network
     let isOver = false
     const load = members.flatMap((member) =>

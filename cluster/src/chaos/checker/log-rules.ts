@@ -95,7 +95,8 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
       liveUntil.set(name, expiresAt)
       const before = ended.get(name)
       if (before === undefined) continue
-      const isOnePeriod = expiresAt - before === genesis.names.entryLifetimeMicros
+      const payments = applied.archived.flatMap((contract) => paymentIn(contract) ?? [])
+      const isOnePeriod = payments.some(({ period }) => expiresAt - before === period)
       const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
       record('a renewal adds one period', isOnePeriod ? null : other)
     }
@@ -143,10 +144,12 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
 function paymentIn(contract: Contract) {
   const isInitial = isOf(subscriptionInitialPayment, contract)
   if (!isInitial && !isOf(subscriptionPayment, contract)) return null
-  const { lockExpiresAt, subscriptionData } = isInitial
+  const { lockExpiresAt, subscriptionData, payData } = isInitial
     ? payloadOf(subscriptionInitialPayment, contract)
     : payloadOf(subscriptionPayment, contract)
-  return { id: contract.contractId, isInitial, lockExpiresAt, payer: subscriptionData.sender }
+  const { sender: payer } = subscriptionData
+  const { paymentInterval: period } = payData
+  return { id: contract.contractId, isInitial, lockExpiresAt, payer, period }
 }
 type Payment = NonNullable<ReturnType<typeof paymentIn>>
 
