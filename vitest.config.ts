@@ -1,6 +1,13 @@
 import { defineConfig } from 'vitest/config'
-import { CLUSTER_LIMITS, LIMITS, vitestLimits } from './packages/testkit/src/time-limits.ts'
+import { isLong } from './packages/testkit/src/long.ts'
+import {
+  CLUSTER_LIMITS,
+  LIMITS,
+  slowness,
+  vitestLimits,
+} from './packages/testkit/src/time-limits.ts'
 import { LongestFirst } from './test/support/durations.ts'
+import { PARTS } from './test/support/long-parts.ts'
 
 /** The code that packages were built to. */
 const BUILT = ['node', 'import', 'default']
@@ -57,6 +64,10 @@ export default defineConfig({
     // More files at once than the two cores of CI's machine: many of them wait for real Redis servers.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
+    tags: PARTS.map(({ name, shows }) => ({
+      ...{ name, description: shows, timeout: CLUSTER_LIMITS.testMs * slowness() },
+    })),
+    tagsFilter: isLong ? [] : ['!long'],
     projects: [
       // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
       // nock patches what Node has loaded. test/tidy/test-kinds.test.ts checks which file is which.

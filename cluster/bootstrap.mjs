@@ -34,11 +34,12 @@ class Stop extends Error {}
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...args] = process.argv.slice(2)
+const isForTests = command === 'test' || command === 'long'
 
 try {
   checkNode()
   installPackages()
-  if (command === 'test') await provideForTests()
+  if (isForTests) await provideForTests()
   else {
     provideRedis()
     await build()
@@ -120,7 +121,14 @@ function installRedis() {
 
 async function provideForTests() {
   const { providePrograms } = await import(pathToFileURL(join(root, 'test/programs.mjs')).href)
-  await providePrograms(args, { build, fail, install, onPath, provideRedis, say })
+  await providePrograms(command === 'test' ? args : [], {
+    build,
+    fail,
+    install,
+    onPath,
+    provideRedis,
+    say,
+  })
 }
 
 /** Reports the build only when it takes longer than reading turbo's cache. */
@@ -130,7 +138,7 @@ async function build() {
     [
       ...['run', 'build', '--ui=stream', '--output-logs=errors-only'],
       // Only tests use the programs of this package.
-      ...(command === 'test' ? [] : ['--filter=!@quorumscan/test']),
+      ...(isForTests ? [] : ['--filter=!@quorumscan/test']),
     ],
     {
       cwd: root,
@@ -155,6 +163,7 @@ async function run() {
   const programs = {
     start: [cli, ['up', '--seed-names', ...args]],
     test: ['test/run.mjs', args],
+    long: ['test/dist/long/main.js', args],
     cometbft: [cli, [command, ...args]],
   }
   const [file, words] = programs[command] ?? fail(`bootstrap: unknown command "${command}"`)

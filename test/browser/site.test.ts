@@ -4,14 +4,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { serve, type TestServer } from '@quorumscan/testkit'
+import { isLong, serve, type TestServer } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from './chromium.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SITE = join(ROOT, 'docs/.vitepress/dist')
-/** One page of each kind: prose, tables, diagrams, pictures, generated references. With LONG=1 all pages. */
+/** One page of each kind: prose, tables, diagrams, pictures, generated references. `npm run test:long` has all pages. */
 const PAGES = [
   'index',
   'start',
@@ -64,10 +64,10 @@ describe.skipIf(chromiumPath === null)('the documentation site', () => {
   it.each([390, 1280])(
     'fits into %i px and has no violation of axe in both themes',
     {
-      tags: ['many-cases'],
+      tags: ['site'],
     },
     async (width) => {
-      const pages = process.env['LONG'] ? allPages() : PAGES
+      const pages = isLong ? allPages() : PAGES
       const page = await browser.newPage({ viewport: { width, height: 900 } })
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(`${page.url()}: ${error}`))

@@ -13,7 +13,7 @@ import {
   createCertifiedReader,
   requestOfEntriesPage,
 } from '@quorumscan/reader/certified'
-import { until } from '@quorumscan/testkit'
+import { cases, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { CertifiedPage } from '@quorumscan/verifier/certified'
@@ -22,9 +22,7 @@ import { startCluster } from '../support/clusters.ts'
 import { clock, createUser } from './client.ts'
 import { type LyingNode, startLyingNode } from './lying-node.ts'
 
-/** `npm run test:long` makes ten thousand reads, and stops the log for a minute. */
-const IS_LONG = process.env['LONG'] === '1'
-const READ_COUNT = IS_LONG ? 10_000 : 200
+const READ_COUNT = cases(200, 10_000)
 const READS_PER_READER = 10
 /** Names that are registered during the reads. */
 const LATE_COUNT = 3
@@ -177,7 +175,7 @@ function createSightings() {
 }
 
 it('readers get no wrong, stale or incomplete answer while a member tells every kind of lie', {
-  tags: IS_LONG ? ['long-run'] : [],
+  tags: ['certified-reads'],
 }, async ({ cluster, urlOf, alice, open, readAll }) => {
   await cluster.kill('sv-3')
   const scanKey = keyPairFromSeed(
@@ -261,7 +259,7 @@ it('with the log down, answers are served until they are too old, and again once
   await using reader = open(allUrls())
   await readName(reader, ALICE)
   await cluster.kill('synchronizer')
-  await untilTooOld(reader, IS_LONG ? 60_000 : 12_000)
+  await untilTooOld(reader, cases(12_000, 60_000))
   // A reader that accepts older answers still gets them.
   expect('answer' in (await readName(reader, ALICE, { maxAgeMs: Infinity }))).toBe(true)
   await cluster.restart('synchronizer')

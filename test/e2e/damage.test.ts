@@ -13,7 +13,6 @@ import { runCommand } from './command.ts'
 import { controlPid } from './control-pid.ts'
 import { append, damage, logFileOf, newestOf } from './log-file.ts'
 
-const IS_LONG = process.env['LONG'] === '1'
 const NAME = 'alice.unverified.ns'
 const MONTH_MICROS = 30 * 86_400_000_000
 
@@ -294,33 +293,29 @@ describe('`log repair` changes nothing, and reports the reason and what to do, i
   })
 })
 
-it.runIf(IS_LONG)(
-  '`up` starts no new log for an empty log directory, and `log repair` restores the log',
-  async () => {
-    const directory = join(cluster.dataDir, 'redis', 'synchronizer')
-    renameSync(directory, `${directory}.moved`)
-    const up = await runCommand(cluster, 'up', '--detach')
-    expect([up.code, up.text.replace(/\s+/g, ' ')]).toEqual([
-      1,
-      expect.stringMatching(
-        /The log ends at offset 0, but [234] nodes have applied it .*`quorumscan log repair --data-dir /,
-      ),
-    ])
-    const repair = await runCommand(cluster, 'log', 'repair')
-    expect([repair.code, repair.text]).toEqual([
-      0,
-      expect.stringMatching(/^Refilled offsets 1 to /),
-    ])
-    const again = await runCommand(cluster, 'up', '--detach')
-    expect([again.code, again.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-    // The node is rebuilt from the repaired log. Votes for another history would not agree with the others.
-    await cluster.wipe('sv-4')
-    await untilTrue('all nodes to agree', async () => {
-      const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
-      return found.headers.get('x-quorum-outcome') === 'verified' && found.status === 200
-    })
-  },
-)
+it('`up` starts no new log for an empty log directory, and `log repair` restores the log', {
+  tags: ['long', 'damage'],
+}, async () => {
+  const directory = join(cluster.dataDir, 'redis', 'synchronizer')
+  renameSync(directory, `${directory}.moved`)
+  const up = await runCommand(cluster, 'up', '--detach')
+  expect([up.code, up.text.replace(/\s+/g, ' ')]).toEqual([
+    1,
+    expect.stringMatching(
+      /The log ends at offset 0, but [234] nodes have applied it .*`quorumscan log repair --data-dir /,
+    ),
+  ])
+  const repair = await runCommand(cluster, 'log', 'repair')
+  expect([repair.code, repair.text]).toEqual([0, expect.stringMatching(/^Refilled offsets 1 to /)])
+  const again = await runCommand(cluster, 'up', '--detach')
+  expect([again.code, again.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+  // The node is rebuilt from the repaired log. Votes for another history would not agree with the others.
+  await cluster.wipe('sv-4')
+  await untilTrue('all nodes to agree', async () => {
+    const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
+    return found.headers.get('x-quorum-outcome') === 'verified' && found.status === 200
+  })
+})
 
 it('a node that lost its disk recovers from a snapshot although the log is trimmed', async () => {
   await runCommand(cluster, 'down')
