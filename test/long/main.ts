@@ -88,6 +88,7 @@ function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): 
   using directory = createDirectory('long')
   const reportFile = join(directory.path, 'report.json')
   const limitMs = 1000 * PART_SECONDS_MAX * slowness()
+  const commit = history.isChanged(RECORD) ? null : history.head()
   const startedMs = performance.now()
   print(`\n== ${name}: ${part.shows}`)
   const { status, error } = spawnSync(
@@ -113,9 +114,10 @@ function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): 
   if (status !== 0) return `exit status ${status} after ${seconds} s`
   const report: Report = JSON.parse(readFileSync(reportFile, 'utf8'))
   if (report.numPassedTests === 0) return 'no test has the tag of this part'
-  const pass = { commit: history.head(), date: today(), seconds, figures: figuresOf(report) }
-  print(`passed ${name}: ${JSON.stringify(pass)}`)
-  if (isRecorded) record(name, pass)
+  const figures = figuresOf(report)
+  print(`passed ${name} in ${seconds} s: ${JSON.stringify(figures)}`)
+  if (commit === null) print('not recorded, because files differed from the last commit')
+  else if (isRecorded) record(name, { commit, date: today(), seconds, figures })
   return null
 }
 
@@ -128,10 +130,6 @@ function figuresOf({ numPassedTests, testResults }: Report): Pass['figures'] {
 }
 
 function record(name: string, pass: Pass): void {
-  if (history.isChanged(RECORD)) {
-    print('not recorded: files differ from the last commit')
-    return
-  }
   const rows = { ...readPasses(), [name]: pass }
   const known = PARTS.flatMap((part) => {
     const row = rows[part.name]
