@@ -84,7 +84,7 @@ function checkAges(): string[] {
 
 /** Runs a part, and returns why it failed, or null. */
 function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): string | null {
-  const { name, files, node } = part
+  const { name, files, node, filter = name } = part
   using directory = createDirectory('long')
   const reportFile = join(directory.path, 'report.json')
   const limitMs = 1000 * PART_SECONDS_MAX * slowness()
@@ -98,7 +98,7 @@ function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): 
         ? ['node_modules/vitest/vitest.mjs', 'run']
         : ['test/nodes.mjs', node]),
       ...files,
-      ...(node === undefined ? [`--tags-filter=${name}`] : []),
+      ...(node === undefined ? [`--tags-filter=${filter}`] : []),
       ...['--reporter=default', '--reporter=./test/support/report.ts'],
       ...['--reporter=json', `--outputFile.json=${reportFile}`],
     ],

@@ -3,6 +3,8 @@
 export type LongPart = {
   /** Also the tag of its tests (vitest.config.ts). A test that runs in no other way also has the tag `long`. */
   readonly name: string
+  /** The filter of tags that selects its tests. Default: its name. */
+  readonly filter?: string
   /** What it shows, in addition to `npm test`. */
   readonly shows: string
   /** The files and folders with its tests. */
@@ -128,6 +130,7 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'operators-cometbft',
+    filter: 'operators-cometbft && !operators-version',
     shows: 'separate operators lose, restore and upgrade machines, and order together',
     files: OPERATORS,
   },
