@@ -1,6 +1,6 @@
 /**
  * Attacks, one after the other, on one cluster of real processes for each kind of ordering. Those that need a quiet
- * machine run only in `npm run test:long`. The limits are the same.
+ * machine or CometBFT run only in `npm run test:long`. The limits are the same.
  */
 import { isLong } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -44,6 +44,6 @@ for (const ordering of ['redis', 'cometbft'] as const)
 /** The part of `npm run test:long` that runs it in full, and whether only this part runs it. */
 function tagsOf({ name, ordering, needsQuietMachine }: Attack): string[] {
   if (PARTS.some((part) => part.name === name)) return ['long', name]
-  if (needsQuietMachine) return ['long', 'attacks-quiet']
-  return [ordering === 'cometbft' ? 'attacks-cometbft' : 'attacks']
+  if (ordering === 'cometbft') return ['long', 'attacks-cometbft']
+  return needsQuietMachine ? ['long', 'attacks-quiet'] : ['attacks']
 }
