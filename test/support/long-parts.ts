@@ -47,7 +47,7 @@ export const PARTS: readonly LongPart[] = [
   {
     name: 'ledger-interface',
     shows:
-      'streams of a log of 2000 entries equal the model, and 2000 invalid requests have no effect',
+      'streams of a log of 1000 entries equal the model, and 2000 invalid requests have no effect',
     files: [
       'packages/ledger-api/src/update-stream.integration.test.ts',
       'apps/validator/src/ledger-api/bad-input.integration.test.ts',

@@ -21,7 +21,7 @@ import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
 import { openUpdates, type UpdatesDeps } from './updates.ts'
 
 const seed = process.env['SEED'] ?? '7'
-const scenario = growRandomLog(seed, cases(150, 2000))
+const scenario = growRandomLog(seed, cases(150, 1000))
 const { ledger } = scenario
 const end = ledger.head().offset
 const clock = createManualClock()
