@@ -22,7 +22,7 @@ import {
 /** How many requests and walks a test tries, by its tags. */
 const COUNTS = [
   { requestCount: 300, walkCount: 60, tags: ['many-cases'] },
-  { requestCount: 1000, walkCount: 200, tags: ['long', 'proofs'] },
+  { requestCount: 1000, walkCount: 200, tags: ['long', 'properties'] },
 ] as const
 
 const network = createTestNetwork(4)

@@ -11,7 +11,7 @@ import { findFlaws, honestDocuments, network } from './testing/forger.ts'
 /** One byte in so many is changed, by chance, with the tags of that test. */
 const BYTES_PER_CHANGE = [
   { bytes: 4, tags: ['many-cases'] },
-  { bytes: 1, tags: ['long', 'proofs'] },
+  { bytes: 1, tags: ['long', 'properties'] },
 ] as const
 
 const MUTANTS: readonly Mutant[] = [
