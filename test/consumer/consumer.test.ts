@@ -192,5 +192,5 @@ it('typedoc writes the reference without a missing description or dead link', {
       cwd: join(root, 'sdk'),
     }),
   )
-  expect(await readdir(docs)).toContain('index.html')
+  expect(await readdir(docs)).toContain('index.md')
 })

@@ -7,7 +7,8 @@
  *   npm run test:long -- --list     lists them, and how old their last passes are
  *   npm run test:long -- --ci       checks these ages, and runs the part that the commit picks
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -37,7 +38,7 @@ type Report = {
 }
 
 /** Returns the exit code. */
-export function main(words: readonly string[]): number {
+export async function main(words: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...words],
     options: { list: { type: 'boolean' }, ci: { type: 'boolean' } },
@@ -56,7 +57,7 @@ export function main(words: readonly string[]): number {
         positionals.length > 0 ? positionals.includes(name) : waitsFor === undefined,
       )
   for (const part of parts) {
-    const failure = run(part, { isRecorded: values.ci !== true })
+    const failure = await run(part, { isRecorded: values.ci !== true })
     if (failure !== null) failures.push(`part ${part.name}: ${failure}`)
   }
   for (const failure of failures) print(`\nFAILED  ${failure}`)
@@ -83,7 +84,10 @@ function checkAges(): string[] {
 }
 
 /** Runs a part, and returns why it failed, or null. */
-function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): string | null {
+async function run(
+  part: LongPart,
+  { isRecorded }: { readonly isRecorded: boolean },
+): Promise<string | null> {
   const { name, files, node, filter = name } = part
   using directory = createDirectory('long')
   const reportFile = join(directory.path, 'report.json')
@@ -91,7 +95,7 @@ function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): 
   const commit = history.isChanged(RECORD) ? null : history.head()
   const startedMs = performance.now()
   print(`\n== ${name}: ${part.shows}`)
-  const { status, error } = spawnSync(
+  const child = spawn(
     process.execPath,
     [
       ...(node === undefined
@@ -103,14 +107,24 @@ function run(part: LongPart, { isRecorded }: { readonly isRecorded: boolean }): 
       ...['--reporter=json', `--outputFile.json=${reportFile}`],
     ],
     {
-      ...{ cwd: ROOT, stdio: 'inherit', timeout: limitMs },
+      // A group of its own, so that no worker and no process of a test outlives the part.
+      ...{ cwd: ROOT, stdio: 'inherit', detached: true },
       // A test whose program is missing fails, so that a part that was skipped is no pass.
       env: { ...process.env, CI: '1', ...(node === undefined ? { TEST_LONG: '1' } : {}) },
     },
   )
+  const stop = () => process.kill(-(child.pid ?? 0), 'SIGKILL')
+  process.once('SIGINT', stop)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    stop()
+  }, limitMs)
+  const [status] = await once(child, 'exit')
+  clearTimeout(timer)
+  process.off('SIGINT', stop)
   const seconds = Math.round((performance.now() - startedMs) / 1000)
-  if (error !== undefined && 'code' in error && error.code === 'ETIMEDOUT')
-    return `not done after ${seconds} s. Find what hangs, or divide the part`
+  if (isLate) return `not done after ${seconds} s. Find what hangs, or divide the part`
   if (status !== 0) return `exit status ${status} after ${seconds} s`
   const report: Report = JSON.parse(readFileSync(reportFile, 'utf8'))
   if (report.numPassedTests === 0) return 'no test has the tag of this part'
