@@ -14,6 +14,9 @@ const BUILT = ['node', 'import', 'default']
 /** Their sources: tests need no build (condition of our package.json files). */
 const SOURCES = ['@quorumscan/source', ...BUILT]
 
+/** More files at once than the two cores of CI's machine: most wait for Redis servers or other processes. */
+const WORKERS = 4
+
 const SETUP = ['time-limits', 'matchers', 'requirements']
 
 const project = (
@@ -46,14 +49,15 @@ const ofProcesses = (name: string, include: string[], groupOrder: number, maxWor
 }
 
 /**
- * They wait for processes, compilers and seconds of a ledger more than they compute: run together, as `npm test`
- * does, four files go side by side, which two processors bear: with three they were busy for six tenths of the time.
+ * They wait for processes, compilers and seconds of a ledger more than they compute. Other tests compute meanwhile: they
+ * are of the same group.
  */
-const waiting = (name: string, include: string[]) => ofProcesses(name, include, 1, 4)
+const waiting = (name: string, include: string[]) => ofProcesses(name, include, 0, WORKERS)
 
 /** They measure, so nothing else runs meanwhile. */
-const alone = (name: string, include: string[]) => ofProcesses(name, include, 2, 1)
+const alone = (name: string, include: string[]) => ofProcesses(name, include, 1, 1)
 
+/** Files share what they import, which takes half of the time otherwise. */
 const shared = (...options: Parameters<typeof project>) => {
   const { test, ...rest } = project(...options)
   return { ...rest, test: { ...test, isolate: false } }
@@ -61,26 +65,26 @@ const shared = (...options: Parameters<typeof project>) => {
 
 export default defineConfig({
   test: {
-    // More files at once than the two cores of CI's machine: many of them wait for real Redis servers.
-    maxWorkers: 3,
+    maxWorkers: WORKERS,
+    // What is compiled once is read from `node_modules` by the other projects, and by the next run.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     tags: PARTS.map(({ name, shows }) => ({
       ...{ name, description: shows, timeout: CLUSTER_LIMITS.testMs * slowness() },
     })),
     tagsFilter: isLong ? [] : ['!long'],
     projects: [
-      // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
-      // nock patches what Node has loaded. test/tidy/test-kinds.test.ts checks which file is which.
+      // test/tidy/test-kinds.test.ts checks which file is which.
       shared('unit', ['{packages/*,apps/*,cluster}/src/**/!(*.integration).test.ts']),
       // They start Redis or other processes.
       shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
-      project('sdk', ['sdk/src/**/*.test.ts']),
-      project('tidy', ['test/tidy/**/*.test.ts']),
-      project('parity', ['test/parity/**/*.test.ts']),
-      project('vectors', ['test/vectors/**/*.test.ts']),
+      shared('sdk', ['sdk/src/**/*.test.ts']),
+      shared('tidy', ['test/tidy/**/*.test.ts']),
+      shared('parity', ['test/parity/**/*.test.ts']),
+      shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
       waiting('consumer', ['test/consumer/**/*.test.ts']),
-      project('sim', ['test/sim/**/*.test.ts']),
+      shared('sim', ['test/sim/**/*.test.ts']),
       waiting('browser', ['test/browser/**/*.test.ts']),
       waiting('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.

@@ -37,7 +37,8 @@ const [command, ...args] = process.argv.slice(2)
 const isForTests = command === 'test' || command === 'long'
 
 try {
-  checkNode()
+  if (!isAtLeast(process.version.slice(1), NODE_MIN))
+    fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
   installPackages()
   if (isForTests) await provideForTests()
   else {
@@ -49,11 +50,6 @@ try {
   if (!(error instanceof Stop)) throw error
   say(error.message)
   process.exitCode = 1
-}
-
-function checkNode() {
-  if (isAtLeast(process.version.slice(1), NODE_MIN)) return
-  fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
 }
 
 /** Runs `npm ci` when `node_modules` differs from the lock file. */
@@ -133,18 +129,11 @@ async function provideForTests() {
 
 /** Reports the build only when it takes longer than reading turbo's cache. */
 async function build() {
-  const turbo = spawn(
-    join(root, 'node_modules', '.bin', 'turbo'),
-    [
-      ...['run', 'build', '--ui=stream', '--output-logs=errors-only'],
-      // Only tests use the programs of this package.
-      ...(isForTests ? [] : ['--filter=!@quorumscan/test']),
-    ],
-    {
-      cwd: root,
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
-    },
-  )
+  const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+  // Only tests use the programs of this package.
+  if (!isForTests) words.push('--filter=!@quorumscan/test')
+  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+  const turbo = spawn(join(root, 'node_modules', '.bin', 'turbo'), words, { cwd: root, env })
   const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
   let output = ''
   for (const stream of [turbo.stdout, turbo.stderr])

@@ -39,7 +39,7 @@ const TEST_PROGRAMS = [
 ]
 
 /**
- * What the arguments of `npm test` name before its first option, which vitest takes with what follows it.
+ * What the arguments of `npm test` name before the first option. Vitest takes that option and all that follows.
  *
  * @returns `unknown`: the first word that is neither a kind nor the path of a file or a folder.
  */
@@ -56,8 +56,8 @@ export function readArguments(args) {
 }
 
 /**
- * Provides what the tests that are named need; none: all. Programs are looked for and installed by functions of
- * `cluster/bootstrap.mjs`, which imports this file.
+ * Provides what the named tests need; without names, what all tests need. Programs are looked for and installed by
+ * functions of `cluster/bootstrap.mjs`, which imports this file.
  */
 export async function providePrograms(args, tools) {
   const { fail, install, onPath, say, build, provideRedis } = tools
@@ -119,7 +119,7 @@ export async function providePrograms(args, tools) {
   }
 }
 
-/** What a file, or each file of a folder, needs. Of the tests next to sources and of parity, few need the build: they name it. */
+/** What a file, or each file of a folder, needs. Integration and parity tests need the build if they mention dist/. */
 function needsOf(path) {
   const file = join(root, path)
   if (statSync(file).isDirectory())

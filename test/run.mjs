@@ -6,7 +6,8 @@
 //   npm test -- FILE -t TITLE       a file or a folder; options are those of vitest
 //   npm run test:durations          all, and records how long each file takes in test/durations.json
 //   npm run test:long               long tests, in parts (test/long/main.ts)
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readArguments } from './programs.mjs'
@@ -15,6 +16,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Checks that do not run the product. */
 const CHECKS = [
+  // First, because tests of the browser build it, too, if it is not there.
+  { name: 'documentation site', command: ['turbo', 'run', 'site', '--output-logs=errors-only'] },
   { name: 'format and lint', command: ['biome', 'check', '.'] },
   { name: 'boundaries between packages', command: ['turbo', 'boundaries'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
@@ -22,41 +25,64 @@ const CHECKS = [
     name: 'OpenAPI and AsyncAPI documents',
     command: ['redocly', 'lint', '--config', 'packages/api/redocly.yaml'],
   },
-  { name: 'spelling', command: ['cspell', 'lint', '--no-progress', '--no-summary'] },
-  { name: 'nothing unused', command: ['knip'] },
-  { name: 'documentation site', command: ['node', 'docs/site/build.mjs'] },
+  {
+    name: 'spelling',
+    command: [
+      ...['cspell', 'lint', '--no-progress', '--no-summary', '--cache'],
+      ...['--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/cspell'],
+    ],
+  },
+  { name: 'nothing unused', command: ['knip', '--cache'] },
 ]
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
 export async function main(args) {
   const { kinds, files, options } = readArguments(args)
   const isAll = kinds.length + files.length === 0
-  const failures = isAll || kinds.includes('check') ? runChecks() : []
   const projects = kinds.filter((kind) => kind !== 'check')
-  if ((isAll || projects.length + files.length > 0) && !runTests(projects, [...files, ...options]))
-    failures.push('tests: see above')
+  const isTesting = isAll || projects.length + files.length > 0
+  const checks = []
+  const check = async (one) => {
+    checks.push(await runCheck(one))
+    // The reporter of the tests owns the terminal until they end.
+    if (!isTesting) console.log(checks.at(-1).text)
+  }
+  const [site, ...others] = isAll || kinds.includes('check') ? CHECKS : []
+  if (site !== undefined) await check(site)
+  // Tests wait for processes and timers. Meanwhile checks compute.
+  const testing = isTesting ? runTests(projects, [...files, ...options]) : true
+  for (const one of others) await check(one)
+  const isPassed = await testing
+  if (isTesting) for (const { text } of checks) console.log(text)
+  const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)
+  if (!isPassed) failures.push('tests: see above')
   for (const failure of failures) console.log(`\nFAILED  ${failure}`)
   return failures.length === 0 ? 0 : 1
 }
 
-function runChecks() {
-  return CHECKS.filter(({ name, command }) => {
-    const result = run(command, 'pipe')
-    const isPassed = result.status === 0
-    if (!isPassed) console.log(`${result.stdout ?? ''}${result.stderr ?? ''}`)
-    console.log(`${isPassed ? 'passed' : 'FAILED'}  ${name} (${command.join(' ')})`)
-    return !isPassed
-  }).map(({ name }) => name)
+async function runCheck({ name, command }) {
+  const { status, output } = await run(command, 'pipe')
+  const isPassed = status === 0
+  const line = `${isPassed ? 'passed' : 'FAILED'}  ${name} (${command.join(' ')})`
+  return { name, isPassed, text: isPassed ? line : `${output}${line}` }
 }
 
-function runTests(projects, words) {
+async function runTests(projects, words) {
   const only = projects.map((project) => `--project=${project}`)
   const reporters = ['--reporter=default', '--reporter=./test/support/report.ts']
-  return run(['vitest', 'run', ...only, ...reporters, ...words], 'inherit').status === 0
+  const { status } = await run(['vitest', 'run', ...only, ...reporters, ...words], 'inherit')
+  return status === 0
 }
 
-function run([tool, ...args], stdio) {
-  const file = tool === 'node' ? process.execPath : join(root, 'node_modules', '.bin', tool)
+async function run([tool, ...args], stdio) {
+  const file = join(root, 'node_modules', '.bin', tool)
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
-  return spawnSync(file, args, { cwd: root, encoding: 'utf8', stdio, env })
+  const child = spawn(file, args, { cwd: root, stdio: ['inherit', stdio, stdio], env })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  const [status] = await once(child, 'close')
+  return { status, output }
 }

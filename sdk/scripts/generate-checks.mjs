@@ -10,6 +10,8 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 /** File → its document. The largest checks are in a file of their own. */
 export const FILES = { 'checks.ts': 'validator', 'ledger-checks.ts': 'ledger' }
 
+const REFERENCE = /"#\/components\/schemas\/(\w+)"/g
+
 /** The schemas whose check `isName` is used by a source that imports the file. */
 function usedSchemas(file, schemas) {
   const sources = readdirSync(join(here, '../src'), { recursive: true, encoding: 'utf8' })
@@ -49,10 +51,7 @@ function reachable(schemas, wanted) {
   const visit = (title) => {
     if (seen.has(title)) return
     seen.add(title)
-    for (const [, other] of JSON.stringify(schemas[title]).matchAll(
-      /"#\/components\/schemas\/(\w+)"/g,
-    ))
-      visit(other)
+    for (const [, other] of JSON.stringify(schemas[title]).matchAll(REFERENCE)) visit(other)
   }
   for (const title of wanted) visit(title)
   return [...seen].sort()

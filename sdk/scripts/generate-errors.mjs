@@ -71,10 +71,8 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     '../../packages/errors/src/ledger-catalogue.ts',
   )
   const { clientErrorCodes } = await load('../src/client-error-codes.ts')
-  writeFileSync(
-    join(here, '../src/generated/error-codes.ts'),
-    errorCodesSource(catalogue, ledgerCatalogue),
-  )
+  const source = errorCodesSource(catalogue, ledgerCatalogue)
+  writeFileSync(join(here, '../src/generated/error-codes.ts'), source)
   const ledger = { catalogue: ledgerCatalogue, specOf: ledgerErrorSpec }
   writeFileSync(join(here, '../ERRORS.md'), errorsPage(catalogue, clientErrorCodes, ledger))
 }

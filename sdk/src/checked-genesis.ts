@@ -7,7 +7,7 @@ import { invalidArgument } from './errors.ts'
  *
  * @throws {QuorumscanError} INVALID_ARGUMENT, with the invalid member.
  */
-export function checkedGenesis(document: unknown): Genesis {
+export function parseCheckedGenesis(document: unknown): Genesis {
   try {
     return parseGenesis(JSON.parse(JSON.stringify(document)))
   } catch (cause) {
@@ -15,11 +15,11 @@ export function checkedGenesis(document: unknown): Genesis {
   }
 }
 
-/** The copy with its hash. @throws {QuorumscanError} As `checkedGenesis`. */
-export async function checkGenesis(
+/** The copy with its hash. @throws {QuorumscanError} As `parseCheckedGenesis`. */
+export async function checkAndHashGenesis(
   document: unknown,
   crypto: CryptoPort,
 ): Promise<{ readonly genesis: Genesis; readonly genesisHash: string }> {
-  const genesis = checkedGenesis(document)
+  const genesis = parseCheckedGenesis(document)
   return { genesis, genesisHash: await hashGenesis(genesis, crypto) }
 }

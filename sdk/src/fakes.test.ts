@@ -119,7 +119,7 @@ afterEach(() => {
   nock.abortPendingRequests()
   nock.cleanAll()
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe.each([
   ['fakeNames', controlledFakes],

@@ -4,7 +4,7 @@
  */
 import { formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
-import { type ErrorCode, failure, invalidArgument, transient } from './errors.ts'
+import { type ErrorCode, invalidArgument, transient } from './errors.ts'
 import type { Answered, EntriesPage, ReadsOptions, Unanswered } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
 import { normalizeName } from './names/name-rules.ts'
@@ -81,39 +81,19 @@ export function fakeNames(
         const kind = answer === null ? 'verified-absent' : 'verified'
         const recordTime = clock.nowMicros()
         // Callers get null, as for a lookup without a receipt: nothing proves a fake.
-        const receipt = null as never
-        return {
-          ...nodes,
-          answered: 1,
-          kind,
-          answer,
-          offset,
-          recordTime,
-          agreed,
-          receipt,
-          historyHash: '',
-        }
+        const proof = { receipt: null as never, historyHash: '' }
+        return { ...nodes, answered: 1, kind, answer, offset, recordTime, agreed, ...proof }
       }
       case 'CONSENSUS_DISPUTED':
         return { ...none, kind: 'disputed', reason: 'fork', groups: [] }
-      case 'CONSENSUS_LAGGING':
-        return {
-          ...none,
-          kind: 'lagging',
-          reason: 'not-reached',
-          wantedOffset: offset,
-          headOffset: offset,
-          ageMs: 0,
-        }
-      case 'NOT_ENOUGH_NODES':
-        return {
-          ...none,
-          kind: 'insufficient',
-          reachable: 1,
-          needed: THRESHOLD,
-          retryAfterMs: null,
-          unproven: null,
-        }
+      case 'CONSENSUS_LAGGING': {
+        const lag = { wantedOffset: offset, headOffset: offset, ageMs: 0 }
+        return { ...none, kind: 'lagging', reason: 'not-reached', ...lag }
+      }
+      case 'NOT_ENOUGH_NODES': {
+        const lack = { reachable: 1, needed: THRESHOLD, retryAfterMs: null, unproven: null }
+        return { ...none, kind: 'insufficient', ...lack }
+      }
       default:
         throw transient(failing, 'The test made this read fail.')
     }
@@ -142,10 +122,7 @@ export function fakeNames(
   const known = (typed: string): CertifiedEntry => {
     const entry = entries.get(normalizeName(typed))
     if (entry !== undefined) return entry
-    throw failure(
-      'INVALID_ARGUMENT',
-      `${typed} has no entry: pass it to fakeNames, or call changeOwner.`,
-    )
+    throw invalidArgument(`${typed} has no entry: pass it to fakeNames, or call changeOwner.`)
   }
   return {
     ...createNames({ ...reads, lookup, page } as typeof reads, options),

@@ -1,15 +1,15 @@
-/** The option `genesis`: the hash of the genesis document, or the document. It determines which network is trusted. */
+/** The genesis pin (option `genesis`): the hash of the genesis document, or the document. It fixes the network. */
 import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 
-export function isGenesisHash(pin: unknown): pin is string {
-  return typeof pin === 'string' && HASH.test(pin)
+export function isGenesisHash(genesisPin: unknown): genesisPin is string {
+  return typeof genesisPin === 'string' && HASH.test(genesisPin)
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT if it is neither a hash nor an object. Documents are checked when used. */
-export function assertPin(pin: unknown): void {
-  if (isGenesisHash(pin) || (typeof pin === 'object' && pin !== null)) return
+export function assertGenesisPin(genesisPin: unknown): void {
+  if (isGenesisHash(genesisPin) || (typeof genesisPin === 'object' && genesisPin !== null)) return
   const message = '`genesis` must be a hash of 64 lower-case hex digits, or a genesis document.'
   throw invalidArgument(message)
 }

@@ -231,11 +231,7 @@ function useSettled(text: string): string {
 }
 
 /** What is known of a name while it is shown; null: nothing yet, or there is no name. */
-function useWatched(
-  names: Names,
-  name: string,
-  options: UseNameOptions,
-): { readonly watched: Watched | null; refetch(): void } {
+function useWatched(names: Names, name: string, options: UseNameOptions) {
   const { threshold, maxAgeMs = MAX_AGE_MS, expectParty } = options
   const key = JSON.stringify([name, threshold, maxAgeMs, expectParty])
   const [current, setCurrent] = useState<{ key: string; names: Names; watched: Watched } | null>(

@@ -1,4 +1,4 @@
-/** Receipts: what they prove under which pin, and the errors of invalid ones. */
+/** Receipts: what they prove under which genesis pin, and the errors of invalid ones. */
 
 import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
 import { createWebCrypto, requestOfLookup } from '@quorumscan/verifier'

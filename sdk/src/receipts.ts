@@ -13,9 +13,9 @@ import {
   lookupQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
-import { checkGenesis } from './checked-genesis.ts'
+import { checkAndHashGenesis } from './checked-genesis.ts'
 import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
-import { assertPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
+import { assertGenesisPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
@@ -115,13 +115,13 @@ async function pinnedDocuments(
   crypto: CryptoPort,
 ): Promise<Map<string, Genesis>> {
   const listed = Array.isArray(pins) ? [...(pins as readonly (string | Genesis)[])] : [pins]
-  for (const pin of listed) assertPin(pin)
+  for (const genesisPin of listed) assertGenesisPin(genesisPin)
   if (listed.length === 0) throw invalidArgument('`genesis` must not be empty.')
   if (!Array.isArray(documents)) throw invalidArgument('`documents` must be an array.')
-  const pinned = listed.filter((pin) => !isGenesisHash(pin))
+  const pinned = listed.filter((genesisPin) => !isGenesisHash(genesisPin))
   const byHash = new Map<string, Genesis>()
   for (const document of [...pinned, ...documents]) {
-    const { genesis, genesisHash } = await checkGenesis(document, crypto)
+    const { genesis, genesisHash } = await checkAndHashGenesis(document, crypto)
     if (!listed.includes(genesisHash) && !pinned.includes(document))
       throw wrongGenesis(`A document has the hash ${genesisHash}, which is not pinned.`)
     byHash.set(genesisHash, genesis)

@@ -4,7 +4,7 @@ import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
-import { assertPin } from './genesis-pin.ts'
+import { assertGenesisPin } from './genesis-pin.ts'
 import type { ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
 import { createNames } from './names/names.ts'
@@ -65,13 +65,10 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  */
 export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis, clock = systemClock } = options
-  if (
-    !Array.isArray(seeds) ||
-    seeds.length === 0 ||
-    !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed))
-  )
+  const isUrl = (seed: string) => SEED.test(seed) && URL.canParse(seed)
+  if (!Array.isArray(seeds) || seeds.length === 0 || !seeds.every(isUrl))
     throw invalidArgument('`seeds` must be one or more http or https URLs of scan nodes.')
-  assertPin(genesis)
+  assertGenesisPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing
@@ -86,9 +83,9 @@ export function createScan(options: ScanOptions): Scan {
     async open(shared) {
       signal.throwIfAborted()
       const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
-      const checkGenesis: ReaderParts['checkGenesis'] = async (...input) =>
-        (await extras()).checkGenesis(...input)
-      return openReader({ ...options, clock, shared, checkGenesis, signal })
+      const checkAndHashGenesis: ReaderParts['checkAndHashGenesis'] = async (...input) =>
+        (await extras()).checkAndHashGenesis(...input)
+      return openReader({ ...options, clock, shared, checkAndHashGenesis, signal })
     },
     extras,
   })

@@ -149,6 +149,7 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
     const { cluster, nodes, validator } = await untilReady(child)
     const genesis = parseGenesis(JSON.parse(await readFile(join(dataDir, 'genesis.json'), 'utf8')))
     const seeds = nodes.map((node) => node.url)
+    const client = { url: validator.url, timeoutMs: WAIT_MS }
     return {
       dataDir,
       genesis,
@@ -156,13 +157,7 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
       seeds,
       validatorUrl: validator.url,
       scan: (more) => createScan({ seeds, genesis, ...more }),
-      validator: (user, more) =>
-        createValidator({
-          url: validator.url,
-          token: () => token(user),
-          timeoutMs: WAIT_MS,
-          ...more,
-        }),
+      validator: (user, more) => createValidator({ ...client, token: () => token(user), ...more }),
       token,
       kill: act('kill'),
       pause: act('pause'),
@@ -192,9 +187,7 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
 }
 
 /** The status that the command prints when all processes are ready. */
-async function untilReady(
-  child: ChildProcessByStdio<null, Readable, Readable>,
-): Promise<ClusterStatus> {
+async function untilReady(child: ChildProcessByStdio<null, Readable, Readable>) {
   let output = ''
   child.stderr.on('data', (chunk: Uint8Array) => {
     output += String(chunk)

@@ -1,9 +1,9 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Genesis } from '@quorumscan/verifier'
 import { type Activities, createActivities, createActivityHints } from './activities/activities.ts'
-import { checkedGenesis } from './checked-genesis.ts'
+import { parseCheckedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
-import { assertPin } from './genesis-pin.ts'
+import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import { createHttp, type TokenSource } from './http/http.ts'
 import type { WebSocketConstructor } from './http/stream.ts'
 import { tracedFetch } from './http/traced-fetch.ts'
@@ -91,37 +91,37 @@ export function createValidator(options: ValidatorOptions): Validator {
   const url = urlOf(options.url)
   const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
   const random = options.random ?? platformRandom
+  // Browsers refuse a `fetch` that is called as a method of another object.
+  const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const http = createHttp({
     url,
     ledgerUrl,
     token: options.token ?? null,
-    // Browsers refuse a `fetch` that is called as a method of another object.
-    fetch: tracedFetch(
-      options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-      options.traceparent,
-    ),
+    fetch: tracedFetch(plain, options.traceparent),
     clock,
     random,
     timeoutMs,
     onOffset: (offset) => reads.writeFloor.record(offset),
   })
-  const { genesis: pin } = options
-  if (pin !== undefined) assertPin(pin)
-  if (typeof pin === 'object') checkedGenesis(pin)
+  const { genesis } = options
+  if (genesis !== undefined) assertGenesisPin(genesis)
+  if (typeof genesis === 'object') parseCheckedGenesis(genesis)
   const trust =
-    pin === undefined ? null : { genesis: pin, crypto: options.crypto ?? platformCrypto() }
+    genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
   const extras = async () => scanExtras
   const reads = createReads({
     client: options,
     clock,
     verifiedBy: trust === null ? 'proxy' : 'self',
     // The network of a trusted proxy is not verified.
-    network: trust === null ? encodeURIComponent(url) : typeof pin === 'string' ? pin : null,
+    network: trust === null ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
     open: (shared) => openProxyReader({ http, url, clock, shared, trust }),
     extras,
   })
   const lookups = createNames(reads, options)
-  const { WebSocket = globalWebSocket() } = options
+  const { WebSocket: ofPlatform = null } = globalThis as { WebSocket?: WebSocketConstructor }
+  const { WebSocket = ofPlatform } = options
+  const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
   const wallet = createWallet(http)
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
@@ -141,19 +141,10 @@ export function createValidator(options: ValidatorOptions): Validator {
     },
     wallet,
     writtenOffset: reads.writeFloor.offset,
-    activities: createActivities(
-      reads,
-      WebSocket === null
-        ? undefined
-        : { hints: createActivityHints({ WebSocket, url, clock }), random },
-    ),
+    activities: createActivities(reads, live),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),
   }
-}
-
-function globalWebSocket(): WebSocketConstructor | null {
-  return (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null
 }
 
 /** Without trailing slash. */

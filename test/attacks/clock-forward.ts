@@ -31,7 +31,7 @@ export const clockForward: Attack = {
       holds = false
       figures[`broken: ${what}`] = 'yes'
     }
-    for (const jumpMs of isLong ? JUMPS_MS : JUMPS_MS.slice(0, 2)) {
+    for (const jumpMs of isLong ? JUMPS_MS : JUMPS_MS.slice(0, 1)) {
       const healed = clock.delay(HOLD_MS).then(() => cluster.heal('synchronizer'))
       const missing = await setClock(cluster, 'synchronizer', jumpMs)
       check(missing.length === 0, `${jumpMs}: not reported by ${missing.join(', ')}`)

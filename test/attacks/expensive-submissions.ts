@@ -49,6 +49,7 @@ function nested(depth: number): unknown {
 
 export const expensiveSubmissions: Attack = {
   name: 'expensive-submissions',
+  needsQuietMachine: true,
   claim:
     'Any client can make fifty keys and submit the most expensive entries from one address, which the ' +
     'validator and the super-validators use as well. All lookups stay verified, and a registration by ' +
@@ -108,9 +109,9 @@ export const expensiveSubmissions: Attack = {
         tally.refused > 0,
       figures: {
         'registration before, ms': Math.round(usualMs),
-        'registration meanwhile, ms': Math.round(attackedMs),
+        'registration under attack, ms': Math.round(attackedMs),
         [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
-        'lookups meanwhile': lookups,
+        'lookups under attack': lookups,
         'of them not verified': unverified,
         'entries admitted': tally.admitted,
         'kB admitted': Math.round(tally.bytes / 1000),

@@ -19,9 +19,9 @@ const SLOWER_MAX = 3
 const BUNDLES = 200
 const ENTRIES_PER_BUNDLE = 64
 const EXPIRED_MICROS = 60_000_000
-/** Lifetime in the seal of a bundle, which is false. */
+/** Lifetime in the header of a bundle: a false `notAfter`, as its entries have expired. */
 const LIFETIME_MICROS = 300_000_000
-/** A submission that is not ordered within this time counts as having taken it. */
+/** A submission that is not ordered within this time counts as 10 s. */
 const ORDER_TIMEOUT_MS = 10_000
 /** Time until queues are full. */
 const WARM_UP_MS = 5_000
@@ -88,24 +88,24 @@ export const expiredBundleFlood: Attack = {
       holds: slower <= SLOWER_MAX && sent > BUNDLES,
       figures: {
         'submission before, ms': Math.round(usualMs),
-        'submission meanwhile, ms': Math.round(attackedMs),
+        'submission under attack, ms': Math.round(attackedMs),
         [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
-        'blocks a second meanwhile': (blocks / seconds).toFixed(2),
+        'blocks a second under attack': (blocks / seconds).toFixed(2),
         'bundles sent': sent,
       },
     }
   },
 }
 
-/** Seals a bundle like the member's own synchronizer, but with a time that has not expired. */
+/** Signs a bundle like the member's own synchronizer, but with a false `notAfter` in the header. */
 function signedBundle(content: Uint8Array, genesisHash: string, key: KeyPair): Uint8Array {
   const notAfter = new DataView(new ArrayBuffer(8))
   notAfter.setBigUint64(0, BigInt(clock.nowMicros() + LIFETIME_MICROS))
   const time = new Uint8Array(notAfter.buffer)
   const tag = utf8('quorumscan/bundle/1\0')
   const statement = concatBytes([tag, fromHex(genesisHash), time, sha256(content)])
-  const head = [Uint8Array.of(0), fromHex(key.publicKey), key.sign(statement), time]
-  return concatBytes([...head, content])
+  const header = [Uint8Array.of(0), fromHex(key.publicKey), key.sign(statement), time]
+  return concatBytes([...header, content])
 }
 
 /** Each entry with a length prefix. */

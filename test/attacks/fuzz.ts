@@ -126,11 +126,12 @@ export const fuzz: Attack = {
       const unreached = [...reached].flatMap(([name, isReached]) => (isReached ? [] : [name]))
       figures[`${service}, share answered (at least ${ANSWERED_SHARE_MIN})`] =
         answeredShare.toFixed(3)
-      withoutSuccess.push(...unreached.map((name) => `${service} ${name}`))
+      if (target.isLong) withoutSuccess.push(...unreached.map((name) => `${service} ${name}`))
       holds &&= answeredShare >= ANSWERED_SHARE_MIN
       holds &&= stallMs <= STALL_MS_MAX && residentBytes <= MEMORY_BYTES_MAX
     }
-    const failed = await failingCases(target, withoutSuccess)
+    // Conformance tests send the cases of all operations, to a network that no client has attacked.
+    const failed = target.isLong ? await failingCases(target, withoutSuccess) : []
     figures['never a success by chance'] = withoutSuccess.join(' ')
     figures['no success by their case either'] = failed.join('; ')
     return { holds: holds && failed.length === 0, figures }

@@ -91,7 +91,7 @@ export const restlessSuperValidator: Attack = {
       holds: slower <= SLOWER_MAX && tally.admitted > 0 && changes <= changesMax,
       figures: {
         'registration before, ms': Math.round(usualMs),
-        'registration meanwhile, ms': Math.round(attackedMs),
+        'registration under attack, ms': Math.round(attackedMs),
         [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
         'submissions admitted': tally.admitted,
         'submissions refused': tally.refused,

@@ -19,11 +19,9 @@ import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
-import { type FixedAnswer, payees, reverses } from './trust-states.ts'
+import { type FixedAnswer, payees, reverses, whileOnline } from './trust-states.ts'
 
 let scan: Scan
-/** A little more than the ten seconds between checkpoints. */
-const MAX_AGE_MS = 12_000
 
 function Payee({ name, party }: { readonly name: string; readonly party: string }): ReactElement {
   const payee = useName(name)
@@ -177,9 +175,9 @@ export const wallet = {
     return (await textsOf(render(h(Suggestions)), 1))[0] as string
   },
   /** Shows, from now on, the hook's reason why a name is not verified. */
-  watchReason(name: string): void {
+  watchReason(): void {
     const Reason = () => {
-      const { trust, reason } = useName(name, { names: scan.names, maxAgeMs: MAX_AGE_MS })
+      const { trust, reason } = useName('a.unverified.ns', whileOnline)
       return h('p', { id: 'watched' }, trust === 'checking' ? '' : `${reason}`)
     }
     render(h(Reason))

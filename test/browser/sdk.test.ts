@@ -1,6 +1,6 @@
 /**
  * The SDK in a real browser, in a page of another origin with a strict Content Security Policy. It resolves, proves,
- * follows and renders while nodes are killed, and no lookup needs a preflight.
+ * follows and renders while a node is killed, and no lookup needs a preflight.
  */
 import { join } from 'node:path'
 import type { Validator } from '@quorumscan/sdk'
@@ -162,7 +162,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
         (text) => document.querySelector('#watched')?.textContent === text,
         reason,
       )
-    await page.evaluate((name) => wallet.watchReason(name), ALICE)
+    await page.evaluate(() => wallet.watchReason())
     await untilShown('null')
     await context.setOffline(true)
     await untilShown('offline')
@@ -206,7 +206,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   })
 
   it('follows a stream while a node is killed, and continues to resolve', async () => {
-    const activityCount = 12
+    const activityCount = 8
     const following = page.evaluate((count) => wallet.follow(count), activityCount)
     const aliceSees = { url: cluster.validatorUrl, token: await cluster.token('alice'), party }
     const updating = page.evaluate((options) => wallet.updates(options, 5), aliceSees)
@@ -217,7 +217,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const tap = async ({ wallet: own }: Validator, count: number) => {
       for (let taps = 0; taps < count; taps++) await own.tap({ amount: '1.0' })
     }
-    await Promise.all([tap(bob, activityCount), tap(cluster.validator('alice'), 5)])
+    await Promise.all([tap(bob, activityCount - 2), tap(cluster.validator('alice'), 2)])
     const offsets = await updating
     expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
     expect(offsets).toHaveLength(5)
@@ -225,19 +225,18 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect(ids).toEqual([...new Set(ids)].sort())
     expect(ids).toHaveLength(activityCount)
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
+    await cluster.restart('sv-2')
   })
 
-  it('returns insufficient with three of four nodes down', async () => {
-    const lookup = () => page.evaluate(() => wallet.lookup('missing.unverified.ns'))
-    await cluster.kill('sv-3')
-    await cluster.kill('sv-4')
-    // The last two nodes have the signatures of the others.
-    expect(await lookup()).toMatchObject({ kind: 'verified-absent' })
-    await cluster.kill('sv-1')
-    expect(await lookup()).toMatchObject({ kind: 'insufficient' })
+  it('returns insufficient if no node is reachable', async () => {
+    await context.setOffline(true)
+    const lookup = page.evaluate(() => wallet.lookup('missing.unverified.ns'))
+    expect(await lookup).toMatchObject({ kind: 'insufficient' })
+    await context.setOffline(false)
   })
 
   it('stores the read floor in the storage of the page, and does not violate its policy', async () => {
+    expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
     expect(await page.evaluate(() => wallet.stored())).toContain(
       `quorumscan:${cluster.genesisHash.slice(0, 16)}:floor`,
     )

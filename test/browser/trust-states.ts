@@ -58,6 +58,10 @@ function answering(
     const ending = isEnding ? { entry: { ...answer.entry, expiresAt: instant(SOON_MS) } } : {}
     return { ...answer, recordTime: instant(0), ...ending }
   }
+  return namesOf(next)
+}
+
+function namesOf(next: () => Promise<unknown>): Names {
   const lookup = next as () => Promise<LookupOutcome>
   const watch: Names['watch'] = (name, options) => {
     const channel = async () => 'fixed'
@@ -70,6 +74,14 @@ function answering(
 const instant = (ms: number) => formatInstant(systemClock.nowMicros() + ms * 1000)
 
 const found = { kind: 'verified', entry, changed: null, ...facts } as const
+const away = {
+  kind: 'insufficient',
+  reachable: 1,
+  needed: 2,
+  retryAfterMs: null,
+  ...facts,
+  answered: 1,
+} as const
 
 export const payees: Record<string, FixedAnswer> = {
   'nothing is typed': { names: answering('never'), name: '' },
@@ -85,20 +97,22 @@ export const payees: Record<string, FixedAnswer> = {
   'the entry ends': {
     names: answering({ ...found, entry: { ...entry, expiresAt: SOON } }, 'never'),
   },
-  'nodes are unreachable': {
-    names: answering({
-      kind: 'insufficient',
-      reachable: 1,
-      needed: 2,
-      retryAfterMs: null,
-      ...facts,
-      answered: 1,
-    }),
-  },
+  'nodes are unreachable': { names: answering(away) },
   'the lookup fails': { names: answering('fails') },
   // The hook repeats the lookup after half of maxAgeMs, which never ends, so that the answer becomes too old.
   'the answer cannot be renewed': { names: answering(found, 'never'), maxAgeMs: 300 },
   'the next answer fails': { names: answering(found, 'fails'), maxAgeMs: 300 },
+}
+
+/** Each lookup loads this page, and is insufficient if that fails. */
+export const whileOnline: FixedAnswer = {
+  names: namesOf(() =>
+    fetch(location.href, { cache: 'no-store' }).then(
+      () => ({ ...found, recordTime: instant(0) }),
+      () => away,
+    ),
+  ),
+  maxAgeMs: 500,
 }
 
 export const reverses: Record<string, FixedAnswer> = {

@@ -12,10 +12,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDirectory, serve, type TestDirectory, type TestServer } from '@quorumscan/testkit'
+import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from '../browser/chromium.ts'
-import { idOf, partyOf, type RunningScans, startScans } from '../support/splice-scans.ts'
 
 const ALICE = 'alice.unverified.ns'
 const root = join(import.meta.dirname, '../..')

@@ -11,14 +11,11 @@ export type ActivityOf<Type extends Activity['activity_type']> = Extract<
 >
 
 /** Reads all rows in pages, oldest first. @throws {Error} If ids do not strictly increase. */
-export async function readActivities(
-  cluster: RunningCluster,
-  { pageSize }: { pageSize: number } = { pageSize: 100 },
-): Promise<readonly Activity[]> {
+export async function readActivities(cluster: RunningCluster): Promise<readonly Activity[]> {
   const client = createValidatorClient({ baseUrl: cluster.urls.validator })
   const rows: Activity[] = []
   for (;;) {
-    const page = await readPage(client, { pageSize, after: rows.at(-1)?.event_id ?? null })
+    const page = await readPage(client, rows.at(-1)?.event_id ?? null)
     for (const row of page) {
       const previous = rows.at(-1)?.event_id ?? ''
       if (row.event_id <= previous) throw new Error(`${row.event_id} comes after ${previous}`)
@@ -32,10 +29,7 @@ export function isOfType<Type extends Activity['activity_type']>(type: Type) {
   return (row: Activity): row is ActivityOf<Type> => row.activity_type === type
 }
 
-async function readPage(
-  client: ValidatorClient,
-  { pageSize, after }: { pageSize: number; after: string | null },
-) {
-  const body = { page_size: pageSize, begin_after_id: after }
+async function readPage(client: ValidatorClient, after: string | null) {
+  const body = { page_size: 100, begin_after_id: after }
   return unwrap(await client.POST('/v0/scan-proxy/activities', { body })).activities
 }

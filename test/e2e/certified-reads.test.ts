@@ -22,10 +22,14 @@ import { startCluster } from '../support/clusters.ts'
 import { clock, createUser } from './client.ts'
 import { type LyingNode, startLyingNode } from './lying-node.ts'
 
-const READ_COUNT = cases(200, 10_000)
-const READS_PER_READER = 10
+/** At least so many readers, each with ten reads, follow each other until the liar has used each of its lies. */
+const READER_COUNT_MIN = cases(3, 1_000)
 /** Names that are registered during the reads. */
 const LATE_COUNT = 3
+/** Each round adds an entry to the log, and members sign a newer state. A payment is locked for three rounds. */
+const TICK_MICROS = 2_000_000
+/** While it is up, the log never goes this long without a newer state. */
+const OLD_MS = cases(5_000, 60_000)
 const ALICE = 'alice.unverified.ns'
 const MISSING = 'missing.unverified.ns'
 /** Default of readers (D-39). */
@@ -33,7 +37,9 @@ const MAX_AGE_MS = 60_000
 
 const it = base
   .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
-    fileResources.opened(await startCluster({ nodes: 4 })),
+    fileResources.opened(
+      await startCluster({ nodes: 4, genesisOverrides: { coin: { tickMicros: TICK_MICROS } } }),
+    ),
   )
   .extend('genesis', { scope: 'file' }, async ({ cluster }) =>
     parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8'))),
@@ -43,13 +49,11 @@ const it = base
     'open',
     { scope: 'file' },
     ({ genesis, genesisHash }) =>
-      (seeds: readonly string[], offsetMs = 0): CertifiedReader => {
-        return createCertifiedReader({
-          ...{ genesis, genesisHash, seeds, sha256, allowPrivateAddresses: true },
+      (seeds: readonly string[]): CertifiedReader =>
+        createCertifiedReader({
+          ...{ genesis, genesisHash, seeds, sha256, clock, allowPrivateAddresses: true },
           transport: createFetchTransport(),
-          clock: { ...clock, nowMicros: () => clock.nowMicros() + 1000 * offsetMs },
-        })
-      },
+        }),
   )
   .extend(
     'urlOf',
@@ -124,9 +128,6 @@ const it = base
 
 it.afterEach(async ({ cluster, untilRead }) => {
   await cluster.heal()
-  const { nodes, synchronizer } = await cluster.status()
-  for (const { name, state } of [...nodes, { name: 'synchronizer', ...synchronizer }])
-    if (state === 'down') await cluster.restart(name)
   await untilRead(ALICE, { threshold: 'all' })
 })
 
@@ -185,21 +186,19 @@ it('readers get no wrong, stale or incomplete answer while a member tells every 
   await using liar: LyingNode = await startLyingNode(options)
   const lateNames = Array.from({ length: LATE_COUNT }, (_, index) => `late-${index}.unverified.ns`)
   const sightings = createSightings()
-  let paid = 0
-  for (let count = 0; count < READ_COUNT; count += READS_PER_READER) {
-    if (paid < LATE_COUNT && count >= (READ_COUNT * paid) / LATE_COUNT)
-      await alice.pay(lateNames[paid++] ?? '')
-    // A new reader sends its first request to the liar.
-    await using reader = open([urlOf('sv-3'), urlOf(`sv-${1 + (count % 2)}`)])
-    await readAll(reader, lateNames, sightings)
-  }
-  await until('all names', async () => {
-    await using reader = open([urlOf('sv-3'), urlOf('sv-4')])
-    await readAll(reader, lateNames, sightings)
-    return lateNames.every(sightings.seen) ? true : undefined
-  })
-  expect(Math.min(...liar.useCounts.values())).toBeGreaterThan(0)
-  expect(liar.useCounts.size).toBe(liar.lieCount)
+  let readerCount = 0
+  await until(
+    'all names, and each lie',
+    async () => {
+      if (readerCount < LATE_COUNT) await alice.pay(lateNames[readerCount] ?? '')
+      // A new reader sends its first request to the liar.
+      await using reader = open([urlOf('sv-3'), urlOf(`sv-${1 + (readerCount++ % 2)}`)])
+      await readAll(reader, lateNames, sightings)
+      const isDone = readerCount >= READER_COUNT_MIN && liar.useCounts.size === liar.lieCount
+      return isDone && lateNames.every(sightings.seen) ? true : undefined
+    },
+    { timeoutMs: cases(120_000, 240_000) },
+  )
 })
 
 /** Reads a list page by page. Returns null if its state is no longer available. */
@@ -212,7 +211,7 @@ async function walk(reader: CertifiedReader, prefix: string) {
     const outcome: CertifiedOutcome<CertifiedPage> = await reader.read(request)
     assertFresh(outcome, startedMicros)
     // A liar may report that the state has expired. The caller then starts again.
-    if (outcome.kind === 'expired') return null
+    if (outcome.kind === 'pruned') return null
     const page: Answered<CertifiedPage> = expectAnswer(outcome, 0)
     for (const { name } of page.answer.entries) names.push(name)
     pageToken = page.answer.next_page_token
@@ -220,32 +219,22 @@ async function walk(reader: CertifiedReader, prefix: string) {
   }
 }
 
-it('weak reads continue, with newer states, while two of four nodes are down', async ({
+it('weak reads continue, with newer states, while two of four nodes are down; with a third one down, the last state is served until it is too old', async ({
   cluster,
   open,
   allUrls,
+  alice,
 }) => {
   await cluster.kill('sv-1')
   await cluster.kill('sv-3')
   await using reader = open(allUrls())
   const first = expectAnswer(await readName(reader, ALICE), 0)
   expect(first.agreed.length).toBeGreaterThanOrEqual(2)
-  await until('a later state', async () => {
+  const { offset: floor } = await until('a later state', async () => {
     const next = expectAnswer(await readName(reader, ALICE), first.offset)
-    return next.offset > first.offset && next.agreed.length === 2 ? true : undefined
+    return next.offset > first.offset && next.agreed.length === 2 ? next : undefined
   })
-  expect(expectAnswer(await readName(reader, MISSING), 0).answer).toBeNull()
-})
-
-it('with three of four nodes down, the last certified state is served until it is too old', async ({
-  open,
-  allUrls,
-  cluster,
-  alice,
-}) => {
-  await using reader = open(allUrls())
-  const floor = expectAnswer(await readName(reader, ALICE), 0).offset
-  for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
+  await cluster.kill('sv-2')
   expect(expectAnswer(await readName(reader, ALICE), floor).answer?.user).toBe(alice.party)
   expect(expectAnswer(await readName(reader, MISSING), floor).answer).toBeNull()
   await untilTooOld(reader)
@@ -259,51 +248,20 @@ it('with the log down, answers are served until they are too old, and again once
   await using reader = open(allUrls())
   await readName(reader, ALICE)
   await cluster.kill('synchronizer')
-  await untilTooOld(reader, cases(12_000, 60_000))
+  await untilTooOld(reader)
   // A reader that accepts older answers still gets them.
   expect('answer' in (await readName(reader, ALICE, { maxAgeMs: Infinity }))).toBe(true)
   await cluster.restart('synchronizer')
   await until('a recent answer', async () =>
-    'answer' in (await readName(reader, ALICE, { maxAgeMs: 12_000 })) ? true : undefined,
+    'answer' in (await readName(reader, ALICE, { maxAgeMs: OLD_MS })) ? true : undefined,
   )
 })
 
-/** Waits until answers are too old. While it is up, the log never goes 12 s without a checkpoint. */
-async function untilTooOld(reader: CertifiedReader, maxAgeMs = 12_000): Promise<void> {
-  const probe = async () => {
-    const outcome = await readName(reader, ALICE, { maxAgeMs })
+async function untilTooOld(reader: CertifiedReader): Promise<void> {
+  const readUnlessAnswered = async () => {
+    const outcome = await readName(reader, ALICE, { maxAgeMs: OLD_MS })
     return 'answer' in outcome ? undefined : outcome
   }
-  const old = await until('answers to be too old', probe)
+  const old = await until('answers to be too old', readUnlessAnswered, { intervalMs: 200 })
   expect(['lagging', 'insufficient']).toContain(old.kind)
 }
-
-it('a restarted node certifies again although no new names arrive', async ({
-  cluster,
-  open,
-  urlOf,
-}) => {
-  await cluster.restart('sv-2')
-  await until('sv-2 to prove an answer', async () => {
-    await using reader = open([urlOf('sv-2')])
-    const outcome = await readName(reader, ALICE)
-    const { nodes } = reader.status()
-    const own = nodes.find(({ url }) => url === urlOf('sv-2'))
-    return 'answer' in outcome && own?.head === outcome.offset ? true : undefined
-  })
-})
-
-it('reads succeed while the clocks of a node and of the reader are 30 s slow', async ({
-  cluster,
-  open,
-  allUrls,
-  alice,
-}) => {
-  await cluster.clock('sv-2', { offsetMs: -30_000 })
-  for (const offsetMs of [0, -30_000])
-    for (let count = 0; count < 5; count++) {
-      await using reader = open(allUrls(), offsetMs)
-      expect(expectAnswer(await readName(reader, ALICE), 0).answer?.user).toBe(alice.party)
-      expect(expectAnswer(await readName(reader, MISSING), 0).answer).toBeNull()
-    }
-})

@@ -114,7 +114,11 @@ async function run(
     },
   )
   const stop = () => process.kill(-(child.pid ?? 0), 'SIGKILL')
-  process.once('SIGINT', stop)
+  const interrupt = () => {
+    stop()
+    process.exit(130)
+  }
+  process.once('SIGINT', interrupt)
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
@@ -122,7 +126,7 @@ async function run(
   }, limitMs)
   const [status] = await once(child, 'exit')
   clearTimeout(timer)
-  process.off('SIGINT', stop)
+  process.off('SIGINT', interrupt)
   const seconds = Math.round((performance.now() - startedMs) / 1000)
   if (isLate) return `not done after ${seconds} s. Find what hangs, or divide the part`
   if (status !== 0) return `exit status ${status} after ${seconds} s`

@@ -14,11 +14,12 @@ const FAULTS = /\bliar\b|QS_FAULTS|QS_FAULT_SOCKETS|faketime/i
 type Package = { name: string; dependencies?: Record<string, string> }
 const packageOf = (directory: string): Package => JSON.parse(read(`${directory}/package.json`))
 
+const listed = JSON.parse(
+  execFileSync('npm', ['query', '.workspace'], { cwd: ROOT, encoding: 'utf8' }),
+) as readonly { name: string; location: string }[]
+
 /** Directories that an install of these workspaces links, without development dependencies. */
 function installOf(workspaces: readonly string[]): readonly string[] {
-  const listed = JSON.parse(
-    execFileSync('npm', ['query', '.workspace'], { cwd: ROOT, encoding: 'utf8' }),
-  ) as readonly { name: string; location: string }[]
   const directoryOf = new Map(listed.map(({ name, location }) => [name, location]))
   const found = new Set(workspaces)
   for (const directory of found)

@@ -79,7 +79,7 @@ async function runCertifiedSeed(
   mode: SimMode,
   outcomes: Map<string, number>,
 ): Promise<number> {
-  const certifiedMode = mode === 'beyond-f' ? mode : 'budget'
+  const certifiedMode = mode === 'beyond-f' ? mode : 'at-most-f'
   const run = await runCertified({ seed, mode: certifiedMode, readCount: READS_PER_SEED })
   for (const { outcome } of run.reads)
     outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1)

@@ -29,7 +29,7 @@ function absences(spec: { readonly atOffset: number | null; readonly itemCount: 
 export const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'threshold f',
-    mode: 'budget',
+    mode: 'at-most-f',
     lies: ['invent', 'deny'],
     rules: ['truth', 'support'],
     decisions: {
@@ -40,7 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'counting transport errors',
-    mode: 'budget',
+    mode: 'at-most-f',
     nodeCount: 4,
     faults: ['down', 'hung'],
     rules: ['truth'],
@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'counting a bare HTTP 404 as absence',
-    mode: 'budget',
+    mode: 'at-most-f',
     faults: ['notFound'],
     rules: ['truth'],
     decisions: {
@@ -65,7 +65,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'counting a node twice',
-    mode: 'budget',
+    mode: 'at-most-f',
     lies: ['invent', 'deny'],
     rules: ['truth', 'support'],
     decisions: {
@@ -75,19 +75,19 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'counting an absence as a failure',
-    mode: 'budget',
+    mode: 'at-most-f',
     rules: ['availability'],
     decisions: { ...DECISIONS, isVote: (vote) => !DECISIONS.isAbsence(vote, 0) },
   },
   {
     mistake: 'reading without a pinned offset',
-    mode: 'budget',
-    rules: ['availability', 'monotony'],
+    mode: 'at-most-f',
+    rules: ['availability', 'monotonic-reads'],
     decisions: { ...DECISIONS, atOffset: () => null },
   },
   {
     mistake: 'expiry by the wall clock',
-    mode: 'budget',
+    mode: 'at-most-f',
     rules: ['truth'],
     decisions: {
       ...DECISIONS,
@@ -100,7 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'no maxAge',
-    mode: 'budget',
+    mode: 'at-most-f',
     rules: ['freshness'],
     decisions: { ...DECISIONS, isStale: () => false },
   },
@@ -119,21 +119,24 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     mistake: 'treating a slow node as unreachable',
-    mode: 'budget',
+    mode: 'at-most-f',
     nodeCount: 4,
     faults: ['sluggish'],
-    rules: ['patience'],
-    decisions: { ...DECISIONS, isGone: (node) => DECISIONS.isGone(node) || node.isSilent },
+    rules: ['wait'],
+    decisions: {
+      ...DECISIONS,
+      isUnreachable: (node) => DECISIONS.isUnreachable(node) || node.isSilent,
+    },
   },
   {
     mistake: 'counting a stall of the reader as lateness of nodes',
-    mode: 'budget',
-    rules: ['availability', 'patience'],
+    mode: 'at-most-f',
+    rules: ['availability', 'wait'],
     decisions: { ...DECISIONS, isStalled: () => false },
   },
   {
     mistake: 'ignoring the history hash',
-    mode: 'budget',
+    mode: 'at-most-f',
     lies: ['otherHistory'],
     rules: ['truth'],
     decisions: {

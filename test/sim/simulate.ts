@@ -15,8 +15,8 @@ import { createStalls, type Stalls } from './stalls.ts'
  * `budget`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. `split-log`: at most f lie, and the nodes receive
  * two different logs.
  */
-export type SimMode = 'budget' | 'beyond-f' | 'split-log'
-export const MODES: readonly SimMode[] = ['budget', 'beyond-f', 'split-log']
+export type SimMode = 'at-most-f' | 'beyond-f' | 'split-log'
+export const MODES: readonly SimMode[] = ['at-most-f', 'beyond-f', 'split-log']
 
 export type SimOptions = {
   readonly seed: number

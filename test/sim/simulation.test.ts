@@ -5,7 +5,7 @@ import { check, describeViolation } from './check.ts'
 import { READS_PER_SEED } from './main.ts'
 import { MODES, type SimMode, simulate } from './simulate.ts'
 
-const SEEDS: Readonly<Record<SimMode, number>> = { budget: 24, 'beyond-f': 8, 'split-log': 8 }
+const SEEDS: Readonly<Record<SimMode, number>> = { 'at-most-f': 24, 'beyond-f': 8, 'split-log': 8 }
 
 async function expectValid(mode: SimMode, seed: number): Promise<void> {
   const run = await simulate({ seed, mode, readCount: READS_PER_SEED })
@@ -16,9 +16,9 @@ async function expectValid(mode: SimMode, seed: number): Promise<void> {
 
 const seedsOf = (mode: SimMode) => Array.from({ length: SEEDS[mode] }, (_, index) => 1001 + index)
 
-describe('ten thousand reads keep their rules', () => {
-  it.each(seedsOf('budget'))('while at most f nodes lie, seed %i', (seed) =>
-    expectValid('budget', seed),
+describe('ten thousand reads satisfy the invariants', () => {
+  it.each(seedsOf('at-most-f'))('while at most f nodes lie, seed %i', (seed) =>
+    expectValid('at-most-f', seed),
   )
   it.each(seedsOf('beyond-f'))('while up to 2f nodes lie, seed %i', (seed) =>
     expectValid('beyond-f', seed),
@@ -26,7 +26,7 @@ describe('ten thousand reads keep their rules', () => {
   it.each(seedsOf('split-log'))('with two logs, seed %i', (seed) => expectValid('split-log', seed))
 })
 
-describe('runs that have failed before keep their rules:', () => {
+describe('runs that have failed before satisfy the invariants:', () => {
   const lines = readFileSync(join(import.meta.dirname, 'seeds.txt'), 'utf8').split('\n')
   const runs = lines.filter((line) => /^[^#]/.test(line)).map((line) => line.split(' '))
   it.each(runs)('%s %s', (mode, seed) =>
@@ -36,7 +36,7 @@ describe('runs that have failed before keep their rules:', () => {
 
 describe('a seed', () => {
   it('replays exactly', async () => {
-    const options = { seed: 7, mode: 'budget', readCount: 60 } as const
+    const options = { seed: 7, mode: 'at-most-f', readCount: 60 } as const
     const [first, second] = [await simulate(options), await simulate(options)]
     expect(second.reads).toEqual(first.reads)
     expect(first.reads.length).toBe(60)
@@ -44,7 +44,7 @@ describe('a seed', () => {
 
   it('that differs yields another run', async () => {
     const run = async (seed: number) => {
-      const { reads } = await simulate({ seed, mode: 'budget', readCount: 30 })
+      const { reads } = await simulate({ seed, mode: 'at-most-f', readCount: 30 })
       return JSON.stringify(reads.map(({ lookup, startMs }) => [lookup, startMs]))
     }
     expect(await run(1)).not.toBe(await run(2))

@@ -13,23 +13,26 @@ type Seconds = Readonly<Record<string, number>>
 /** By the path of the file, of those that take a second or more. */
 const recorded: Seconds = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {}
 
+/** Files that take this many seconds run in the order of their time alone; a worker of its own costs them little. */
+const LONG_FROM = 8
+
 /**
- * The longest first, so that they do not run alone at the end. Files of a project stay together, because a worker that
- * does not isolate them ends where a file of another project follows.
+ * The longest first, so that they do not run alone at the end, and those that compute run next to those that wait. Short
+ * files of a project stay together, because a worker that does not isolate them ends where a file of another project
+ * follows.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-    const secondsOf = ({ moduleId }: TestSpecification) => recorded[relative(root, moduleId)] ?? 0
-    const longest = new Map<string, number>()
-    for (const one of specifications)
-      longest.set(one.project.name, Math.max(secondsOf(one), longest.get(one.project.name) ?? 0))
-    const keysOf = (one: TestSpecification) =>
-      [
-        -one.project.config.sequence.groupOrder,
-        longest.get(one.project.name) ?? 0,
-        [...longest.keys()].indexOf(one.project.name),
-        secondsOf(one),
+    const projects = [...new Set(specifications.map(({ project }) => project.name))]
+    const keysOf = ({ moduleId, project }: TestSpecification) => {
+      const seconds = recorded[relative(root, moduleId)] ?? 0
+      return [
+        -project.config.sequence.groupOrder,
+        seconds < LONG_FROM ? 0 : seconds,
+        projects.indexOf(project.name),
+        seconds,
       ] as const
+    }
     const compare = (one: TestSpecification, other: TestSpecification) => {
       const [keys, others] = [keysOf(one), keysOf(other)]
       return keys.map((key, index) => (others[index] ?? 0) - key).find((sign) => sign !== 0) ?? 0

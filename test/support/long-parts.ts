@@ -76,7 +76,7 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'engines',
-    shows: 'four engines order without one member, and with one that lost its disk or runs twice',
+    shows: 'four engines order with a member that lost its disk, runs twice or is restored',
     files: ENGINES,
   },
   {
@@ -149,18 +149,13 @@ export const PARTS: readonly LongPart[] = [
   {
     name: 'random-kills',
     shows: 'no payment is lost or taken twice for 60 names during 45 kills',
-    files: ['test/e2e/random-kills.test.ts'],
+    files: ['test/e2e/random-faults.test.ts'],
   },
   {
     name: 'certified-reads',
     shows:
       '10 000 certified reads are right next to a lying member, and old after a minute without log',
     files: ['test/e2e/certified-reads.test.ts'],
-  },
-  {
-    name: 'damage',
-    shows: '`log repair` restores a log whose directory is empty',
-    files: ['test/e2e/damage.test.ts'],
   },
   { name: 'attacks', shows: 'attacks with ten times the rounds', files: ATTACKS },
   {

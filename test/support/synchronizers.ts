@@ -8,7 +8,7 @@ import {
   sha256Hex,
   systemRandom,
 } from '@quorumscan/base'
-import { allocatePartyCommand, decodeEntry, encodeEntry, type LogEntry } from '@quorumscan/ledger'
+import { allocatePartyCommand, encodeEntry, type LogEntry } from '@quorumscan/ledger'
 import { createLogClient, createOrderingClient } from '@quorumscan/log'
 import { send } from '@quorumscan/testkit'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
@@ -18,6 +18,9 @@ const clock = createSystemClock()
 const LIFETIME_MICROS = 300_000_000
 const ATTEMPT_MS_MAX = 60_000
 const RETRY_INTERVAL_MS = 200
+
+/** Entries in flight for each super-validator. */
+const IN_FLIGHT_PER_MEMBER = 16
 
 export type SignedEntry = {
   readonly bytes: Uint8Array
@@ -96,22 +99,20 @@ export async function createEntries(
   }
 }
 
-/** The super-validators that have confirmed a payment in the log, with the offsets. */
-export async function confirmationsOf(
-  cluster: RunningCluster,
-  { synchronizer, payment }: { readonly synchronizer: Synchronizer; readonly payment: string },
-): Promise<readonly { readonly confirmer: string; readonly offset: number }[]> {
-  const genesisHash = await hashGenesis(await genesisOf(cluster))
-  const log = await synchronizer.readTo(await synchronizer.head())
-  return log.flatMap(({ offset, bytes }) => {
-    const entry = decodeEntry(bytes, genesisHash)
-    if (entry.kind !== 'submission') return []
-    return entry.submission.commands.flatMap((command) => {
-      if (command.kind !== 'exercise' || command.choice !== 'DsoRules_ConfirmAction') return []
-      const { confirmer, action } = Object(command.argument)
-      return action.value.payment === payment ? [{ confirmer: String(confirmer), offset }] : []
-    })
-  })
+/** Orders entries up to this offset, by the synchronizers of the nodes that are up. */
+export async function fillTo(cluster: RunningCluster, offset: number): Promise<void> {
+  const { nodes } = await cluster.status()
+  const up = nodes.filter(({ state }) => state === 'up').map(({ name }) => name)
+  const synchronizers = await openSynchronizers(cluster)
+  const nextEntry = await createEntries(cluster)
+  await Promise.all(
+    synchronizers
+      .filter(({ name }) => up.includes(name))
+      .flatMap((one) => Array.from({ length: IN_FLIGHT_PER_MEMBER }, () => one))
+      .map(async (one) => {
+        while ((await one.head()) < offset) await one.order(nextEntry())
+      }),
+  )
 }
 
 /** Reads the log of each synchronizer and returns it. @throws {Error} If logs differ. */

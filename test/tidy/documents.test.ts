@@ -1,7 +1,7 @@
 /** References to `docs/` exist. Texts for users do not need `docs/`. */
 import { describe, expect, it } from 'vitest'
 import { decisions } from './decisions.ts'
-import { files, hits, productSources, read } from './tree.ts'
+import { files, matchingLines, productSources, read } from './tree.ts'
 
 const texts = files.filter((file) => /\.(ts|tsx|mjs|md|css|lua|txt)$/.test(file))
 /** The names that a pattern finds, in order, including duplicates. */
@@ -122,10 +122,10 @@ describe('texts for users', () => {
       ),
     )
     expect(documents.length).toBeGreaterThan(10)
-    expect(hits(documents, NUMBERED)).toEqual([])
+    expect(matchingLines(documents, NUMBERED)).toEqual([])
   })
 
   it('of the command line, the console and errors name no decision, Rule or section', () => {
-    expect(hits(productSources, NUMBERED, withoutComments)).toEqual([])
+    expect(matchingLines(productSources, NUMBERED, withoutComments)).toEqual([])
   })
 })

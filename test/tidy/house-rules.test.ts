@@ -2,16 +2,16 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { files, hits, isTest, productSources, read, root, sources } from './tree.ts'
+import { files, isTest, matchingLines, productSources, read, root, sources } from './tree.ts'
 
 describe('house rules', () => {
   it('tests are not retried: a flake is a bug', () => {
-    expect(hits(sources, /\bretry: *[1-9]/)).toEqual([])
+    expect(matchingLines(sources, /\bretry: *[1-9]/)).toEqual([])
   })
 
   it('tests expect the status of an answer with `toAnswer`, which shows the body of an unexpected one', () => {
     const bare = new RegExp(`\\.status\\)\\.${'toBe'}\\(`)
-    expect(hits(sources.filter(isTest), bare)).toEqual([])
+    expect(matchingLines(sources.filter(isTest), bare)).toEqual([])
   })
 
   it('only one file declares and looks for requirements of tests', () => {
@@ -23,7 +23,7 @@ describe('house rules', () => {
     const looking =
       /env(\.|\[')(CI|CHROMIUM|REDIS_SERVER|QS_COMETBFT)\b|\b(promtool|python3|openssl)', \[/
     expect(
-      hits(
+      matchingLines(
         tests.filter((file) => !owners.test(file)),
         looking,
       ),
@@ -32,14 +32,14 @@ describe('house rules', () => {
 
   it('code uses the Random port for randomness, so that runs can be repeated', () => {
     const call = new RegExp(`Math\\.${'random'}\\(`)
-    expect(hits(sources, call)).toEqual([])
+    expect(matchingLines(sources, call)).toEqual([])
   })
 
   it('signals are combined by `anySignal`, which drops no signal; packages for browsers have their own', () => {
     const owners =
       /^(packages\/base\/src\/waiting\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
     expect(
-      hits(
+      matchingLines(
         productSources.filter((file) => !owners.test(file)),
         /AbortSignal\.any\(/,
       ),
@@ -48,7 +48,7 @@ describe('house rules', () => {
 
   it('the limit of a length has one name and one declaration, which others import', () => {
     const declaration = /^(?:export )?const ([A-Z_]+_LENGTH_MAX) =/
-    const declarations = hits(productSources, declaration)
+    const declarations = matchingLines(productSources, declaration)
     const nameOf = (hit: string) => declaration.exec(hit.slice(hit.indexOf(' ') + 1))?.[1]
     const names = declarations.map(nameOf)
     expect(names).toContain('ENTRY_NAME_LENGTH_MAX')
@@ -61,7 +61,7 @@ describe('house rules', () => {
     const bare = new RegExp(
       `\\b(${['TO', 'DO'].join('')}(?!\\(#\\d+\\))|${['FIX', 'ME'].join('')}|${['X', 'XX'].join('')})\\b`,
     )
-    expect(hits(sources, bare)).toEqual([])
+    expect(matchingLines(sources, bare)).toEqual([])
   })
 
   it('interpretation is deterministic: no clock, no locale, no floating point (Rule 1)', () => {
@@ -70,7 +70,7 @@ describe('house rules', () => {
       /\bDate\b(?!\.ts)|Math\.(?!floor|ceil|min|max)|localeCompare|toLocale|Intl\.|toLowerCase|toUpperCase|parseFloat|new URL\(|normalize\(/
     const code = (line: string) => !/^[^ ]+ (\*|\/\/|\/\*)/.test(line)
     expect(
-      hits(
+      matchingLines(
         ledger.filter((file) => !file.includes('/testing/')),
         banned,
       ).filter(code),
@@ -130,7 +130,7 @@ describe('house rules', () => {
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
     expect(page.length).toBeGreaterThan(5)
     expect(
-      hits(page, ours).filter(
+      matchingLines(page, ours).filter(
         (hit) => !/ import type |'quorumscan\/view'|'@quorumscan\/errors\/node-words'/.test(hit),
       ),
     ).toEqual([])

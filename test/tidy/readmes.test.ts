@@ -57,6 +57,30 @@ const importsOf = (folder: string) =>
     .map(([, from = '']) => from)
     .filter((from) => from !== `@quorumscan/${folder.split('/')[1]}`)
 
+describe('the checks of READMEs', () => {
+  it('detects paths that do not exist, also relative to the folder of their row', () => {
+    const tree = ['packages/a/src/x.ts', 'packages/a/src/b/y.ts', 'test/sim/main.ts']
+    const missing = (line: string) => missingPaths('packages/a', line, tree)
+    expect(missing('`x.ts`, `b/` `y.ts`, `b/y.ts`, `b/*.ts`, `test/sim/`, `word`')).toEqual([])
+    expect(missing('`y.ts`, `c/`, `x`, `b/*x.ts`')).toEqual(['y.ts', 'c/', 'b/*x.ts'])
+  })
+
+  it('detects a forbidden import', () => {
+    const imports = ['@quorumscan/b', '@quorumscan/c/x', 'fastify', 'node:fs']
+    const of = (text: string) => forbidden(limitsOf(text), imports)
+    expect(of('It must import only `b` and `c`. All else: `fastify`.')).toEqual([])
+    expect(of('It must import only `b`, and nothing of Node.')).toEqual([
+      '@quorumscan/c/x',
+      'node:fs',
+    ])
+    expect(of('It must not import any package.')).toEqual(['@quorumscan/b', '@quorumscan/c/x'])
+    expect(of('It must not import `c`, `fastify`, or an app: `b`.')).toEqual([
+      '@quorumscan/c/x',
+      'fastify',
+    ])
+  })
+})
+
 describe('READMEs of packages', () => {
   it(`have at most ${LINES_MAX} lines, a file to start with, and limits of imports`, () => {
     expect(ofPackages.length).toBeGreaterThan(20)
@@ -66,13 +90,6 @@ describe('READMEs of packages', () => {
       expect(text, file).toMatch(/[Ss]tart with/)
       expect(ONLY.test(text) || NOT.test(text), file).toBe(true)
     }
-  })
-
-  it('check detects paths that do not exist, also relative to the folder of their row', () => {
-    const tree = ['packages/a/src/x.ts', 'packages/a/src/b/y.ts', 'test/sim/main.ts']
-    const missing = (line: string) => missingPaths('packages/a', line, tree)
-    expect(missing('`x.ts`, `b/` `y.ts`, `b/y.ts`, `b/*.ts`, `test/sim/`, `word`')).toEqual([])
-    expect(missing('`y.ts`, `c/`, `x`, `b/*x.ts`')).toEqual(['y.ts', 'c/', 'b/*x.ts'])
   })
 
   it('name only files and folders that exist', () => {
@@ -99,21 +116,6 @@ describe('READMEs of packages', () => {
         .map((name) => `${file}: ${name}`)
     })
     expect(unknown).toEqual([])
-  })
-
-  it('check detects a forbidden import', () => {
-    const imports = ['@quorumscan/b', '@quorumscan/c/x', 'fastify', 'node:fs']
-    const of = (text: string) => forbidden(limitsOf(text), imports)
-    expect(of('It must import only `b` and `c`. All else: `fastify`.')).toEqual([])
-    expect(of('It must import only `b`, and nothing of Node.')).toEqual([
-      '@quorumscan/c/x',
-      'node:fs',
-    ])
-    expect(of('It must not import any package.')).toEqual(['@quorumscan/b', '@quorumscan/c/x'])
-    expect(of('It must not import `c`, `fastify`, or an app: `b`.')).toEqual([
-      '@quorumscan/c/x',
-      'fastify',
-    ])
   })
 
   it('forbid no import of their package', () => {

@@ -24,8 +24,8 @@ export const sources = files.filter(
 export const productSources = sources.filter((file) => !isTest(file))
 
 /** `file:line` of every line that matches. `textOf` may return a part of the file. */
-export function hits(among: readonly string[], pattern: RegExp, textOf = read): string[] {
-  return among.flatMap((file) =>
+export function matchingLines(paths: readonly string[], pattern: RegExp, textOf = read): string[] {
+  return paths.flatMap((file) =>
     textOf(file)
       .split('\n')
       .flatMap((line, index) =>

@@ -3,7 +3,7 @@
  * rules; this test refuses the words that break them most often.
  */
 import { describe, expect, it } from 'vitest'
-import { files, hits, read } from './tree.ts'
+import { files, matchingLines, read } from './tree.ts'
 
 /** A refused word, and what to write in its place. */
 const REFUSED: readonly (readonly [word: string, replacement: string])[] = [
@@ -49,12 +49,12 @@ describe('plain language', () => {
 
   it('texts have no refused word', () => {
     const checked = files.filter((file) => isText(file) && !TO_DO.some((one) => one.test(file)))
-    const found = hits(checked, pattern, textOf)
+    const found = matchingLines(checked, pattern, textOf)
     expect(found, REFUSED.map((row) => `${row[0]} → ${row[1]}`).join('\n')).toEqual([])
   })
 
   it('no exception is needless', () => {
-    const needed = hits(files.filter(isText), pattern, textOf).map((hit) =>
+    const needed = matchingLines(files.filter(isText), pattern, textOf).map((hit) =>
       hit.slice(0, hit.indexOf(':')),
     )
     expect(TO_DO.filter((one) => !needed.some((file) => one.test(file)))).toEqual([])

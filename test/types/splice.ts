@@ -1,4 +1,4 @@
-/** Code of developers for a Splice network, and later for one whose nodes prove their answers. */
+/** Type checks: one program compiles against both clients, `createSpliceScan` and `createScan`. */
 import { createScan } from '@quorumscan/sdk'
 import {
   createSpliceScan,
@@ -9,8 +9,8 @@ import {
 
 const network = { name: 'main', seeds: ['https://scan.example.com'], genesis: 'ab'.repeat(32) }
 
-/** The same calls work with both functions. */
-async function pay(create: typeof createSpliceScan | typeof createScan): Promise<string[]> {
+/** The same calls compile with both functions. */
+async function readAll(create: typeof createSpliceScan | typeof createScan): Promise<string[]> {
   const scan = create(network)
   const party: string | null = await scan.names.resolve('alice', { timeoutMs: 2_000 })
   const name: NameEntry | null = await scan.names.reverse('alice::1220')
@@ -21,7 +21,7 @@ async function pay(create: typeof createSpliceScan | typeof createScan): Promise
   await scan.close()
   return [party ?? '', name?.name ?? '', ...found.map(({ expiresAt }) => expiresAt ?? 'never')]
 }
-export const both = [() => pay(createScan), () => pay(createSpliceScan)]
+export const both = [() => readAll(createScan), () => readAll(createSpliceScan)]
 
 export function describeSplice(outcome: SpliceOutcome<NameEntry>): string {
   switch (outcome.kind) {

@@ -2,9 +2,9 @@
 import type { Clock } from '@quorumscan/base'
 import {
   ANSWERED,
-  BEHIND,
   describeFailure,
   describeRefusal,
+  LAGGING,
   TIMEOUT,
 } from '@quorumscan/errors/node-words'
 import { readRefusal, type Transport } from '@quorumscan/reader'
@@ -12,7 +12,7 @@ import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
 import type { Network } from './network.ts'
 
-/** Without an answer for this time, a request is shown as timed out. The reader does not always wait for a second node. */
+/** Without an answer for this time, a request is shown as timed out. */
 const TIMED_OUT_MS = 1000
 
 export type Attempt = ReturnType<ReturnType<typeof recordAttempts>['attempts']>[number]
@@ -61,5 +61,5 @@ function describeSilence(ms: number): string {
 function describeAttempt(status: CertifiedNodeStatus | undefined, offset: number): string {
   const { lastError = null, head = null } = status ?? {}
   if (lastError !== null) return lastError
-  return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED
+  return head !== null && head < offset ? `${LAGGING} (at offset ${head})` : ANSWERED
 }

@@ -14,8 +14,7 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
-import { Option } from 'commander'
-import { printResult, wrap } from './options.ts'
+import { choice, printResult, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
 
@@ -23,6 +22,8 @@ import { printable } from './text.ts'
 const AHEAD_MICROS_MAX = 10_000_000
 
 const MICROS_PER_SECOND = 1_000_000
+
+const ORDERING_HELP = 'which members order: redis (one synchronizer) or cometbft (all)'
 
 type Flags = { out: string; set?: string[]; json?: boolean }
 type KeysFlags = Flags & { name: string; role: Role; url?: string; engineAddress?: string }
@@ -32,9 +33,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
   plain('new', 'make the keys of one operator, and the member file for the others', keys)
     .requiredOption('--name <name>', 'the name in the network, e.g. sv-1')
     .requiredOption('--out <dir>', 'the data directory, for the keys and the member file')
-    .addOption(
-      new Option('--role <role>', 'what it runs').choices(ROLES).default('super-validator'),
-    )
+    .addOption(choice('--role <role>', 'what it runs', ROLES, 'super-validator'))
     .option('--url <url>', 'the address of its scan node')
     .option('--engine-address <host:port>', 'the address of its engine, for other engines')
     .action(async (options: KeysFlags) => {
@@ -54,25 +53,15 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         engineAddress: options.engineAddress ?? null,
       })
       const keyFiles = KEYS_OF[role].map((kind) => memberKeyFile(directory, name, kind))
-      printResult(
-        options,
-        { memberFile, keyFiles },
-        `give to the other operators\n  ${memberFile}\nkeep secret\n  ${keyFiles.join('\n  ')}`,
-      )
+      const text = `give to the other operators\n  ${memberFile}\nkeep secret\n  ${keyFiles.join('\n  ')}`
+      printResult(options, { memberFile, keyFiles }, text)
     })
 
   const genesis = group('genesis', 'the document that fixes the members and rules of a network')
   plain('create', 'make the genesis of a network from its member files', genesis)
     .argument('<member-file...>', 'the files that `keys new` wrote, in any order')
     .requiredOption('--out <file>', 'the file to write')
-    .addOption(
-      new Option(
-        '--ordering <driver>',
-        'which members order: redis (one synchronizer) or cometbft (all)',
-      )
-        .choices(ORDERING_DRIVERS)
-        .default('redis'),
-    )
+    .addOption(choice('--ordering <driver>', ORDERING_HELP, ORDERING_DRIVERS, 'redis'))
     .option('--set <rule=value...>', 'other rules, e.g. names.entryFeeUsd=2.5 coin.tickMicros=10m')
     .addHelpText('after', HASH_HELP)
     .action(async (files: string[], options: Flags & { ordering: OrderingDriver }) => {
@@ -102,15 +91,14 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
     .argument('[member-file...]', 'all its member files')
     .addHelpText('after', HASH_HELP)
     .action(async (file: string, memberFiles: string[], options: { json?: boolean }) => {
-      const { createGenesis, describeGenesis, hashGenesis, readMember, rulesOf } =
-        await loadCeremony()
+      const ceremony = await loadCeremony()
       const document = readGenesis(file)
-      const hash = hashGenesis(document)
-      const members = memberFiles.map(readMember)
+      const hash = ceremony.hashGenesis(document)
+      const members = memberFiles.map(ceremony.readMember)
       if (members.length > 0) {
         const { driver } = document.ordering
-        const wanted = { driver, overrides: rulesOf(document) }
-        const made = hashGenesis(createGenesis(members, wanted))
+        const wanted = { driver, overrides: ceremony.rulesOf(document) }
+        const made = ceremony.hashGenesis(ceremony.createGenesis(members, wanted))
         if (made !== hash)
           throw new CommandError(
             `${file} has the hash ${hash}, but the genesis made of these files has the hash ${made}. ` +
@@ -120,7 +108,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       const n = document.nodes.length
       const json = { hash, n, f: maxFaulty(n), q: quorumOf(n), driver: document.ordering.driver }
       const lines = [
-        ...describeGenesis(document),
+        ...ceremony.describeGenesis(document),
         ...(members.length > 0 ? ['The genesis matches these member files.'] : []),
         ...describeLeftOut(members),
       ]

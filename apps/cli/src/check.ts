@@ -8,7 +8,7 @@ import {
 } from '@quorumscan/operator'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { EXIT } from './exit-codes.ts'
-import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
+import { locateNodes, type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { printResult, withProgress, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
@@ -31,12 +31,11 @@ const DIFFER =
   'Replicas differ if software or a disk is at fault. Keep the log files. Then wipe the replicas that fewer nodes ' +
   'agree with, so that they are rebuilt from the log.'
 
+const HELP = '\nExit status: 0 equal, 1 different, 3 one lags, 4 no state or equivocation.'
+
 export function addCheckCommand({ command, clock, cluster, exitWith }: CommandContext): void {
-  ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
-    .addHelpText(
-      'after',
-      '\nExit status: 0 equal, 1 different, 3 one lags, 4 no state or equivocation.',
-    )
+  withNetworkOptions(command('check', 'compare the replicas by the state that each node signs'))
+    .addHelpText('after', HELP)
     .action(async (options: NetworkFlags & { json?: boolean }) => {
       const network = await networkOf(options, cluster)
       const signed = await withProgress('waiting for signed states', clock, async () =>
@@ -54,16 +53,12 @@ export function compareStates({ offset, states }: SignedStates) {
   const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
   const failed = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const lagging = states.filter(({ state, reason }) => state === null && reason === null)
+  const lag = lagging.length === 1 ? 'lags' : 'lag'
   /** Nodes that cannot be compared, the reason, and advice to the operator. */
   const missing = [
     { nodes: equivocating, label: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
     { nodes: failed, label: 'gave no signed state', advice: FAILED, exitCode: EXIT.silent },
-    {
-      nodes: lagging,
-      label: lagging.length === 1 ? 'lags' : 'lag',
-      advice: LAGS,
-      exitCode: EXIT.inconclusive,
-    },
+    { nodes: lagging, label: lag, advice: LAGS, exitCode: EXIT.inconclusive },
   ].filter(({ nodes }) => nodes.length > 0)
   const differ = rootCount > 1
   const isEqual = rootCount === 1 && missing.length === 0

@@ -1,6 +1,6 @@
 /** `cometbft`: the engine with which members order the log together. */
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
-import { installEngine } from '@quorumscan/operator/engine'
+import { forceVote, installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
 import { printResult, withProgress } from './options.ts'
 import type { CommandContext } from './rig.ts'
@@ -8,16 +8,10 @@ import type { CommandContext } from './rig.ts'
 export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
   const about = 'the engine with which super-validators order the log together'
   const cometbft = group('cometbft', about)
-  plain(
-    'install',
-    'build the pinned version with Go, unless a usable one is installed',
-    cometbft,
-  ).action(async (options: { json?: boolean }) => {
-    const path = await withProgress(
-      'building CometBFT, which takes minutes the first time',
-      clock,
-      () => installEngine(process.env),
-    )
+  const install = 'build the pinned version with Go, unless a usable one is installed'
+  plain('install', install, cometbft).action(async (options: { json?: boolean }) => {
+    const progress = 'building CometBFT, which takes minutes the first time'
+    const path = await withProgress(progress, clock, () => installEngine(process.env))
     printResult(options, { path }, path)
   })
   command('vote', 'allow a super-validator that lost its vote state to vote', cometbft)
@@ -36,7 +30,6 @@ double-sign at one height, which up to f members may do without harm.`,
         throw new UsageError(
           `${node} has no vote in this network: name one of its super-validators`,
         )
-      const { forceVote } = await import('@quorumscan/operator/engine')
       await withProgress(`waiting for ${node}`, clock, () =>
         forceVote(directory.engineDirectory(node), clock),
       )

@@ -80,11 +80,8 @@ export async function confirmForOne(options: MemberFlags, change: AnsConfigInput
   const nowMicros = clock.nowMicros()
   const name = await confirmRules({ ...member, config, current: contractId, nowMicros })
   const isDone = (current: RulesInForce) => isDeepStrictEqual(current.config, config)
-  const current = await untilShown(
-    () => readRules(rulesUrl),
-    (shown) => shown.contractId !== contractId || isDone(shown),
-    clock,
-  )
+  const isShown = (shown: RulesInForce) => shown.contractId !== contractId || isDone(shown)
+  const current = await untilShown(() => readRules(rulesUrl), isShown, clock)
   return { name, isInForce: isDone(current), rules: { ...current, config }, needed }
 }
 

@@ -17,14 +17,12 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
   const mainOf = (app: string) => fileURLToPath(new URL(`apps/${app}/dist/main.js`, repository))
   // A package that is installed elsewhere uses the working directory.
   const isRepository = existsSync(new URL('turbo.json', repository))
+  const parent = isRepository ? fileURLToPath(repository) : process.cwd()
   return {
     /** The version of the package that has the command. */
     version: String(version),
     /** The default of `--data-dir`. */
-    defaultDataDirectory: join(
-      isRepository ? fileURLToPath(repository) : process.cwd(),
-      '.quorumscan',
-    ),
+    defaultDataDirectory: join(parent, '.quorumscan'),
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',
     /** The compiled entry file of each app. */
     entryFiles: {

@@ -17,11 +17,8 @@ type Retry = (dropped: JobFailure) => Promise<void>
 export function addJobCommands(context: CommandContext): void {
   const { command, cluster, redisServer, clock } = context
   const jobs = context.group('jobs', 'waiting and dropped jobs of the automation')
-  const NODE = ['[node]', 'sv or validator, with --config; else one of the cluster'] as const
-  const CONFIG = [
-    '--config <file>',
-    'of an operator: the file of `run sv` or `run validator`',
-  ] as const
+  const nodeHelp = 'sv or validator, with --config; else one of the cluster'
+  const configHelp = 'of an operator: the file of `run sv` or `run validator`'
 
   /** Visits the node of an operator if a configuration is named. Otherwise visits one node of the cluster, or all. */
   const visit = async (
@@ -40,10 +37,8 @@ export function addJobCommands(context: CommandContext): void {
     const role = ROLES.find((one) => one === node)
     if (role === undefined)
       throw new UsageError('with `--config`, name what it configures: `sv` or `validator`')
-    const [{ readOperatorConfig }, { openOperatorQueues }] = await Promise.all([
-      import('@quorumscan/operator/run'),
-      import('@quorumscan/operator/jobs'),
-    ])
+    const { readOperatorConfig } = await import('@quorumscan/operator/run')
+    const { openOperatorQueues } = await import('@quorumscan/operator/jobs')
     const operator = readOperatorConfig(role, config, () => [])
     const options = { config: operator, redisServer, env: process.env, clock }
     await using own = await openOperatorQueues(options)
@@ -53,28 +48,24 @@ export function addJobCommands(context: CommandContext): void {
   }
 
   command('list', 'show the waiting jobs of each queue, and the last dropped jobs', jobs)
-    .argument(...NODE)
-    .option(...CONFIG)
+    .argument('[node]', nodeHelp)
+    .option('--config <file>', configHelp)
     .action(async (node: string | undefined, options: Flags) =>
       visit(node, options, async (reports) =>
         printResult(options, reports, reports.flatMap(linesOf).flatMap(wrap).join('\n')),
       ),
     )
   command('retry', 'add dropped jobs again, without waiting for the next sweep', jobs)
-    .argument(NODE[0].replace('[node]', '<node>'), NODE[1])
+    .argument('<node>', nodeHelp)
     .argument('[job/contract...]', 'as `jobs list` shows them (default: all of the node)')
-    .option(...CONFIG)
+    .option('--config <file>', configHelp)
     .action(async (node: string, wanted: readonly string[], options: Flags) =>
       visit(node, options, async ([one], retryAt) => {
         if (one?.jobs == null) throw new UsageError(`the Redis of ${node} does not answer`)
         const added = select(one.jobs.failures, wanted)
         for (const dropped of added) await retryAt(one.node)(dropped)
-        const text = added.map((dropped) => `${idOf(dropped)} was added again`)
-        printResult(
-          options,
-          added,
-          text.length === 0 ? `${one.node}: no dropped jobs` : text.join('\n'),
-        )
+        const lines = added.map((dropped) => `${idOf(dropped)} was added again`)
+        printResult(options, added, lines.join('\n') || `${one.node}: no dropped jobs`)
       }),
     )
 }

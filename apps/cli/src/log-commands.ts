@@ -10,10 +10,7 @@ type Flags = Common & { config?: string }
 export function addLogCommands(context: CommandContext): void {
   const { command, clock, cluster, redisServer, exitWith } = context
   const log = context.group('log', 'the log, from which all replicas are built')
-  const ofOperator = [
-    '--config <file>',
-    'of an operator: the configuration of `run synchronizer`',
-  ] as const
+  const configHelp = 'of an operator: the configuration of `run synchronizer`'
   const printReport = (options: Flags, { isWhole, text, json }: LogReport) => {
     printResult(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
@@ -27,7 +24,7 @@ export function addLogCommands(context: CommandContext): void {
   }
 
   command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
-    .option(...ofOperator)
+    .option('--config <file>', configHelp)
     .addHelpText('after', '\nIts Redis must run. With --config the command starts it if needed.')
     .action(async (options: Flags) => {
       const { verifyLogOf, verifyOperatorLog } = await import('./log-verify.ts')
@@ -41,7 +38,7 @@ export function addLogCommands(context: CommandContext): void {
     })
 
   command('repair', 'repair a damaged log; exit status 1 if that is impossible', log)
-    .option(...ofOperator)
+    .option('--config <file>', configHelp)
     .option('--log <file...>', 'with --config: files of super-validators, by `backup sv --log`')
     .option('--cut', 'cut off an end that no node has applied and that cannot be restored')
     .addHelpText(

@@ -36,20 +36,17 @@ export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> 
     username: LOG_USER,
     password: readSecret(directory.secretFile('log-writer')),
   }
-  return await verified(
-    { redis, genesis },
+  const advice =
     '`quorumscan restart synchronizer redis` starts it again, ' +
-      'and if it does not start, `quorumscan log repair` repairs its files',
-  )
+    'and if it does not start, `quorumscan log repair` repairs its files'
+  return await verified({ redis, genesis }, advice)
 }
 
 /** Reads the log of an operator, and starts its Redis for that where none runs. @throws {CommandError} As above. */
 export async function verifyOperatorLog(options: OperatorLogOptions): Promise<LogReport> {
   await using own = await openOperatorLog(options)
-  return await verified(
-    { redis: own.redis, genesis: options.config.genesis },
-    'check that Redis, and try again',
-  )
+  const log = { redis: own.redis, genesis: options.config.genesis }
+  return await verified(log, 'check that Redis, and try again')
 }
 
 /** @param advice - For a Redis that goes away. */
@@ -58,11 +55,8 @@ async function verified(
   advice: string,
 ): Promise<LogReport> {
   const { signal } = new AbortController()
-  const { start, end, recordTime, damages } = await verifyLog({
-    redis,
-    genesis: logGenesisOf(genesis),
-    signal,
-  }).catch((error: unknown) => {
+  const log = { redis, genesis: logGenesisOf(genesis), signal }
+  const { start, end, recordTime, damages } = await verifyLog(log).catch((error: unknown) => {
     if (!(error instanceof LogUnavailableError)) throw error
     throw new CommandError(`${error.message}; ${advice}`, { cause: error })
   })

@@ -23,7 +23,7 @@ export type Network = {
 }
 
 /** The options that name a network other than the local cluster. */
-export function ofAnyNetwork(command: Command): Command {
+export function withNetworkOptions(command: Command): Command {
   return command
     .option('--genesis <file>', 'the genesis of another network than the local cluster')
     .option('--members <dir>', 'with --genesis: a directory with the member files of its nodes')

@@ -32,11 +32,9 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
       const interrupted = untilInterrupted()
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
-      const { validateProcesses, readOperatorConfig, runOperator } = await import(
-        '@quorumscan/operator/run'
-      )
-      await using running = await runOperator({
-        config: readOperatorConfig(role, options.config, validateProcesses),
+      const operator = await import('@quorumscan/operator/run')
+      await using running = await operator.runOperator({
+        config: operator.readOperatorConfig(role, options.config, operator.validateProcesses),
         redisServer,
         entryFiles,
         env: process.env,
@@ -66,10 +64,8 @@ from the log, and the vote state of an engine: an old copy would let the engine
 double-sign.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
-      const [{ readOperatorConfig }, { backUp }] = await Promise.all([
-        import('@quorumscan/operator/run'),
-        import('@quorumscan/operator/backup'),
-      ])
+      const { readOperatorConfig } = await import('@quorumscan/operator/run')
+      const { backUp } = await import('@quorumscan/operator/backup')
       const config = readOperatorConfig(role, options.config, () => [])
       const { log: isLogOnly = false } = options
       if (isLogOnly && role !== 'sv')
@@ -99,10 +95,10 @@ the same keys equivocate.`,
     )
     .action(async (file: string, options: RestoreFlags) => {
       const { to: target, set = [], log: logFiles = [] } = options
-      const changes = parseChanges(set)
+      const overrides = parseOverrides(set)
       const { restore } = await import('@quorumscan/operator/backup')
       const restored = await withProgress('restoring', clock, () =>
-        restore({ file, target, changes, logFiles, redisServer, env, clock }),
+        restore({ file, target, overrides, logFiles, redisServer, env, clock }),
       )
       const { genesis: _genesis, ...json } = restored
       printResult(options, json, describe(restored).flatMap(wrap).join('\n'))
@@ -113,7 +109,7 @@ function roleArgument(): Argument {
   return new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF))
 }
 
-function parseChanges(settings: readonly string[]): Readonly<Record<string, string>> {
+function parseOverrides(settings: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     settings.map((setting) => {
       const [, name = '', value = ''] = /^(QS_[A-Z0-9_]+)=(.*)$/s.exec(setting) ?? []

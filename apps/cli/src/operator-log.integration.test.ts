@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { writeWholeLog } from '@quorumscan/log'
 import type { MemberFileOf, Role } from '@quorumscan/operator'
-import { dataDirectory, takeOver } from '@quorumscan/operator'
+import { acquireLock, dataDirectory } from '@quorumscan/operator'
 import { writeArchive } from '@quorumscan/operator/backup'
 import { createGenesis, hashGenesis, logGenesisOf, makeMember } from '@quorumscan/operator/ceremony'
 import { openOperatorLog, readLogConfig } from '@quorumscan/operator/log'
@@ -166,7 +166,7 @@ it('refills damaged entries and a lost end from the files of n - f super-validat
   expect(await type('repair', '--log', ...three)).toMatchObject({
     text: expect.stringContaining('there is nothing to repair'),
   })
-  await (await takeOver(directory, machine.clock))[Symbol.asyncDispose]() // It was given back.
+  await (await acquireLock(directory, machine.clock))[Symbol.asyncDispose]() // It was released.
 })
 
 it('rebuilds files that Redis cannot load, if the operator accepts an unknown end', async ({
@@ -208,7 +208,7 @@ it('repairs no log of a running process, in an external Redis, or from unfit fil
     text: expect.stringContaining('only sv-1 applied offset 41, and 2 must have them'),
   })
   {
-    await using _taken = await takeOver(directory, machine.clock)
+    await using _lock = await acquireLock(directory, machine.clock)
     await expect(type('repair')).rejects.toThrow(/runs the processes of .* Stop that first/)
   }
   await using there = await startRedis()

@@ -189,6 +189,26 @@ it.each([
     '1 quorumscan: DIR/nowhere does not exist',
   ],
   [
+    'resolve a.unverified.ns --quorum 5 --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '2 quorumscan: a threshold is weak, strong, all or a number from 1 to 2',
+  ],
+  [
+    'resolve a::b --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '2 quorumscan: a lookup is a name or a party, and there are at most 256',
+  ],
+  [
+    'resolve a.unverified.ns --votes --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '2 quorumscan: --votes asks a validator: name it with `--validator`',
+  ],
+  [
+    'resolve a.unverified.ns --validator http://127.0.0.1:9 --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '2 quorumscan: --validator needs --genesis and --votes',
+  ],
+  [
+    'resolve a.unverified.ns --votes --validator http://127.0.0.1:9 --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '4 quorumscan: the validator does not answer (bad port)',
+  ],
+  [
     'check --genesis DIR/redis.json --scan x',
     '2 quorumscan: --scan x is not an http or https address, such as https://sv-1.example:4611',
   ],

@@ -1,6 +1,6 @@
 /** What several commands share: numbers as typed, and output to the terminal. */
 import { type Clock, writeLossily } from '@quorumscan/base'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 
 export const COLUMNS = 80
 
@@ -10,6 +10,16 @@ export function integer(min: number, max: number) {
     if (/^[0-9]+$/.test(text) && value >= min && value <= max) return value
     throw new InvalidArgumentError(`It is an integer from ${min} to ${max}.`)
   }
+}
+
+/** An option with one of these values. */
+export function choice(
+  flags: string,
+  description: string,
+  choices: readonly string[],
+  byDefault?: string,
+): Option {
+  return new Option(flags, description).choices(choices).default(byDefault)
 }
 
 /** The option of the running command that the commands in its hints need as well. */
@@ -81,10 +91,8 @@ const QUIET_MS = 700
 /** Prints on stderr what it waits for, if it takes that long. */
 export async function withProgress<T>(sentence: string, clock: Clock, work: () => Promise<T>) {
   const over = new AbortController()
-  clock.delay(QUIET_MS, over.signal).then(
-    () => printError(`${sentence} …`),
-    () => {}, // Completed before the delay.
-  )
+  const show = () => printError(`${sentence} …`)
+  clock.delay(QUIET_MS, over.signal).then(show, () => {}) // Completed before the delay.
   try {
     return await work()
   } finally {

@@ -17,7 +17,7 @@ import { EXIT } from './exit-codes.ts'
 import { addJobCommands } from './job-commands.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
-import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
+import { type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
@@ -35,12 +35,12 @@ const WIDTH_MIN = 20
 const HELP: Partial<Help> = {
   minWidthToWrap: WIDTH_MIN,
   subcommandTerm(command) {
-    const below = command.commands.map((one) => one.name()).join('|')
+    const subcommands = command.commands.map((one) => one.name()).join('|')
     const args = command
       .usage()
       .replace(/\[(?:options|command)\]/g, '')
       .trim()
-    return [command.name(), below, args].filter((words) => words !== '').join(' ')
+    return [command.name(), subcommands, args].filter((words) => words !== '').join(' ')
   },
 }
 
@@ -51,6 +51,8 @@ type ResolveFlags = {
   validator?: string
   json?: boolean
 }
+
+type VerifyFlags = Common & RequestOptions & { genesis?: string; threshold: string }
 
 /** Runs one command and returns its exit code. */
 export async function runCommandLine(
@@ -98,8 +100,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   }
   rig?.addCommands(context)
 
-  context.section('Names and proofs, of any network:')
-  ofAnyNetwork(command('resolve', 'look up a name or a party at the nodes, with a proof'))
+  context.section('Names and proofs (any network):')
+  withNetworkOptions(command('resolve', 'look up a name or a party at the nodes, with a proof'))
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
     .option('--quorum <threshold>', 'the threshold: weak, strong, all or a number', 'weak')
     .option('--receipt <file>', 'store the proof of the answer, for `verify`')
@@ -146,21 +148,13 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       'after',
       '\nExit status: 0 it proves that, 1 it does not, 2 nothing was checked.\nA file that `resolve` stored or printed includes its request.',
     )
-    .action(
-      async (
-        file: string,
-        options: Common & RequestOptions & { genesis?: string; threshold: string },
-      ) => {
-        const { isValid, text, json } = await verify({
-          file,
-          genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,
-          asked: options,
-          threshold: options.threshold,
-        })
-        printResult(options, json, text)
-        exitCode = isValid ? EXIT.done : EXIT.failed
-      },
-    )
+    .action(async (file: string, options: VerifyFlags) => {
+      const { dataDir, threshold, ...asked } = options
+      const { genesis: genesisFile = dataDirectory(dataDir).genesisFile } = options
+      const { isValid, text, json } = await verify({ file, genesisFile, asked, threshold })
+      printResult(options, json, text)
+      exitCode = isValid ? EXIT.done : EXIT.failed
+    })
 
   addMirrorCommand(context)
 

@@ -26,10 +26,7 @@ import {
 } from '@quorumscan/verifier/certified'
 import { z } from 'zod'
 
-const request = z.object({
-  operation: z.string(),
-  parameters: z.record(z.string(), z.unknown()),
-})
+const request = z.object({ operation: z.string(), parameters: z.record(z.string(), z.unknown()) })
 /** One piece of evidence. `verifyEvidence` checks its members. */
 const piece = z.strictObject({ signer: z.unknown(), statements: z.unknown() })
 const evidenceList = z.strictObject({

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { isAnswer } from '@quorumscan/errors/node-words'
-import { createFetchTransport, ReaderError } from '@quorumscan/reader'
+import { createFetchTransport, type Lagging, ReaderError } from '@quorumscan/reader'
 import type {
   CertifiedAnswer,
   CertifiedOutcome,
@@ -33,9 +33,10 @@ export type ResolveOptions = Network & {
 }
 
 type Answer = CertifiedAnswer<CertifiedEntry | null>
+type Outcome = CertifiedOutcome<CertifiedEntry | null>
 
 export type Resolved = {
-  readonly outcome: CertifiedOutcome<CertifiedEntry | null>
+  readonly outcome: Outcome
   /** Whether the name of a party resolves to the party. Only such a name may be shown. Null for a lookup of a name. */
   readonly match: boolean | null
   /** The requests to nodes, in the order in which they were sent. */
@@ -51,7 +52,7 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
   try {
     const lookup = lookupOf(subject)
     const [found] = await reader.lookup([lookup], { threshold, maxAgeMs: MAX_AGE_MS })
-    const outcome = found as Resolved['outcome'] // One asked, one answered.
+    const outcome = found as Outcome // One asked, one answered.
     const match = 'party' in lookup ? await isForwardConfirmed(reader, outcome, threshold) : null
     const asked = attempts(nodes, reader.status().nodes, minAcceptedOffset(outcome))
     if (!isAnswered(outcome)) return { outcome, match, asked }
@@ -64,22 +65,18 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
   }
 }
 
-export function isAnswered(outcome: Resolved['outcome']): outcome is Answer {
+export function isAnswered(outcome: Outcome): outcome is Answer {
   return 'answer' in outcome
 }
 
 /** The least offset at which a node's reply is shown as accepted; Infinity if all replies were too old. */
-function minAcceptedOffset(outcome: Resolved['outcome']): number {
+function minAcceptedOffset(outcome: Outcome): number {
   if (isAnswered(outcome)) return outcome.offset
   return outcome.kind === 'lagging' ? Number.POSITIVE_INFINITY : 0
 }
 
 /** Whether the name that was found for a party resolves to this party. */
-async function isForwardConfirmed(
-  reader: CertifiedReader,
-  outcome: Resolved['outcome'],
-  threshold: number,
-) {
+async function isForwardConfirmed(reader: CertifiedReader, outcome: Outcome, threshold: number) {
   if (!isAnswered(outcome) || outcome.answer === null) return false
   const { name, user } = outcome.answer
   const [forward] = await reader.lookup([{ name }], { threshold, minOffset: outcome.offset })
@@ -120,8 +117,6 @@ function answerLines(outcome: Answer): string[] {
   ]
 }
 
-type Lagging = Extract<Resolved['outcome'], { kind: 'lagging' }>
-
 /** Why no answer is new enough, and what to do. */
 export function describeLag(
   lag: Pick<Lagging, 'reason' | 'ageMs' | 'wantedOffset' | 'headOffset'>,
@@ -136,7 +131,7 @@ export function describeLag(
   return `offset ${wantedOffset} is wanted, and ${where}: ask again when they have caught up`
 }
 
-function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[] {
+function undecidedLines(outcome: Exclude<Outcome, Answer>): string[] {
   switch (outcome.kind) {
     case 'disputed':
       return outcome.groups.map(
@@ -149,7 +144,7 @@ function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[]
       )
     case 'lagging':
       return wrap(`  ${describeLag(outcome)}`)
-    case 'expired':
+    case 'pruned':
       return []
   }
 }

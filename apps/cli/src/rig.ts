@@ -49,14 +49,13 @@ export type LocalCluster = {
   /** Adds a dropped job of a node again. */
   retryJob(directory: DataDirectory, node: string, dropped: JobFailure): Promise<void>
   /** Repairs the log of a cluster that runs, or of one that is stopped, which it leaves so. */
-  repairLog(
-    directory: DataDirectory,
-    options: {
-      readonly isCutAllowed: boolean
-      readonly redisServer: string
-      readonly clock: Clock
-    },
-  ): Promise<LogReport>
+  repairLog(directory: DataDirectory, options: RepairOptions): Promise<LogReport>
+}
+
+export type RepairOptions = {
+  readonly isCutAllowed: boolean
+  readonly redisServer: string
+  readonly clock: Clock
 }
 
 export type ClusterAddresses = {

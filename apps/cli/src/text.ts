@@ -7,12 +7,11 @@ export function lookupOf(text: string): Lookup {
   return text.includes('::') ? { party: text } : { name: text }
 }
 
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
+
 /** Escapes control and format characters, because foreign text must not control a terminal. */
 export function printable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  )
+  return text.replace(UNPRINTABLE, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 }
 
 const NAME_COLUMNS = 12

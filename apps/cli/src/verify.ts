@@ -61,11 +61,8 @@ export async function verify(options: {
     const text = orInvalidProof(() => fromUtf8(document), 'it is not UTF-8: ')
     const proven = await verifyProof(text, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
-    return {
-      isValid: true,
-      text: ['valid', ...parts].join('\n'),
-      json: { valid: true, proven: proven.map(jsonOf) },
-    }
+    const json = { valid: true, proven: proven.map(jsonOf) }
+    return { isValid: true, text: ['valid', ...parts].join('\n'), json }
   } catch (error) {
     if (!(error instanceof InvalidProof)) throw error
     const reason = printable(error.message)

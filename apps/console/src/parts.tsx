@@ -48,11 +48,10 @@ export function Form(props: {
   )
 }
 
+type Labelled<Tag extends 'input' | 'select'> = ComponentProps<Tag> & { readonly label: string }
+
 /** A field for text in which each letter counts: a name, a party, a seed. */
-export function ExactField({
-  label,
-  ...input
-}: ComponentProps<'input'> & { readonly label: string }) {
+export function ExactField({ label, ...input }: Labelled<'input'>) {
   return (
     <label className="grow narrow">
       {label}
@@ -68,14 +67,13 @@ export function Select({
   isBare = false,
   children,
   ...select
-}: ComponentProps<'select'> & {
-  readonly label: string
+}: Labelled<'select'> & {
   readonly choices?: readonly (readonly [value: string | number, label: string])[]
   readonly isBare?: boolean
 }) {
   return (
     <label>
-      <span className={isBare ? 'unseen' : ''}>{label}</span>
+      <span className={isBare ? 'visually-hidden' : ''}>{label}</span>
       <select {...select}>
         {children}
         {choices.map(([value, label]) => (

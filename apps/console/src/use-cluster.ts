@@ -28,10 +28,8 @@ export function useCluster(token: string) {
 
   useEffect(() => {
     const load = async () => {
-      const [past, measured] = await Promise.all([
-        api.cluster.events.query(),
-        api.lookups.samples.query(),
-      ])
+      const { cluster, lookups } = api
+      const [past, measured] = await Promise.all([cluster.events.query(), lookups.samples.query()])
       setEvents((known) => joined(past, known).slice(-EVENTS_MAX))
       setSamples((known) => joined(measured, known).slice(-SAMPLES_MAX))
       setProblem(null)

@@ -72,8 +72,9 @@ export function buildMirror(options: MirrorOptions): HttpServer {
       : fetchShared(asked)
   }
 
-  const handlerOf = (route: RouteDef): Handler<RouteDef, never> => {
-    return async (request) => {
+  const handlerOf =
+    (route: RouteDef): Handler<RouteDef, never> =>
+    async (request) => {
       const { url: path } = request
       // The path is appended to the address of a source: only certified routes may be reached.
       if (!path.startsWith('/v0/')) throw new ScanError('ROUTE_NOT_FOUND', 'no such path')
@@ -83,23 +84,18 @@ export function buildMirror(options: MirrorOptions): HttpServer {
           `a mirror has certified answers only: send accept: ${CERTIFIED_MEDIA_TYPE}`,
         )
       const isGet = route.method === 'GET'
-      const body = isGet ? null : utf8(JSON.stringify(request.body))
-      const asked = { route, path, body }
+      const asked = { route, path, body: isGet ? null : utf8(JSON.stringify(request.body)) }
       const { reply, sinceMs } = isGet
         ? await get(asked)
         : { reply: await ask(asked), sinceMs: clock.monotonicMs() }
-      const headers = HEADERS.flatMap((name) => {
+      const passed = HEADERS.flatMap((name) => {
         const value = reply.header(name)
         return value === null ? [] : [[name, value]]
       })
       const age = String(Math.floor((clock.monotonicMs() - sinceMs) / 1000))
-      return {
-        status: reply.status,
-        headers: { ...Object.fromEntries(headers), age },
-        body: reply.body,
-      }
+      const headers = { ...Object.fromEntries(passed), age }
+      return { status: reply.status, headers, body: reply.body }
     }
-  }
 
   const handlers = Object.entries(mirrored).map(([id, route]) => [id, handlerOf(route)])
   return buildServer({
@@ -143,10 +139,7 @@ function createSources({ sources, transport }: MirrorOptions) {
           url: urls[place] as string,
           method: body === null ? 'GET' : 'POST',
           path,
-          headers: {
-            accept: form,
-            ...(body === null ? {} : { 'content-type': 'application/json' }),
-          },
+          headers: { accept: form, ...(body !== null && { 'content-type': 'application/json' }) },
           body,
           bytesMax: ANSWER_BYTES_MAX,
           channel: 'lookup',

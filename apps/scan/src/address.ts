@@ -57,16 +57,10 @@ async function publishOnce(publisher: Publisher, url: string): Promise<void> {
   const sequence = (previous?.sequence ?? 0) + 1
   const statement = encodeAddressStatement({ genesisHash, name, url, sequence })
   const signature = toHex(scanKey.sign(statement))
-  await publisher.submitter.submit(
-    {
-      userId: name,
-      actAs: [party],
-      commands: [
-        setScanUrlCommand({ dsoRules: dsoRules.contractId, sv: party, url, sequence, signature }),
-      ],
-      // A new record each time: the same address may come back later under a higher sequence.
-      commandId: `publish-address-${sequence}`,
-    },
-    { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
-  )
+  const { contractId } = dsoRules
+  const command = setScanUrlCommand({ dsoRules: contractId, sv: party, url, sequence, signature })
+  // A new record each time: the same address may come back later under a higher sequence.
+  const commandId = `publish-address-${sequence}`
+  const input = { userId: name, actAs: [party], commands: [command], commandId }
+  await publisher.submitter.submit(input, { signal, timeoutMs: SUBMIT_TIMEOUT_MS })
 }

@@ -48,11 +48,7 @@ export const headHeaders = headersOf((head: Pick<Head, 'offset' | 'recordTime'>)
  *
  * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
  */
-export function pinAt(
-  reads: Reads,
-  at: Offset | null,
-  request: WaitingRequest,
-): Pinned | Promise<Pinned> {
+export function pinAt(reads: Reads, at: Offset | null, request: WaitingRequest) {
   return reads.pinNow(at) ?? request.waiting(() => reads.pin(at, request.signal))
 }
 
@@ -79,7 +75,7 @@ export async function pinAbove(
   return newest.offset >= asked.floor ? newest : pinAt(reads, asked.floor, request)
 }
 
-type FormRequest = WaitingRequest & {
+export type FormRequest = WaitingRequest & {
   header(name: string): string | null
   readonly query: object
   readonly body?: object | null | undefined

@@ -1,11 +1,13 @@
 /** Four scan nodes with a real log: their answers, which must be equal. */
-import { fromHex, verifySignature } from '@quorumscan/base'
+import { fromHex, type Resources, verifySignature } from '@quorumscan/base'
+import type { ScanConfig } from '@quorumscan/config'
 import { parseTime } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/verifier'
-import { describe, expect, it } from 'vitest'
-import { type Network, startNetwork } from './testing/network.ts'
+import { describe, expect } from 'vitest'
+import { startNetwork } from './testing/network.ts'
 
 const get = (node: RunningApp, path: string, headers: Record<string, string> = {}) =>
   send(node.url + path, { headers })
@@ -29,34 +31,51 @@ const isReady = (node: RunningApp) =>
     (await get(node, '/readyz')).status === 200 ? true : undefined,
   )
 
-/** Starts the nodes and registers names, one by one. */
-async function startAll(network: Network, names: readonly string[]) {
-  const nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
+const find = (node: RunningApp, name: string) =>
+  until(`${name} to be found`, async () => {
+    const answer = await get(node, `/v0/ans-entries/by-name/${name}`)
+    return answer.status === 200 ? answer : undefined
+  })
+
+/** Nodes of a network, its wallet, and what tests do to them. */
+async function startWorld(nodeCount: number, resources: Resources) {
+  const network = resources.opened(await startNetwork(nodeCount))
+  let aheadMicros = 0
+  const clock = { ...network.clock, nowMicros: () => network.clock.nowMicros() + aheadMicros }
+  const nodes: RunningApp[] = []
+  resources.onClose(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())))
+  const start = async (index: number, options: Partial<ScanConfig> = {}) => {
+    nodes[index] = await network.startNode(index, options, { clock })
+  }
+  await Promise.all(network.genesis.nodes.map((_, index) => start(index)))
   await Promise.all(nodes.map(isReady))
   const wallet = await network.createWallet('alice')
-  const [first] = nodes as [RunningApp, ...RunningApp[]]
-  for (const name of names) {
-    await wallet.pay({ name, url: 'https://alice.example/', description: 'é "quoted"' })
-    await until(`${name} to be found`, async () =>
-      (await get(first, `/v0/ans-entries/by-name/${name}`)).status === 200 ? true : undefined,
-    )
-  }
   return {
-    nodes,
-    first,
-    wallet,
-    async [Symbol.asyncDispose]() {
-      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
+    ...{ network, nodes, wallet, start },
+    first: nodes[0] as RunningApp,
+    stop: async (index: number) => nodes[index]?.[Symbol.asyncDispose](),
+    /** Sets the clock of the nodes ahead of that of the log. */
+    setAhead(micros: number) {
+      aheadMicros = micros
+    },
+    /** Registers names, one by one. */
+    async register(names: readonly string[]) {
+      for (const name of names) {
+        await wallet.pay({ name, url: 'https://alice.example/', description: 'é "quoted"' })
+        await find(nodes[0] as RunningApp, name)
+      }
     },
   }
 }
 
+const it = base
+  .extend('four', { scope: 'file' }, ({ fileResources }) => startWorld(4, fileResources))
+  .extend('one', { scope: 'file' }, ({ fileResources }) => startWorld(1, fileResources))
+
 describe('four scan nodes', () => {
-  it('answer every lookup at one offset with the same bytes', async () => {
-    await using network = await startNetwork(4)
-    const names = ['bob', 'alice', 'alice-2'].map((label) => `${label}.unverified.ns`)
-    await using world = await startAll(network, names)
-    const { nodes, first, wallet } = world
+  it('answer every lookup at one offset with the same bytes', async ({ four }) => {
+    const { network, nodes, first, wallet } = four
+    await four.register(['bob', 'alice', 'alice-2'].map((label) => `${label}.unverified.ns`))
     const { dso } = network.genesis
 
     const newest = await get(first, '/v0/ans-entries/by-name/alice.unverified.ns')
@@ -127,17 +146,18 @@ describe('four scan nodes', () => {
     }
   })
 
-  it('publish their signed addresses, and a new address with the next sequence', async () => {
-    await using network = await startNetwork(4)
-    await using world = await startAll(network, [])
+  it('publish their signed addresses, and a new address with the next sequence', async ({
+    four,
+  }) => {
+    const { network, nodes, first } = four
     const scansOf = async (node: RunningApp) => (await get(node, '/v0/scans')).body.scans[0].scans
     const records = await until('all addresses', async () => {
-      const scans = await scansOf(world.first)
+      const scans = await scansOf(first)
       return scans.length === 4 ? scans : undefined
     })
     for (const [index, node] of network.genesis.nodes.entries()) {
       const { svName, publicUrl, sequence, signature } = records[index]
-      expect([svName, publicUrl, sequence]).toEqual([node.name, world.nodes[index]?.url, 1])
+      expect([svName, publicUrl]).toEqual([node.name, nodes[index]?.url])
       const message = encodeAddressStatement({
         genesisHash: network.genesisHash,
         name: svName,
@@ -147,65 +167,50 @@ describe('four scan nodes', () => {
       const statement = { publicKey: node.scanKey, message, signature: fromHex(signature) }
       expect(verifySignature(statement)).toBe(true)
     }
-    await world.nodes[3]?.[Symbol.asyncDispose]()
+    await four.stop(3)
     await network.advance(ADDRESS_CHANGE_MICROS)
-    await using _moved = await network.startNode(3, { publicUrl: 'https://sv-4.example' })
+    await four.start(3, { publicUrl: 'https://sv-4.example' })
+    const next = records[3].sequence + 1
     await until('the new address', async () => {
-      const [, , , last] = await scansOf(world.first)
-      return last.publicUrl === 'https://sv-4.example' && last.sequence === 2 ? true : undefined
+      const [, , , last] = await scansOf(first)
+      return last.publicUrl === 'https://sv-4.example' && last.sequence === next ? true : undefined
     })
   })
 
-  it('register with three of four alive, and the fourth finds the name after its return', async () => {
-    await using network = await startNetwork(4)
-    await using world = await startAll(network, [])
-    await world.nodes[3]?.[Symbol.asyncDispose]()
-    await world.wallet.pay({ name: 'alice.unverified.ns' })
-    const path = '/v0/ans-entries/by-name/alice.unverified.ns'
-    const found = (node: RunningApp) =>
-      until('the name', async () => {
-        const answer = await get(node, path)
-        return answer.status === 200 ? answer : undefined
-      })
-    const before = await found(world.first)
-    await network.nodeRedis[3]?.kill()
-    await network.nodeRedis[3]?.restart()
-    await using returned = await network.startNode(3)
-    expect((await found(returned)).text).toBe(before.text)
+  it('register with three of four alive, and the fourth finds the name after its return', async ({
+    four,
+  }) => {
+    await four.stop(2)
+    await four.register(['three.unverified.ns'])
+    const before = await find(four.first, 'three.unverified.ns')
+    await four.network.nodeRedis[2]?.kill()
+    await four.network.nodeRedis[2]?.restart()
+    await four.start(2)
+    const returned = four.nodes[2] as RunningApp
+    expect((await find(returned, 'three.unverified.ns')).text).toBe(before.text)
   })
 
-  it('register again after the Redis of every node was killed in the middle', async () => {
-    await using network = await startNetwork(4)
-    await using world = await startAll(network, [])
-    const paid = world.wallet.pay({ name: 'alice.unverified.ns' })
-    await Promise.all(network.nodeRedis.map((redis) => redis.kill()))
+  it('register again after the Redis of every node was killed in the middle', async ({ four }) => {
+    const name = 'killed.unverified.ns'
+    const paid = four.wallet.pay({ name })
+    const { nodeRedis } = four.network
+    await Promise.all(nodeRedis.map((redis) => redis.kill()))
     await paid
-    const away = await get(world.first, '/v0/ans-entries/by-name/alice.unverified.ns')
+    const away = await get(four.first, `/v0/ans-entries/by-name/${name}`)
     expect([away.status, away.body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
-    await Promise.all(network.nodeRedis.map((redis) => redis.restart()))
-    await until('the name', async () => {
-      const answer = await get(world.first, '/v0/ans-entries/by-name/alice.unverified.ns')
-      return answer.status === 200 ? true : undefined
-    })
+    await Promise.all(nodeRedis.map((redis) => redis.restart()))
+    await find(four.first, name)
   })
 })
 
 describe('one scan node', () => {
-  it('returns pages at one offset while names are registered', async () => {
-    await using network = await startNetwork(1)
+  it('returns pages at one offset while names are registered', async ({ one }) => {
     const labels = ['a1', 'a2', 'a3', 'a4', 'b1']
-    await using world = await startAll(
-      network,
-      labels.map((label) => `${label}.unverified.ns`),
-    )
-    const { first: node, wallet } = world
+    await one.register(labels.map((label) => `${label}.unverified.ns`))
+    const { first: node, wallet } = one
     const page = await get(node, '/v0/ans-entries?page_size=2&name_prefix=a')
     await wallet.pay({ name: 'a3-later.unverified.ns' })
-    await until('the later name', async () =>
-      (await get(node, '/v0/ans-entries/by-name/a3-later.unverified.ns')).status === 200
-        ? true
-        : undefined,
-    )
+    await find(node, 'a3-later.unverified.ns')
     const next = (token: string, more = '') =>
       get(node, `/v0/ans-entries?page_size=2&name_prefix=a&page_token=${token}${more}`)
     const second = await next(page.body.next_page_token)
@@ -236,10 +241,8 @@ describe('one scan node', () => {
     expect(names).toEqual([...names].sort())
   })
 
-  it('answers 404 with the sentence of D-13, and the offset of the absence', async () => {
-    await using network = await startNetwork(1)
-    await using world = await startAll(network, [])
-    const { first: node, wallet } = world
+  it('answers 404 with the sentence of D-13, and the offset of the absence', async ({ one }) => {
+    const { first: node, wallet, network } = one
     const byName = await get(node, '/v0/ans-entries/by-name/does%20not%20exist')
     expect(byName).toAnswer(404)
     expect(byName.body).toMatchObject({
@@ -249,8 +252,9 @@ describe('one scan node', () => {
       retryable: false,
     })
     expect(byName.headers.get('x-ledger-history-hash')).toMatch(/^[0-9a-f]{64}$/)
-    const byParty = await get(node, `/v0/ans-entries/by-party/${wallet.party}`)
-    expect(byParty.body.error).toBe(`No ans entry found for party: ${wallet.party}`)
+    const party = wallet.party.replace('alice', 'bob')
+    const byParty = await get(node, `/v0/ans-entries/by-party/${party}`)
+    expect(byParty.body.error).toBe(`No ans entry found for party: ${party}`)
     expect(
       await post(node, '/v0/ans-entries/batch', { lookups: [] }, { 'content-type': 'text/plain' }),
     ).toMatchObject({
@@ -268,11 +272,10 @@ describe('one scan node', () => {
       ).toMatchObject({ status: 400 })
   })
 
-  it('reads at the requested offset, waits for a near one, refuses others', async () => {
-    await using network = await startNetwork(1)
-    await using world = await startAll(network, ['alice.unverified.ns'])
-    const { first: node } = world
-    const path = '/v0/ans-entries/by-name/alice.unverified.ns'
+  it('reads at the requested offset, waits for a near one, refuses others', async ({ one }) => {
+    await one.register(['read.unverified.ns'])
+    const { first: node } = one
+    const path = '/v0/ans-entries/by-name/read.unverified.ns'
     expect(await get(node, path, { 'x-read-at-offset': '0' })).toAnswer(404)
     const head = Number((await get(node, path)).headers.get('x-ledger-head'))
     const far = await get(node, path, { 'x-read-at-offset': String(head + 1_000_000) })
@@ -289,30 +292,26 @@ describe('one scan node', () => {
     expect(offsetOf(floor)).toBeGreaterThanOrEqual(head)
   })
 
-  it('answers at its head while the log is down, and reports that it is not ready', async () => {
-    await using network = await startNetwork(1)
-    let aheadMicros = 0
-    const later = { ...network.clock, nowMicros: () => network.clock.nowMicros() + aheadMicros }
-    await using node = await network.startNode(0, {}, { clock: later })
-    await isReady(node)
+  it('answers at its head while the log is down, and reports that it is not ready', async ({
+    one,
+  }) => {
+    const { first: node, network } = one
     await network.logRedis.kill()
-    aheadMicros = 20_000_000
+    one.setAhead(20_000_000)
     const answer = await get(node, '/v0/ans-entries/by-name/dso.ns')
     expect(answer).toAnswer(200)
     const ready = await get(node, '/readyz')
     expect([ready.status, ready.body.code]).toEqual([503, 'NOT_READY'])
     expect(ready.body.details).toEqual({ state: 'catching-up' })
     expect(await get(node, '/livez')).toAnswer(200)
-    aheadMicros = 0
+    one.setAhead(0)
     await network.logRedis.restart()
     await isReady(node)
   })
 
-  it('serves rules, operator, genesis and health', async () => {
-    await using network = await startNetwork(1)
-    await using world = await startAll(network, [])
-    const { first: node } = world
-    const { genesis } = network
+  it('serves rules, operator, genesis and health', async ({ one }) => {
+    const { first: node } = one
+    const { genesis } = one.network
     const rules = (await post(node, '/v0/ans-rules', {})).body.ans_rules_update
     expect(rules.domain_id).toBe(genesis.synchronizerId)
     expect(rules.contract.template_id).toMatch(/^[0-9a-f]{64}:Ans:AnsRules$/)
@@ -355,10 +354,8 @@ describe('one scan node', () => {
     })
   })
 
-  it('returns the open rounds that the caller does not have yet', async () => {
-    await using network = await startNetwork(1)
-    await using world = await startAll(network, [])
-    const { first: node } = world
+  it('returns the open rounds that the caller does not have yet', async ({ one }) => {
+    const { first: node } = one
     const path = '/v0/open-and-issuing-mining-rounds'
     const answer = await post(node, path, NO_ROUNDS)
     const rounds: [string, { contract: { contract_id: string; payload: RoundPayload } }][] =

@@ -9,9 +9,6 @@ import { createLookupHandlers } from './handlers/name-lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { headHeaders } from './pinned.ts'
 
-/** D-3. */
-const PREFIX = '/api/scan'
-
 /** Listens at once and answers at the head it has; `/readyz` reports when it has caught up. */
 export const startScan = appStarter(createContext, createServer, (context, { url }) =>
   context.publishAddress(context.config.publicUrl ?? url),
@@ -21,6 +18,7 @@ export const startScan = appStarter(createContext, createServer, (context, { url
 export function createServer(context: Context, port: () => number): HttpServer {
   const { genesis, genesisHash, log, replica } = context
   const certified = createCertifiedAnswers({ ...context, replica: replica.proofs })
+  const network = { genesis, genesisHash, sha256 }
   return buildServer({
     ...context.serving,
     routes: scanRoutes,
@@ -34,11 +32,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
         head: () => replica.head(),
         detail: context.logDisk.detail,
       }),
-      ...createLookupHandlers({
-        reads: replica,
-        certified,
-        network: { genesis, genesisHash, sha256 },
-      }),
+      ...createLookupHandlers({ reads: replica, certified, network }),
       ...createNetworkHandlers({ ...context, reads: replica, certified }),
       ...createSnapshotHandlers(context),
       readEngine: async ({ body, signal }) => ({
@@ -46,7 +40,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
         body: await log.readEngine(body, signal),
       }),
     },
-    prefix: PREFIX,
+    prefix: '/api/scan', // D-3.
     documents: { '/openapi.json': () => apiDocuments().scan },
     metrics: context.metrics,
     commonHeaders: () => headHeaders(replica.head()),

@@ -21,7 +21,7 @@ function setUp() {
 }
 
 describe('the budgets of anonymous clients', () => {
-  it.each([4, 50])('leave a share to other addresses while %d addresses request all', async (n) => {
+  it.each([4, 50])('leave a share to others while %d addresses request all of it', async (n) => {
     const { clock, submit } = setUp()
     const taken = { hostile: 0, honest: 0 }
     // For twenty seconds. Honest clients submit one entry a second, each from a different address.

@@ -46,11 +46,8 @@ export async function watchDiskSpace(options: {
     /** @throws {ScanError} LOG_FULL if the free space is below `freeMibMin`. */
     assertRoom(): void {
       if (!isFull()) return
-      throw new ScanError(
-        'LOG_FULL',
-        `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free and needs ${freeMibMin} MiB: the synchronizer refuses entries until space is freed`,
-        { retryAfterSeconds: MEASURE_MS / 1000 },
-      )
+      const sentence = `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free and needs ${freeMibMin} MiB: the synchronizer refuses entries until space is freed`
+      throw new ScanError('LOG_FULL', sentence, { retryAfterSeconds: MEASURE_MS / 1000 })
     },
     /** Counts what was admitted since the last measurement. */
     note(bytes: number): void {

@@ -83,7 +83,10 @@ async function setUp(
     connections: PLAIN_CONNECTIONS,
     ordering: {
       driver: 'redis' as const,
-      redis: { place: { path: redis.socketPath }, passwordFile: await file('password', 'w\n') },
+      redis: {
+        place: { path: redis.socketPath },
+        secretFiles: { password: await file('password', 'w\n') },
+      },
       keyFile: await file('key', `${network.synchronizer.seed}\n`),
     },
     logDirectory: directory,

@@ -25,6 +25,7 @@ export function trimLogRegularly(
   },
 ): AsyncDisposable {
   const { clock, logger, metrics } = app
+  const { keepMicros } = options
   const client = createPeerClient({ clock, trust: app.trust })
   const peers = createSnapshotPeers({
     peers: options.nodes,
@@ -43,11 +44,9 @@ export function trimLogRegularly(
 
   const round = async (signal: AbortSignal): Promise<void> => {
     // Where nothing may be trimmed, the call still returns where the log begins.
-    const before = newestHeldByQuorum(await peers.list(signal), app.genesis) ?? NOTHING
-    const trimmed = await options.trim(
-      { offset: before.offset, recordTime: before.recordTime - options.keepMicros },
-      signal,
-    )
+    const held = newestHeldByQuorum(await peers.list(signal), app.genesis)
+    const { offset, recordTime } = held ?? NOTHING
+    const trimmed = await options.trim({ offset, recordTime: recordTime - keepMicros }, signal)
     if (trimmed !== null && trimmed.offset !== start?.offset)
       logger.info({ offset: trimmed.offset + 1 }, 'the log begins here')
     start = trimmed
@@ -67,10 +66,7 @@ export function trimLogRegularly(
 }
 
 /** The newest snapshot that a quorum of members has and has signed; null: no such snapshot exists. */
-function newestHeldByQuorum(
-  listed: readonly ListedSnapshot[],
-  { nodes }: Genesis,
-): LogPosition | null {
+function newestHeldByQuorum(listed: readonly ListedSnapshot[], { nodes }: Genesis) {
   const quorum = quorumOf(nodes.length)
   // A signature does not show that the member still has the snapshot.
   const membersWith = ({ holders, signatures }: ListedSnapshot) =>

@@ -51,12 +51,10 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         store: store.evidence,
         onFound(found) {
           const { signer } = found
+          const sentence = `${signer} equivocates: it signed two conflicting statements or block votes`
           readMetrics.recordEvidence(signer)
           alarms.write(signer, (suppressed) =>
-            logger.error(
-              { evidence: found, ...suppressed },
-              `${signer} equivocates: it signed two conflicting statements or block votes`,
-            ),
+            logger.error({ evidence: found, ...suppressed }, sentence),
           )
         },
         onUnsaved: (err) =>
@@ -87,10 +85,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     // With driver redis, followers find such evidence themselves.
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(followEvidence({ ...app, log, note: evidence.note }))
-    const parts = { config, follower, keyPair, store, alarms }
-    const readers = resources.opened(
-      await openReads(app, { ...parts, peerTokenByOrigin, readMetrics }),
-    )
+    const parts = { config, follower, keyPair, store, alarms, peerTokenByOrigin, readMetrics }
+    const readers = resources.opened(await openReads(app, parts))
     const submission = resources.opened(await openSubmission(app, parts))
     const { submitter, ordering } = submission
     const registration = createRegistration({
@@ -111,10 +107,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const { autoRenewals } = store
     resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
-    background.run(
-      'could not register the operator; the process ends',
-      registration.registerOperator(background.signal),
-    )
+    const registering = registration.registerOperator(background.signal)
+    background.run('could not register the operator; the process ends', registering)
     return {
       ...app,
       ...follower,

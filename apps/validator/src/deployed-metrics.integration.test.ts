@@ -46,7 +46,7 @@ const it = base
 /** A synchronizer whose log has no follower, and that speaks TLS. */
 async function startLoneSynchronizer(resources: Resources): Promise<string> {
   const authority = resources.opened(await createAuthority())
-  const operator = { host: '127.0.0.1', port: await freePort() }
+  const operatorAddress = { host: '127.0.0.1', port: await freePort() }
   const { genesis, synchronizer } = createTestNetwork()
   const { path: directory } = resources.opened(createDirectory())
   const file = async (name: string, text: string) => {
@@ -67,14 +67,17 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       tracesEndpoint: null,
       connections: {
         ...PLAIN_CONNECTIONS,
-        ...{ tls: await authority.issue('synchronizer'), operator },
+        ...{ tls: await authority.issue('synchronizer'), operatorAddress },
       },
       rateLimit: 1000,
     },
     genesisFile: await file('genesis.json', JSON.stringify(genesis)),
     ordering: {
       driver: 'redis' as const,
-      redis: { place: { path: redis.socketPath }, passwordFile: await file('password', 'w') },
+      redis: {
+        place: { path: redis.socketPath },
+        secretFiles: { password: await file('password', 'w') },
+      },
       keyFile: await file('key', synchronizer.seed),
     },
     ...{ logDirectory: directory, diskFreeMibMin: 0, logKeepSeconds: 0, peerTokensFile: null },
@@ -83,7 +86,7 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
   }
   const { url } = resources.opened(await startSynchronizer(config, { logger }))
   expect(url).toMatch(/^https:/)
-  return `http://127.0.0.1:${operator.port}`
+  return `http://127.0.0.1:${operatorAddress.port}`
 }
 
 const read = (path: string) => readFile(join(deploy, path), 'utf8')
@@ -173,6 +176,7 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
   const text = await scrape()
+  expect(Math.min(...valuesOf('quorumscan_replica_entries_total', text))).toBeGreaterThan(0)
   for (const name of ['redis_memory_bytes', 'redis_aof_bytes', 'disk_free_bytes'])
     expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
   for (const name of ['redis_memory_bytes', 'disk_free_bytes'])

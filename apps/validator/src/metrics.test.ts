@@ -1,8 +1,8 @@
 import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
-import { createReader } from '@quorumscan/reader/voted'
+import { createReader, type Reader } from '@quorumscan/reader/voted'
 import { createMetrics } from '@quorumscan/runtime'
-import { createTestNetwork } from '@quorumscan/testkit'
+import { createManualClock, createTestNetwork } from '@quorumscan/testkit'
 import { encodeAddressStatement } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { createReadMetrics } from './metrics.ts'
@@ -68,4 +68,28 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
   expect(sent).toContain('wallet-7')
   expect(text).toMatch(/node_reply_duration_seconds_count\{node="sv-1",outcome="answer"\} [1-9]/)
   expect(text).toContain('quorumscan_evidence_total{node="sv-2"} 1')
+})
+
+it('exports what the reader knows of each node, and the age of the newest answer', async () => {
+  const clock = createManualClock()
+  const metrics = createMetrics({ clock })
+  const recordTime = clock.nowMicros() - 2_000_000
+  const verified = { kind: 'verified', offset: 9, recordTime, answer: {} }
+  // Of a reader only what the metrics read.
+  const reader = {
+    status: () => ({
+      floor: 9,
+      nodes: [{ name: 'sv-1', head: 10, votes: 4, dissents: 3, errors: 2 }],
+    }),
+    lookup: async () => [verified],
+  } as unknown as Reader
+  const measured = createReadMetrics(metrics, clock, ['sv-1']).measured(reader)
+  await measured.lookup([{ name: 'a.unverified.ns' }])
+  const { text } = await metrics.expose()
+  for (const line of [
+    ...['node_head_offset{node="sv-1"} 10', 'node_votes_total{node="sv-1"} 4'],
+    ...['node_dissents_total{node="sv-1"} 3', 'node_errors_total{node="sv-1"} 2'],
+    ...['quorum_offset 9', 'quorum_lag_seconds 2'],
+  ])
+    expect(text).toContain(`quorumscan_${line}\n`)
 })

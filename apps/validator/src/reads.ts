@@ -70,22 +70,15 @@ export async function openReads(
         },
         onReply: readMetrics.noteReply,
         onPrivateAddress({ name, url }) {
+          const sentence = `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`
           privateNodes.note({ name, url })
           alarms.write(`address of ${name}`, (suppressed) =>
-            logger.warn(
-              { node: name, url, ...suppressed },
-              `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
-            ),
+            logger.warn({ node: name, url, ...suppressed }, sentence),
           )
         },
       }),
     )
-    return {
-      readFloor,
-      certifiedReader,
-      privateNodes,
-      reader: readMetrics.measured(reader),
-    }
+    return { readFloor, certifiedReader, privateNodes, reader: readMetrics.measured(reader) }
   })
 }
 

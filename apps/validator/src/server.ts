@@ -27,7 +27,7 @@ import { type Principal, walletHandlers } from '@quorumscan/wallet'
 import { type Context, createContext } from './context.ts'
 import { healthHandlers } from './health.ts'
 
-/** D-3. */
+/** The path prefix of upstream's validators (D-3). */
 const PREFIX = '/api/validator'
 
 /** Starts to listen at once; `/readyz` reports when wallets can be used. */
@@ -52,7 +52,7 @@ function createServer(context: Context, port: () => number): HttpServer {
     prefix: PREFIX,
     documents: {
       '/openapi.json': () => apiDocuments().validator,
-      // Where clients of upstream look for those of the ledger interface.
+      // Upstream clients fetch the documents of the ledger interface from these paths.
       '/docs/openapi': () => apiDocuments().ledger,
       '/docs/asyncapi': () => apiDocuments().asyncapi,
     },
@@ -63,7 +63,7 @@ function createServer(context: Context, port: () => number): HttpServer {
     ...ledger,
     routes: ledgerRoutes,
     handlers: ledgerHandlers(context),
-    headers: () => ({ 'x-ledger-offset': String(readFloor.raise()) }),
+    headers: () => ({ 'x-ledger-offset': String(readFloor.raiseToVisible()) }),
   })
   const sockets = ledgerSockets(context).map((socket) => raiseByFrames(readFloor, socket))
   mountSockets(server, {

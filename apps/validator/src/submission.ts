@@ -84,14 +84,6 @@ export async function openSubmission(
         turn: { index: 0, count: 1 },
       }),
     )
-    return {
-      autoRenewals,
-      submitter,
-      dispatcher,
-      now,
-      ordering,
-      queue,
-      secondMachine,
-    }
+    return { autoRenewals, submitter, dispatcher, now, ordering, queue, secondMachine }
   })
 }

@@ -1,9 +1,11 @@
+import { text as readText } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'
 import {
   createHttpClient,
   type HttpAnswer,
   type HttpClient,
+  serve,
   startRedis,
   startRestartable,
   until,
@@ -15,7 +17,6 @@ import { startValidator } from './server.ts'
 import { startNetwork } from './testing/network.ts'
 import { balanceOf, failure } from './testing/test-validator.ts'
 
-const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
 const it = base
   .extend('network', { scope: 'file' }, async ({ fileResources }) =>
@@ -517,6 +518,59 @@ describe('a validator', () => {
     expect(failure(await client.get(path))).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
     const patient = await client.get(path, { 'x-max-age-ms': '10000000' })
     expect(patient.headers.get('x-quorum-outcome')).toBe('verified')
+  })
+})
+
+describe('with two nodes of another history', () => {
+  const HISTORY = '66'.repeat(32)
+  const POSITION = ['offset', 'record-time', 'head', 'head-time'].map((name) => `x-ledger-${name}`)
+
+  /** Answers at the address of a stopped node, as this node does, with another history hash. */
+  const standIn = (url: string, honestUrl: string) =>
+    until('the port to be free', () =>
+      serve(
+        async (request, response) => {
+          const { method = 'GET', url: path } = request
+          const body = method === 'POST' ? await readText(request) : null
+          const answer = await fetch(`${honestUrl}${path}`, { method, body })
+          for (const name of POSITION) response.setHeader(name, answer.headers.get(name) ?? '')
+          const text = await answer.text()
+          response.writeHead(answer.status, {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(text),
+            'x-ledger-history-hash': HISTORY,
+          })
+          response.end(text)
+        },
+        { at: Number(new URL(url).port) },
+      ).catch(() => undefined),
+    )
+
+  it('reports the fork, and reads are disputed', async ({ network, anyone, lookup }) => {
+    const [honest = '', , ...others] = network.config.seeds
+    const stopped = network.scans.slice(2)
+    for (const scan of stopped) await scan.stop()
+    const standIns = await Promise.all(others.map((url) => standIn(url, honest)))
+    try {
+      const fork = await until('the fork', async () => {
+        await lookup('dso.ns')
+        const { reader } = (await anyone.get('/status')).body.success.extra
+        return reader.forks[0]
+      })
+      expect(fork.histories).toContainEqual({
+        historyHash: HISTORY,
+        // The order is that of the replies.
+        nodes: expect.toSatisfy((nodes: string[]) => `${nodes.toSorted()}` === 'sv-3,sv-4'),
+      })
+      const strong = await lookup('dso.ns', { 'x-quorum': 'strong' })
+      expect(failure(strong)).toEqual({ status: 502, code: 'CONSENSUS_DISPUTED' })
+      expect(strong.body['error']).toMatch(
+        /^Failed to reach consensus from 4 Scan nodes, requiring 3 matching responses\./,
+      )
+    } finally {
+      await Promise.all(standIns.map((server) => server[Symbol.asyncDispose]()))
+      for (const scan of stopped) await scan.start()
+    }
   })
 })
 

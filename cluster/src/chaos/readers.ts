@@ -80,11 +80,10 @@ export async function createReaders(options: {
   const read = async (subject: Subject, read: ReadKind, client = CLIENTS[read]) => {
     const isProven = read === 'proof' || read === 'proof-strong'
     const startMs = nowMs()
+    const headers = { 'x-quorum': read }
     const outcome = isProven
       ? await prove(prover, { genesis, subject, read })
-      : outcomeOf(
-          await ask(proxyUrl + pathOf(subject), { headers: { 'x-quorum': read }, timeoutMs }),
-        )
+      : outcomeOf(await ask(proxyUrl + pathOf(subject), { headers, timeoutMs }))
     if (outcome.kind === 'answered') lastPath = pathOf(subject)
     record({ kind: 'lookup', client, startMs, endMs: nowMs(), subject, read, outcome })
     return outcome.kind === 'answered'
@@ -96,14 +95,10 @@ export async function createReaders(options: {
     const startMs = nowMs()
     const proxied = await ask(proxyUrl + path, { timeoutMs, signal })
     const offset = Number(proxied.headers.get('x-quorum-offset') ?? 0)
+    const network = { genesis, nodes, signal, timeoutMs: STATEMENTS_TIMEOUT_MS }
     const [asked, signed] = await Promise.all([
       askNodes({ nodes, path, proxied, signal }),
-      askSignedStates(Math.max(0, offset - STATEMENTS_BACK), {
-        genesis,
-        nodes,
-        signal,
-        timeoutMs: STATEMENTS_TIMEOUT_MS,
-      }),
+      askSignedStates(Math.max(0, offset - STATEMENTS_BACK), network),
     ])
     if (signal.aborted) return
     for (const { node, vote, head } of asked) {

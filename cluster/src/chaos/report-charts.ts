@@ -18,7 +18,7 @@ const LANE_HEIGHT = 22
 const LATENCY_TICKS_MS = [1, 10, 100, 1000, 10_000]
 
 /** By the CSS class that gives the color. */
-const ENDINGS = {
+const LOOKUP_OUTCOMES = {
   good: 'answered',
   warn: 'refused by the proxy or a reader',
   bad: 'no connection',
@@ -50,7 +50,7 @@ export function timelineOf(summary: Summary): string {
   const each = stepMs === 1000 ? 'second' : seconds(stepMs)
   return [
     `<h3>Lookups that began in each ${each}</h3>`,
-    legend(ENDINGS),
+    legend(LOOKUP_OUTCOMES),
     availabilityChart(availability, window),
     '<h3>Faults</h3>',
     legend(FAULT_GROUPS),
@@ -65,10 +65,7 @@ function drawing(parts: Omit<Parameters<typeof chart>[0], 'ticks'>): string {
   return `<div class="chart">${toSvg(chart({ ...parts, ticks }))}</div>`
 }
 
-function availabilityChart(
-  { points, stepMs }: Summary['availability'],
-  window: TimeWindow,
-): string {
+function availabilityChart({ points, stepMs }: Summary['availability'], window: TimeWindow) {
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
   const stacks = points.map(({ atMs, answered, refused, noConnection, timedOut }) => {
     const byCode = [refused, noConnection].map((counts) => sum(Object.values(counts)))
@@ -85,7 +82,7 @@ function availabilityChart(
       { y: AVAILABILITY_HEIGHT - 6, text: '0' },
     ],
     shapes: stacks.flatMap(({ atMs, counts }) =>
-      Object.keys(ENDINGS).map((className, index) =>
+      Object.keys(LOOKUP_OUTCOMES).map((className, index) =>
         bar(window, {
           fromMs: atMs,
           toMs: atMs + stepMs * 0.92,

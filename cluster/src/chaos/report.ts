@@ -114,7 +114,7 @@ function faultsOf(faults: readonly FaultSummary[]): string {
     '#recovered': ifDone(({ recoveryMs }) => duration(recoveryMs)),
     '#caught up': ifDone(({ catchUpMs }) => duration(catchUpMs)),
   })}
-<p class="note">Detected: the time from the begin of the fault until votes (the scan proxy received another answer than the
+<p class="note">Detected: the time from the start of the fault until votes (the scan proxy received another answer than the
 one on which enough nodes agreed), the prober (which asks each node) or the status (it was not up) showed it. Recovered: the
 time from the end of the fault until the node was up. Caught up: the time from then until it no longer lagged.</p>`
 }

@@ -204,11 +204,7 @@ function warningsOf(services: readonly ServiceStatus[]): string {
 }
 
 /** Waits until these services are up and have reached the newest offset that any node has now. */
-async function untilRecovered(
-  { target, clock }: Run,
-  names: readonly string[],
-  timeoutMs: number,
-): Promise<void> {
+async function untilRecovered({ target, clock }: Run, names: readonly string[], timeoutMs: number) {
   const reached = newestOffset(target)
   const hasRecovered = (name: string) => {
     const node = target.status().nodes.find((one) => one.name === name)
@@ -226,10 +222,8 @@ function newestOffset(target: ChaosTarget): number {
 
 /** Reads all names and parties again, with a strong threshold. A read that is refused is repeated. */
 async function finalReads(readers: Readers, { clock, names, parties }: Shared): Promise<void> {
-  for (const subject of [
-    ...names.map((name) => ({ name })),
-    ...parties.map((party) => ({ party })),
-  ])
+  const subjects = [...names.map((name) => ({ name })), ...parties.map((party) => ({ party }))]
+  for (const subject of subjects)
     for (let attempt = 0; attempt < FINAL_TRIES; attempt++) {
       if (await readers.read(subject, 'strong', FINAL_READER)) break
       await clock.delay(POLL_MS)

@@ -211,10 +211,8 @@ function thisMachine() {
   const [cpu] = cpus()
   const gib = Math.round(totalmem() / 2 ** 30)
   const size = `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${gib} GiB`
-  return {
-    version: VERSION,
-    machine: `${type()} ${release()}, ${size}, Node.js ${process.version}`,
-  }
+  const machine = `${type()} ${release()}, ${size}, Node.js ${process.version}`
+  return { version: VERSION, machine }
 }
 
 function toJson(value: unknown): string {

@@ -37,6 +37,18 @@ export function planSchedule(options: ScheduleOptions): Step[] {
   )
 }
 
+const wipe = z.object({
+  kind: z.literal('wipe'),
+  node: z.string().max(32),
+  disk: z.boolean().default(false),
+})
+const step = z.object({
+  lane: z.number().int(),
+  atMs: z.number().int().min(0),
+  durationMs: z.number().int().min(0),
+  fault: z.union([faultSpec, wipe]),
+})
+
 /** A scenario file: the steps of a schedule, by a person or of an earlier run. */
 export const scenario = z.object({
   seed: z.string().max(64),
@@ -44,23 +56,7 @@ export const scenario = z.object({
   nodes: z.number().int().min(1).max(13),
   budget: z.enum(['f', 'beyond-f']),
   allowsUnexercised: z.boolean().default(false),
-  steps: z
-    .array(
-      z.object({
-        lane: z.number().int(),
-        atMs: z.number().int().min(0),
-        durationMs: z.number().int().min(0),
-        fault: z.union([
-          faultSpec,
-          z.object({
-            kind: z.literal('wipe'),
-            node: z.string().max(32),
-            disk: z.boolean().default(false),
-          }),
-        ]),
-      }),
-    )
-    .max(STEPS_MAX),
+  steps: z.array(step).max(STEPS_MAX),
 })
 export type Scenario = z.output<typeof scenario>
 
@@ -76,9 +72,8 @@ export function describeChaosFault(fault: ChaosFault): string {
  */
 function planLane(lane: number, options: ScheduleOptions): Step[] {
   const random = seededRandom(options.seed, `lane ${lane}`)
-  const [first, ...others] = options.nodeNames.filter(
-    (_, index) => index % options.faultyMax === lane,
-  )
+  const isOfLane = (_: string, index: number) => index % options.faultyMax === lane
+  const [first, ...others] = options.nodeNames.filter(isOfLane)
   if (first === undefined) return []
   const times = { lane, gapMs: GAP_MS, untilMs: options.durationMs }
   return stepsFrom(random, times, (atMs, isFirst) => {

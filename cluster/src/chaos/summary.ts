@@ -3,7 +3,7 @@
 import { ORDERING_DRIVERS } from '@quorumscan/operator'
 import { z } from 'zod'
 import { isVisibleLie } from '../view/lies.ts'
-import { percentile } from '../watch/prober.ts'
+import { percentilesOf } from '../watch/prober.ts'
 import { TRUTH_RULES } from './checker/answers.ts'
 import { attemptsIn, detectionsOf, type FaultEvent } from './checker/faults.ts'
 import type { EventOf, HistoryEvent, ReadOutcome } from './history.ts'
@@ -32,6 +32,10 @@ const outcomes = z.object({
 })
 export type Outcomes = z.output<typeof outcomes>
 
+const inForce = z
+  .array(z.string())
+  .describe('Faults in force meanwhile, not necessarily the cause.')
+
 const summarySchema = z
   .object({
     version: z.literal(1).describe('Version of this format.'),
@@ -55,17 +59,9 @@ const summarySchema = z
     }),
     availability: z.object({
       stepMs: count,
-      points: z.array(outcomes.extend({ atMs: ms })).describe('By the begin of an attempt.'),
+      points: z.array(outcomes.extend({ atMs: ms })).describe('By the start of an attempt.'),
     }),
-    outages: z.array(
-      outcomes.extend({
-        startMs: ms,
-        endMs: ms,
-        inForce: z
-          .array(z.string())
-          .describe('Faults in force meanwhile, not necessarily the cause.'),
-      }),
-    ),
+    outages: z.array(outcomes.extend({ startMs: ms, endMs: ms, inForce })),
     latencies: z
       .array(z.tuple([ms, z.number().min(0)]))
       .describe('Begin and duration of answered lookups; of many, an even selection.'),
@@ -115,9 +111,6 @@ export function summarize(
   const lookups = attempts.map(({ lookup }) => lookup)
   const paced = lookups.filter(({ client }) => client !== FINAL_READER)
   const answered = lookups.filter(({ outcome }) => outcome.kind === 'answered')
-  const latencies = answered
-    .map(({ startMs, endMs }) => endMs - startMs)
-    .sort((one, other) => one - other)
   const within = attempts.filter(({ isWithinBudget }) => isWithinBudget)
   const faults = eventsOf(history, 'fault')
   const phases = eventsOf(history, 'phase').map(({ phase, atMs }) => ({ phase, atMs }))
@@ -138,8 +131,7 @@ export function summarize(
         attempted: within.length,
         answered: within.filter(({ lookup }) => lookup.outcome.kind === 'answered').length,
       },
-      p50Ms: percentile(latencies, 0.5),
-      p99Ms: percentile(latencies, 0.99),
+      ...percentilesOf(answered.map(({ startMs, endMs }) => endMs - startMs)),
     },
     availability: availabilityOf(paced),
     outages: outagesOf(paced, faults),
@@ -186,10 +178,8 @@ function countOutcomes(all: readonly ReadOutcome[]): Outcomes {
 function availabilityOf(lookups: readonly Lookup[]): Summary['availability'] {
   const endMs = lookups.at(-1)?.startMs ?? 0
   const stepMs = STEP_MS_MIN * Math.max(1, Math.ceil(endMs / STEP_MS_MIN / POINTS_MAX))
-  const buckets: ReadOutcome[][] = Array.from(
-    { length: lookups.length === 0 ? 0 : Math.floor(endMs / stepMs) + 1 },
-    () => [],
-  )
+  const length = lookups.length === 0 ? 0 : Math.floor(endMs / stepMs) + 1
+  const buckets: ReadOutcome[][] = Array.from({ length }, () => [])
   for (const { startMs, outcome } of lookups) buckets[Math.floor(startMs / stepMs)]?.push(outcome)
   return {
     stepMs,
@@ -235,10 +225,7 @@ function writesOf(history: readonly HistoryEvent[]): Summary['writes'] {
   return Object.fromEntries(Object.entries(writes).sort())
 }
 
-function faultSummary(
-  event: FaultEvent,
-  history: readonly HistoryEvent[],
-): Summary['faults'][number] {
+function faultSummary(event: FaultEvent, history: readonly HistoryEvent[]) {
   const { fault, startMs, endMs, healedMs, upMs, refused } = event
   const isVisible = fault.kind !== 'lie' || isVisibleLie(fault.lie)
   return {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { EXIT, integer, print, printResult, wrap } from '@quorumscan/cli'
+import { choice, EXIT, integer, print, printResult, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -15,7 +15,7 @@ import { type ChaosOptions, callControl, connectControl, runChaosOn } from '../c
 import { controlOptions } from '../control/control-options.ts'
 import { mountDisk } from '../faults/small-disk.ts'
 import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
-import { choice, timeOption } from './fault-commands.ts'
+import { timeOption } from './fault-commands.ts'
 
 const SEED_BYTES = 4
 /** Each is a whole run. */

@@ -3,7 +3,15 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common, Rig } from '@quorumscan/cli'
-import { integer, print, printResult, untilInterrupted, withProgress, wrap } from '@quorumscan/cli'
+import {
+  choice,
+  integer,
+  print,
+  printResult,
+  untilInterrupted,
+  withProgress,
+  wrap,
+} from '@quorumscan/cli'
 import {
   createToken,
   type DataDirectory,
@@ -27,7 +35,7 @@ import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
 import { follow, lastLines } from '../rig/log-files.ts'
 import { registerName } from '../rig/registration.ts'
 import { addChaosCommands } from './chaos-commands.ts'
-import { addFaultCommands, choice } from './fault-commands.ts'
+import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
 import { addNodeCommands } from './node-commands.ts'
 import type { UpFlags } from './up.ts'

@@ -1,6 +1,6 @@
 /** The commands that inject and heal faults. Each is one call to the control plane. */
 import type { CommandContext, Common } from '@quorumscan/cli'
-import { printResult, withProgress, wrap } from '@quorumscan/cli'
+import { choice, printResult, withProgress, wrap } from '@quorumscan/cli'
 import { UsageError } from '@quorumscan/runtime'
 import { InvalidArgumentError, Option } from 'commander'
 import { callControl } from '../control/client.ts'
@@ -78,11 +78,8 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
     .action((node, { offset: offsetMs, machine: run, ...options }) => {
       if ((offsetMs === undefined) === (run === undefined))
         throw new UsageError('name either --offset or --machine')
-      const isProcess = run === undefined
-      return inject(
-        isProcess ? { kind: 'clock', node, offsetMs } : { kind: 'machine-clock', node, run },
-        options,
-      )
+      if (run === undefined) return inject({ kind: 'clock', node, offsetMs }, options)
+      return inject({ kind: 'machine-clock', node, run }, options)
     })
 
   faultCommand('fill', 'fill the Redis of a node: it refuses writes')
@@ -110,16 +107,6 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
       const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
       printResult(options, healed, lines.join('\n') || 'no fault was in force')
     })
-}
-
-/** An option with one of these values. */
-export function choice(
-  flags: string,
-  description: string,
-  choices: readonly string[],
-  byDefault?: string,
-): Option {
-  return new Option(flags, description).choices(choices).default(byDefault)
 }
 
 /** An option that is a time. Its default is shown as it is typed. */

@@ -14,13 +14,11 @@ const STATUS_WIDTHS = [14, 13, 9, 9, 10]
 const MEASURED_WIDTHS = [14, 13, 18]
 const FAULT_WIDTHS = [11, 14, 30]
 
+type Cell = string | number | null
+
 /** Rows as lines. A cell that is wider than its column is followed by the next cell at once. */
-function inColumns(
-  widths: readonly number[],
-  rows: readonly (readonly (string | number | null)[])[],
-): string[] {
-  const cellOf = (cell: string | number | null, index: number) =>
-    String(cell ?? '-').padEnd(widths[index] ?? 0)
+function inColumns(widths: readonly number[], rows: readonly (readonly Cell[])[]): string[] {
+  const cellOf = (cell: Cell, index: number) => String(cell ?? '-').padEnd(widths[index] ?? 0)
   return rows.map((cells) => cells.map(cellOf).join('').trimEnd())
 }
 

@@ -1,7 +1,6 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
-import type { CommandContext, Common } from '@quorumscan/cli'
-import { print, printResult, withProgress } from '@quorumscan/cli'
+import { type CommandContext, type Common, print, printResult, withProgress } from '@quorumscan/cli'
 import { stateLabel } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
 import { callControl, statusOf } from '../control/client.ts'
@@ -18,14 +17,13 @@ const SIGNALS = {
   restart: ['stop and start processes', 'was restarted'],
 } as const
 
+const TARGET_HELP = 'sv-1 …, validator or synchronizer; after each, one of its processes'
+
 export function addNodeCommands({ command, clock }: CommandContext): void {
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     const [description, done] = SIGNALS[name]
     command(name, description)
-      .argument(
-        '<target...>',
-        'sv-1 …, validator or synchronizer; after each, one of its processes',
-      )
+      .argument('<target...>', TARGET_HELP)
       .addHelpText('after', `\nProcesses of a node: ${PARTS.join(', ')}.`)
       .action(async (words: string[], options: Common) => {
         for (const target of targetsOf(words, await statusOf(options))) {

@@ -1,11 +1,10 @@
 /** `log repair` of a cluster, by its control plane, which is started for it unless it already runs. */
 import { dirname, join } from 'node:path'
-import type { Clock } from '@quorumscan/base'
-import type { LogReport } from '@quorumscan/cli'
 import {
   capitalized,
   namesOf,
   offsets,
+  type RepairOptions,
   readClusterGenesis,
   reportRepair,
   whatForked,
@@ -23,10 +22,7 @@ import { VALIDATOR } from '../rig/cluster-shape.ts'
 const CALL_TIMEOUT_MS = 660_000
 
 /** Repairs the log of the cluster in the data directory. A stopped cluster stays stopped. */
-export async function repairLogOf(
-  directory: DataDirectory,
-  options: { readonly isCutAllowed: boolean; readonly redisServer: string; readonly clock: Clock },
-): Promise<LogReport> {
+export async function repairLogOf(directory: DataDirectory, options: RepairOptions) {
   const { isCutAllowed, redisServer, clock } = options
   readClusterGenesis(directory)
   const isRunning = readControlFile(directory) !== null
@@ -43,7 +39,7 @@ export async function repairLogOf(
 }
 
 /** Why the log was not repaired, and what to do next. */
-function reasonOf(
+export function reasonOf(
   refusal: RepairRefusal,
   { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
 ): string {

@@ -35,10 +35,7 @@ const SEED_LABELS = ['alice', 'bob', 'carol']
 const CONTROL_LASTED_MS = 10_000
 
 /** Returns the exit code: once the cluster is ready if detached, otherwise once it has stopped. */
-export async function up(
-  flags: UpFlags,
-  context: Pick<UpOptions, 'redisServer' | 'clock'>,
-): Promise<number> {
+export async function up(flags: UpFlags, context: Pick<UpOptions, 'redisServer' | 'clock'>) {
   const options = { ...flags, ...context, directory: dataDirectory(flags.dataDir) }
   if (readControlFile(options.directory) !== null) return await showRunning(options)
   // Before the launch, so that an interrupted start stops in order.
@@ -83,15 +80,11 @@ async function showRunning(options: UpOptions): Promise<number> {
 }
 
 function asked(options: UpOptions): ControlOptions {
+  const { dataDir, redisServer, rateLimit, wipe = false, detach = false } = options
+  const { nodes: nodeCount = null, ordering = null, basePort = null } = options
+  const known = { dataDir, redisServer, rateLimit, wipe, detach, nodeCount, ordering, basePort }
   return controlOptions({
-    dataDir: options.dataDir,
-    redisServer: options.redisServer,
-    nodeCount: options.nodes ?? null,
-    ordering: options.ordering ?? null,
-    basePort: options.basePort ?? null,
-    rateLimit: options.rateLimit,
-    wipe: options.wipe ?? false,
-    detach: options.detach ?? false,
+    ...known,
     diskFreeMibMin: options.diskFreeMin,
     logKeepSeconds: options.logKeep,
     isLossAccepted: options.acceptLostUsers ?? false,
@@ -100,11 +93,7 @@ function asked(options: UpOptions): ControlOptions {
   })
 }
 
-async function follow(
-  launch: Launch,
-  interrupted: Promise<'interrupted'>,
-  options: UpOptions,
-): Promise<number> {
+async function follow(launch: Launch, interrupted: Promise<'interrupted'>, options: UpOptions) {
   const readyMs = options.clock.monotonicMs()
   const first = await Promise.race([launch.ended, interrupted])
   if (first === 'interrupted') {
@@ -122,10 +111,8 @@ async function follow(
   const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
   if (first.exitCode === null && lasted) {
     printError('the control plane was killed; restarting it')
-    const again = launchControlPlane(
-      { ...asked(options), wipe: false, overrides: null },
-      printError,
-    )
+    const sameCluster = { ...asked(options), wipe: false, overrides: null }
+    const again = launchControlPlane(sameCluster, printError)
     const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
     if (outcome === undefined || outcome === 'interrupted')
       return follow(again, interrupted, options)

@@ -1,15 +1,14 @@
 /** The commands that prune history and that make a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { CommandContext, Common } from '@quorumscan/cli'
-import { integer, printError, printResult } from '@quorumscan/cli'
+import { type CommandContext, type Common, integer, printError, printResult } from '@quorumscan/cli'
 import { createToken, dataDirectory } from '@quorumscan/operator'
 import { ask, repeat } from '@quorumscan/runtime'
 import { atFixedRate } from '../chaos/readers.ts'
 import { callControl, statusOf } from '../control/client.ts'
 import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { lookupPath, registerName } from '../rig/registration.ts'
-import { percentile } from '../watch/prober.ts'
+import { percentilesOf } from '../watch/prober.ts'
 import { timeOption } from './fault-commands.ts'
 
 const LOAD_RATE = 20
@@ -87,9 +86,7 @@ async function load(options: Common & { duration: number; rate: number }, clock:
     await registering
   }
   await atFixedRate(attempt, { everyMs: 1000 / options.rate, clock, signal })
-  latencies.sort((left, right) => left - right)
-  const [p50Ms, p99Ms] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
-  return { outcomes, p50Ms, p99Ms, registered, refused }
+  return { outcomes, ...percentilesOf(latencies), registered, refused }
 }
 
 function loadLines(outcome: Awaited<ReturnType<typeof load>>): string[] {

@@ -35,20 +35,16 @@ export function connectControl(
         '`quorumscan up --detach` takes over, `quorumscan down` ends the remaining processes',
     )
   }
-  const token = readControlToken(directory)
-  return createTRPCClient<AppRouter>({
-    links: [
-      httpLink({
-        url: `${running.url}/trpc`,
-        headers: {
-          authorization: `Bearer ${token}`,
-          [CALLER_HEADER]: `process ${process.pid} of ${userInfo().username}`,
-        },
-        fetch: (url, init) =>
-          fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(options.timeoutMs) }),
-      }),
-    ],
+  const link = httpLink({
+    url: `${running.url}/trpc`,
+    headers: {
+      authorization: `Bearer ${readControlToken(directory)}`,
+      [CALLER_HEADER]: `process ${process.pid} of ${userInfo().username}`,
+    },
+    fetch: (url, init) =>
+      fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(options.timeoutMs) }),
   })
+  return createTRPCClient<AppRouter>({ links: [link] })
 }
 
 /** Calls the control plane of a command's data directory. @throws {CommandError} As `call`. */

@@ -31,15 +31,14 @@ const SECURITY_HEADERS = {
 /** Null unless the console is built. */
 export function readConsole(directory: string): readonly ConsoleFile[] | null {
   try {
-    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap(
-      (entry): ConsoleFile[] => {
-        const type = TYPES[extname(entry.name)]
-        if (!entry.isFile() || type === undefined) return []
-        const file = join(entry.parentPath, entry.name)
-        const path = `/${file.slice(directory.length).replace(/^\/+/, '')}`
-        return [{ path, type, bytes: readFileSync(file) }]
-      },
-    )
+    const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
+    const files = entries.flatMap((entry): ConsoleFile[] => {
+      const type = TYPES[extname(entry.name)]
+      if (!entry.isFile() || type === undefined) return []
+      const file = join(entry.parentPath, entry.name)
+      const path = `/${file.slice(directory.length).replace(/^\/+/, '')}`
+      return [{ path, type, bytes: readFileSync(file) }]
+    })
     return files.some(({ path }) => path === '/index.html') ? files : null
   } catch {
     return null // Not built: all else works without it.
@@ -57,11 +56,9 @@ export function serveConsole(server: FastifyInstance, files: readonly ConsoleFil
     // The names below `assets` contain a hash of the content.
     const isFixed = path.startsWith('/assets/')
     const cacheControl = isFixed ? 'public, max-age=31536000, immutable' : 'no-cache'
+    const headers = { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': cacheControl }
     server.get(path === '/index.html' ? '/' : path, async (_request, reply) =>
-      reply
-        .headers({ ...SECURITY_HEADERS, 'cache-control': cacheControl })
-        .type(type)
-        .send(bytes),
+      reply.headers(headers).send(bytes),
     )
   }
 }

@@ -52,11 +52,8 @@ export async function createControlPlane(
     port,
     token,
     context: () => {
-      if (parts === null)
-        throw new TRPCError({
-          code: 'SERVICE_UNAVAILABLE',
-          message: 'the control plane is starting',
-        })
+      const message = 'the control plane is starting'
+      if (parts === null) throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message })
       return {
         ...parts,
         logCall: (act) => logger.info(act, `${act.caller}: ${act.call}`),
@@ -137,11 +134,7 @@ function createOwnershipCheck(directory: DataDirectory, url: string): () => bool
 
 async function untilPortsFree(
   { ports, genesis }: Prepared,
-  options: {
-    readonly clock: Clock
-    readonly timeoutMs: number
-    readonly own: ReadonlySet<number>
-  },
+  options: { readonly clock: Clock; readonly timeoutMs: number; readonly own: ReadonlySet<number> },
 ): Promise<void> {
   const isOther = (port: number) => port !== ports.control && !options.own.has(port)
   const others = usedPorts(ports, genesis.ordering.driver).filter(isOther)
@@ -158,12 +151,11 @@ async function untilPortsFree(
 function topologyOf(options: ControlOptions, engineProgram: string | null) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
   const apps = ['scan', 'validator', 'synchronizer'] as const
+  const entryFiles = Object.fromEntries(apps.map((app) => [app, bundleOf(app)]))
   return {
     ...options,
     engineProgram,
-    entryFiles: Object.fromEntries(
-      apps.map((app) => [app, bundleOf(app)]),
-    ) as Machine['entryFiles'],
+    entryFiles: entryFiles as Machine['entryFiles'],
     logUser: { name: LOG_USER, rules: LOG_RULES },
     env: Object.fromEntries(inherited),
     inspected: process.env['QS_INSPECT'],

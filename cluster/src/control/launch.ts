@@ -63,10 +63,7 @@ export function launchControlPlane(options: ControlOptions, onStep: (sentence: s
 }
 
 /** A control plane that is ready, until it is disposed of. @throws {CommandError} If it does not start. */
-export async function holdControlPlane(
-  options: ControlOptions,
-  clock: Clock,
-): Promise<AsyncDisposable> {
+export async function holdControlPlane(options: ControlOptions, clock: Clock) {
   const launch = launchControlPlane(options, () => {})
   await launch.ready
   return {
@@ -87,15 +84,12 @@ export async function stopCluster(directory: DataDirectory, clock: Clock): Promi
   if (!existsSync(directory.path)) return { kind: 'nothing-ran' }
   const running = readControlFile(directory)
   if (running !== null) {
-    const failure = await call(connectControl(directory).cluster.down.mutate()).catch(
-      (error) => error,
-    )
-    const hasEnded = await waitFor(() => stateOf(running.process) === 'gone' || undefined, {
-      clock,
-      timeoutMs: END_TIMEOUT_MS,
-      intervalMs: 20,
-      what: 'the control plane to exit',
-    }).catch(() => false)
+    const { cluster } = connectControl(directory)
+    const failure = await call(cluster.down.mutate()).catch((error) => error)
+    const isGone = () => stateOf(running.process) === 'gone' || undefined
+    const what = 'the control plane to exit'
+    const wait = { clock, timeoutMs: END_TIMEOUT_MS, intervalMs: 20, what }
+    const hasEnded = await waitFor(isGone, wait).catch(() => false)
     if (hasEnded && failure === undefined) return { kind: 'stopped' }
     signalProcess(running.process, 'SIGKILL')
   }

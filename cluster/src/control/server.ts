@@ -6,11 +6,10 @@
  * as a bearer; sockets send it first (`connectionParams: {token}`). There are no cookies.
  */
 import { timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { sha256, utf8 } from '@quorumscan/base'
-import type { Metrics } from '@quorumscan/runtime'
-import { CommandError, isErrno } from '@quorumscan/runtime'
+import { CommandError, isErrno, type Metrics } from '@quorumscan/runtime'
 import { trackUnused } from '@quorumscan/server'
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
@@ -119,15 +118,12 @@ function acceptSockets(server: FastifyInstance, input: ControlServerInput): void
 }
 
 /** Why a request is refused; null: it is accepted. */
-function forbiddenReason(
-  headers: { readonly host?: string | undefined; readonly origin?: string | undefined },
-  port: number,
-): string | null {
+function forbiddenReason({ host = '', origin }: IncomingHttpHeaders, port: number): string | null {
   const hosts = [`${HOST}:${port}`, `localhost:${port}`]
   // With another Host, a web page has made its own name resolve to this address.
-  if (!hosts.includes(headers.host ?? '')) return 'wrong host'
-  if (headers.origin === undefined) return null
-  return hosts.some((host) => headers.origin === `http://${host}`) ? null : 'wrong origin'
+  if (!hosts.includes(host)) return 'wrong host'
+  if (origin === undefined) return null
+  return hosts.some((one) => origin === `http://${one}`) ? null : 'wrong origin'
 }
 
 function isEqualSecret(given: string, wanted: string): boolean {

@@ -45,11 +45,7 @@ export async function startAgent(path: string, handlers: AgentHandlers) {
   }
 }
 
-async function answer(
-  handlers: AgentHandlers,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(handlers: AgentHandlers, message: IncomingMessage, response: ServerResponse) {
   const path = message.url ?? ''
   const handler = Object.hasOwn(handlers, path) ? handlers[path as AgentPath] : undefined
   try {

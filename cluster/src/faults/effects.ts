@@ -130,9 +130,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     refusal: refusalWithoutEngine,
     inProcess: (spec, node) => ({ cutPeers: spec.node === node ? spec.others : [spec.node] }),
   },
-  clock: {
-    inProcess: ({ offsetMs }) => ({ clockOffsetMs: offsetMs }),
-  },
+  clock: { inProcess: ({ offsetMs }) => ({ clockOffsetMs: offsetMs }) },
   'machine-clock': {
     async begin({ services }, { node, run }) {
       findFaketime()
@@ -288,10 +286,7 @@ export function runningOf(runner: ServiceRunner, parts: TargetProcesses): readon
 }
 
 /** The services that must be up after a start, including a process that runs and whose Redis was started. */
-export function startedBy(
-  { processes }: ServiceRunner,
-  { services, redis }: TargetProcesses,
-): readonly Service[] {
+export function startedBy({ processes }: ServiceRunner, { services, redis }: TargetProcesses) {
   const runs = redis !== null && processes.pid(redis.app.id) !== null
   return runs && !services.includes(redis) ? [...services, redis] : services
 }

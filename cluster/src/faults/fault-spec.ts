@@ -33,7 +33,8 @@ export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be a name su
 const edge = z.enum(EDGES).default('http')
 /** Null: the whole node. Of a member that is all its processes, otherwise the node's own process without its Redis. */
 export const part = z.enum(PARTS).nullable().default(null)
-const milliseconds = (max: number) => z.number().min(0).max(max)
+const delayMs = z.number().min(0).max(LATENCY_MS_MAX)
+const skewMs = z.number().int().min(-CLOCK_SKEW_MS_MAX).max(CLOCK_SKEW_MS_MAX)
 
 /** The groups of faults that a chaos report draws in one color. */
 export type ChartGroup = 'lie' | 'process' | 'network' | 'machine'
@@ -84,19 +85,12 @@ export const FAULTS = {
     chart: 'lie',
     takesVote: (spec) => isVisibleLie(spec.lie), // Otherwise its lookups are true.
   }),
-  slow: fault(
-    ofKind('slow', {
-      edge,
-      latencyMs: milliseconds(LATENCY_MS_MAX),
-      jitterMs: milliseconds(LATENCY_MS_MAX).default(0),
-    }),
-    {
-      words: ({ edge, latencyMs, jitterMs }) =>
-        `slow by ${latencyMs}${jitterMs > 0 ? `±${jitterMs}` : ''} ms${atEdge(edge)}`,
-      slot: (spec) => `slow ${spec.edge}`,
-      chart: 'network',
-    },
-  ),
+  slow: fault(ofKind('slow', { edge, latencyMs: delayMs, jitterMs: delayMs.default(0) }), {
+    words: ({ edge, latencyMs, jitterMs }) =>
+      `slow by ${latencyMs}${jitterMs > 0 ? `±${jitterMs}` : ''} ms${atEdge(edge)}`,
+    slot: (spec) => `slow ${spec.edge}`,
+    chart: 'network',
+  }),
   drop: fault(ofKind('drop', { edge, rate: z.number().gt(0).max(1).default(1) }), {
     words: (spec) => `drops ${Math.round(spec.rate * 100)} %${atEdge(spec.edge)}`,
     slot: (spec) => `drop ${spec.edge}`,
@@ -118,15 +112,10 @@ export const FAULTS = {
     words: (spec) => `split from ${spec.others.join(', ')}`,
     chart: 'network',
   }),
-  clock: fault(
-    ofKind('clock', {
-      offsetMs: z.number().int().min(-CLOCK_SKEW_MS_MAX).max(CLOCK_SKEW_MS_MAX),
-    }),
-    {
-      words: (spec) => `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`,
-      chart: 'machine',
-    },
-  ),
+  clock: fault(ofKind('clock', { offsetMs: skewMs }), {
+    words: (spec) => `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`,
+    chart: 'machine',
+  }),
   'machine-clock': fault(ofKind('machine-clock', { run: z.enum(CLOCK_RUNS) }), {
     words: ({ run }) =>
       run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${run}`,

@@ -11,11 +11,7 @@ import type { ClockRun } from './fault-spec.ts'
 const LIBRARY = 'faketime/libfaketimeMT.so.1'
 const LIBRARY_DIRECTORIES = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
 /** These rates exceed the tolerance of 10 s of replicas and synchronizers within seconds. */
-const TIMES: Readonly<Record<ClockRun, string>> = {
-  fast: '+0 x4',
-  slow: '+0 x0.25',
-  back: '+0',
-}
+const TIMES: Readonly<Record<ClockRun, string>> = { fast: '+0 x4', slow: '+0 x0.25', back: '+0' }
 const STEPPED_BACK = '-30'
 
 /** @throws {CommandError} If libfaketime is not installed. */
@@ -35,10 +31,7 @@ export function findFaketime(): string {
 }
 
 /** The variables of a process with this fault of its clock. */
-export function clockEnvironment(
-  run: ClockRun,
-  faultSocket: string,
-): Readonly<Record<string, string>> {
+export function clockEnvironment(run: ClockRun, faultSocket: string) {
   const file = clockFileOf(faultSocket)
   writeFileSync(file, TIMES[run], { mode: 0o600 })
   return {

@@ -62,11 +62,8 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
   const routeRedis = async (redis: RedisConfig): Promise<RedisConfig> => {
     if (!('path' in redis.place)) throw new Error('a Redis behind an edge needs a unix socket')
     const path = `${socketPrefix}.own`
-    links.redis = await guardRedis(edges.redis, {
-      redis: redis.place.path,
-      clients: path,
-      link: `${socketPrefix}.link`,
-    })
+    const paths = { redis: redis.place.path, clients: path, link: `${socketPrefix}.link` }
+    links.redis = await guardRedis(edges.redis, paths)
     return { ...redis, place: { path } }
   }
 
@@ -96,10 +93,8 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
     },
     /** Puts an edge before the server, and closes everything with it. */
     guard(server: HttpServer): void {
-      guarding = guardHttpServer(server.server, {
-        edge: edges.http,
-        innerPath: `${socketPrefix}.http`,
-      }).then((link) => {
+      const behind = { edge: edges.http, innerPath: `${socketPrefix}.http` }
+      guarding = guardHttpServer(server.server, behind).then((link) => {
         links.http = link
       })
       server.addHook('onClose', async () => {
@@ -108,10 +103,7 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
       })
     },
     /** Accepts faults from now on. `handlers`: further requests that the process answers. */
-    async listen(
-      apply: (faults: ProcessFaults) => void = () => {},
-      handlers: AgentHandlers = {},
-    ): Promise<void> {
+    async listen(apply: (faults: ProcessFaults) => void = () => {}, handlers: AgentHandlers = {}) {
       await guarding
       apply(initial)
       agent = await startAgent(`${socketPrefix}.faults`, {

@@ -36,10 +36,7 @@ await runProcess(async (signal) => {
 })
 
 /** Puts the connections of a member behind the edges of this process. */
-async function route(
-  ordering: SynchronizerConfig['ordering'],
-  faulty: FaultyProcess,
-): Promise<SynchronizerConfig['ordering']> {
+async function route(ordering: SynchronizerConfig['ordering'], faulty: FaultyProcess) {
   if (ordering.driver === 'redis') return ordering
   return {
     ...ordering,

@@ -5,10 +5,10 @@ import { packageRoot } from '@quorumscan/base'
 
 const root = packageRoot(import.meta.url)
 
+const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+
 /** The version of this package, and so of all its processes. */
-export const VERSION: string = JSON.parse(
-  readFileSync(new URL('package.json', root), 'utf8'),
-).version
+export const VERSION = String(version)
 
 /** The page of the console. */
 export const CONSOLE_DIRECTORY = fileURLToPath(new URL('../apps/console/dist/', root))

@@ -1,11 +1,12 @@
 /**
- * The cluster with small stand-in processes for the apps, and every Redis real.
+ * The cluster with small stand-in processes for the apps, and every Redis real. Most tests share a cluster, and are given it
+ * with all processes up.
  *
  * @module-tag cluster
  */
 
 import { existsSync, mkdirSync } from 'node:fs'
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
@@ -16,8 +17,9 @@ import { dataDirectory } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { CommandError, readOwnJson } from '@quorumscan/runtime'
 import { createDirectory, required, serve, until, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { Redis } from 'ioredis'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { Cluster, cleanUp } from './cluster.ts'
 import { prepareCluster } from './prepare.ts'
 
@@ -75,24 +77,24 @@ async function startWorld({
     clock,
   })
   const incidents: string[] = []
-  let hasCrashed = false
-  // A crashed control plane does nothing more.
-  const mortal: typeof clock = {
-    ...clock,
-    delay: (ms, signal) => (hasCrashed ? new Promise(() => {}) : clock.delay(ms, signal)),
-  }
+  const crashes = new Map<Cluster, AbortController>()
   const createCluster = ({
-    mayCrash = false,
     rateLimit = 1000,
     onStep = () => {},
   }: {
-    mayCrash?: boolean
     rateLimit?: number
     onStep?: (sentence: string) => void
-  }) =>
-    new Cluster({
+  } = {}) => {
+    const crash = new AbortController()
+    // A crashed control plane does nothing more.
+    const mortal: typeof clock = {
+      ...clock,
+      delay: (ms, signal) =>
+        crash.signal.aborted ? new Promise(() => {}) : clock.delay(ms, signal),
+    }
+    const created = new Cluster({
       prepared,
-      clock: mayCrash ? mortal : clock,
+      clock: mortal,
       wipe: false,
       consoleUrl: null,
       onStep,
@@ -109,7 +111,10 @@ async function startWorld({
         env: { ...process.env, EVENTS: events, HOLD: hold },
       },
     })
-  const cluster = createCluster({ mayCrash: true })
+    crashes.set(created, crash)
+    return created
+  }
+  const cluster = createCluster()
   const start = cluster.start()
   await start.catch(() => cluster.stop())
   await start
@@ -129,19 +134,44 @@ async function startWorld({
       )
       return new Redis({ path: /^unixsocket "(.*)"$/m.exec(config)?.[1] ?? '' })
     },
-    /** As if the control plane of `cluster` had been killed. */
-    crash: () => {
-      hasCrashed = true
+    /** As if the control plane of this cluster had been killed. */
+    crash: (killed: Cluster) => crashes.get(killed)?.abort(),
+    /** Ends faults and holds, starts what is down, and waits until all processes are up. */
+    async heal() {
+      await rm(hold, { force: true })
+      await cluster.faults.heal({})
+      await untilTrue('all processes to be up', () => {
+        const { nodes, members, validator, synchronizer } = cluster.status()
+        return [...nodes, ...members, validator, synchronizer].every(({ state }) => state === 'up')
+      })
+      incidents.length = 0
     },
     [Symbol.asyncDispose]: async () => {
-      if (!hasCrashed) await cluster.stop()
+      if (!crashes.get(cluster)?.signal.aborted) await cluster.stop()
       await cleanUp(prepared.directory, clock)
       temporary[Symbol.dispose]()
     },
   }
 }
 
-it('starts the synchronizer and the nodes, then the validator, and stops in the opposite order', async () => {
+const it = base
+  .extend('world', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startWorld()),
+  )
+  .extend('healed', async ({ world }) => {
+    await world.heal()
+    return world
+  })
+  /** Members order together in it. */
+  .extend('worldOfMembers', { scope: 'file' }, async ({ fileResources }) =>
+    fileResources.opened(await startWorld({ ordering: 'cometbft' })),
+  )
+  .extend('healedMembers', async ({ worldOfMembers }) => {
+    await worldOfMembers.heal()
+    return worldOfMembers
+  })
+
+it('starts the synchronizer and the nodes, then the validator, and stops in the opposite order, also what is paused', async () => {
   await using world = await startWorld()
   const status = world.cluster.status()
   expect(status.nodes.map((node) => [node.name, node.state, node.offset])).toEqual([
@@ -156,6 +186,8 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
     ['up', 6],
   ])
 
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null)
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: 'redis' }, null)
   await world.cluster.stop()
   const events = await world.events()
   // They need each other to become ready.
@@ -163,11 +195,14 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
   expect(events.slice(3, 5)).toEqual(['+validator', '-validator'])
   expect(events.slice(5, 7).sort()).toEqual(['-sv-1', '-sv-2'])
   expect(events[7]).toBe('-synchronizer')
-  expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
+  const { directory } = world.prepared
+  expect(await cleanUp(directory, clock)).toBe(0)
+  await expect(verifyLogOf(directory)).rejects.toThrow(/^no cluster runs in .*`quorumscan up`/)
 })
 
-it('distinguishes killed, paused, restarted and catching-up nodes, and never waits for a paused one', async () => {
-  await using world = await startWorld()
+it('distinguishes killed, paused, restarted and catching-up nodes, and never waits for a paused one', async ({
+  healed: world,
+}) => {
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, offset: null })
   await world.cluster.faults.restart({ node: 'sv-1', part: null })
@@ -187,8 +222,7 @@ it('distinguishes killed, paused, restarted and catching-up nodes, and never wai
   await rm(world.hold)
 })
 
-it('kills, pauses and restarts the Redis of a node separately', async () => {
-  await using world = await startWorld()
+it('kills, pauses and restarts the Redis of a node separately', async ({ healed: world }) => {
   const { pid, redisPid: first } = world.node('sv-1') ?? {}
   const target = { node: 'sv-1', part: 'redis' } as const
   await world.cluster.faults.restart(target)
@@ -208,8 +242,7 @@ it('kills, pauses and restarts the Redis of a node separately', async () => {
   expect(world.node('sv-1')).toMatchObject({ state: 'paused', detail: 'its Redis is paused' })
 })
 
-it('starts the Redis of a node with the node when both are down', async () => {
-  await using world = await startWorld()
+it('starts the Redis of a node with the node when both are down', async ({ healed: world }) => {
   await world.cluster.faults.apply({ kind: 'kill', node: 'validator', part: 'redis' }, null)
   await world.cluster.faults.apply({ kind: 'kill', node: 'validator', part: null }, null)
   await world.cluster.faults.restart({ node: 'validator', part: null })
@@ -222,8 +255,9 @@ describe('where members order together', () => {
   const memberOf = ({ cluster }: World, name: string) =>
     cluster.status().members.find((member) => member.name === name)
 
-  it('a node is all its processes, and a part of it is one process', async () => {
-    await using world = await startWorld({ ordering: 'cometbft' })
+  it('a node is all its processes, and a part of it is one process', async ({
+    healedMembers: world,
+  }) => {
     const { cluster } = world
     const before = memberOf(world, 'sv-1')?.pid
     await cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
@@ -252,8 +286,9 @@ describe('where members order together', () => {
     expect(memberOf(world, 'sv-2')?.state).toBe('up')
   })
 
-  it('a wipe deletes only the replica, and a wipe of the disk keeps only the keys', async () => {
-    await using world = await startWorld({ ordering: 'cometbft' })
+  it('a wipe deletes only the replica, and a wipe of the disk keeps only the keys', async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const keysIn = async () => {
       const redis = await world.redisOf('sv-1')
@@ -273,36 +308,38 @@ describe('where members order together', () => {
     await expect(cluster.disks.wipeDisk('validator')).rejects.toThrow('has no engine')
   })
 
-  it('a failed wipe of a disk leaves the node running with all its data', async () => {
-    await using world = await startWorld({ ordering: 'cometbft' })
+  it('a failed wipe of a disk leaves the node running with all its data', async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
-    const redis = await world.redisOf('sv-1')
+    const redis = await world.redisOf('sv-2')
     await redis.set('log', 'b')
     redis.disconnect()
-    const engine = prepared.directory.engineDirectory('sv-1')
+    const engine = prepared.directory.engineDirectory('sv-2')
     const engineFiles = await readdir(engine)
     // They cannot be moved: a file has the name of their directory.
-    const snapshots = join(prepared.directory.snapshotDirectory('sv-1'), '..')
+    const snapshots = join(prepared.directory.snapshotDirectory('sv-2'), '..')
     await rm(snapshots, { recursive: true, force: true })
     await writeFile(snapshots, '')
-    await expect(cluster.disks.wipeDisk('sv-1')).rejects.toThrow(
-      /^sv-1 was not wiped: .*snapshots.*; it runs again with its data/,
+    await expect(cluster.disks.wipeDisk('sv-2')).rejects.toThrow(
+      /^sv-2 was not wiped: .*snapshots.*; it runs again with its data/,
     )
     await untilTrue('both to be up', () =>
-      [world.node('sv-1')?.state, memberOf(world, 'sv-1')?.state].every((state) => state === 'up'),
+      [world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state].every((state) => state === 'up'),
     )
     expect(await readdir(engine)).toEqual(engineFiles)
-    const after = await world.redisOf('sv-1')
+    const after = await world.redisOf('sv-2')
     expect(await after.get('log').finally(() => after.disconnect())).toBe('b')
 
     await rm(snapshots)
-    await cluster.disks.wipeDisk('sv-1')
+    await cluster.disks.wipeDisk('sv-2')
     expect(existsSync(engine)).toBe(false)
-    expect(await readdir(join(prepared.directory.path, 'redis'))).not.toContain('sv-1.wiped')
+    expect(await readdir(join(prepared.directory.path, 'redis'))).not.toContain('sv-2.wiped')
   })
 
-  it("a wipe of the disk of the validator's synchronizer keeps the other data of the validator", async () => {
-    await using world = await startWorld({ ordering: 'cometbft' })
+  it("a wipe of the disk of the validator's synchronizer keeps the other data of the validator", async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const redis = await world.redisOf('validator')
     await redis.mset('users:alice', 'a', 'log', 'b', 'log-start', 'c')
@@ -313,8 +350,9 @@ describe('where members order together', () => {
     expect(existsSync(engine)).toBe(false)
   })
 
-  it('`log repair` and faults of parts that do not exist are refused', async () => {
-    await using world = await startWorld({ ordering: 'cometbft' })
+  it('`log repair` and faults of parts that do not exist are refused', async ({
+    healedMembers: world,
+  }) => {
     const { cluster, prepared } = world
     const ofMembers = 'gets it from the others'
     await expect(cluster.disks.repairLog({ isCutAllowed: false })).rejects.toThrow(ofMembers)
@@ -328,8 +366,9 @@ describe('where members order together', () => {
   })
 })
 
-it('treats a process with malformed replies on its control socket as one that does not answer', async () => {
-  await using world = await startWorld()
+it('treats a process with malformed replies on its control socket as one that does not answer', async ({
+  healed: world,
+}) => {
   const { cluster } = world
   const received: string[] = []
   let reply = 'rubbish'
@@ -359,8 +398,7 @@ it('treats a process with malformed replies on its control socket as one that do
   expect(JSON.parse(received.at(-1) ?? '')).toMatchObject({ lie: 'deny' })
 })
 
-it('refuses invalid commands with a sentence', async () => {
-  await using world = await startWorld()
+it('refuses invalid commands with a sentence', async ({ healed: world }) => {
   const { cluster } = world
   await expect(
     cluster.faults.apply({ kind: 'kill', node: 'sv-9', part: null }, null),
@@ -372,17 +410,7 @@ it('refuses invalid commands with a sentence', async () => {
   ).rejects.toThrow('is not running')
 })
 
-it('stops in order with paused processes among them', async () => {
-  await using world = await startWorld()
-  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null)
-  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: 'redis' }, null)
-  await world.cluster.stop()
-  expect(await world.events()).toContain('-sv-1')
-  expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
-})
-
-it('wipes all data of a node, but only the replica of the validator', async () => {
-  await using world = await startWorld()
+it('wipes all data of a node, but only the replica of the validator', async ({ healed: world }) => {
   for (const node of ['sv-1', 'validator']) {
     const redis = await world.redisOf(node)
     await redis.mset('{replica}:x', '1', '{users}:x', '1')
@@ -396,18 +424,7 @@ it('wipes all data of a node, but only the replica of the validator', async () =
   expect(world.cluster.status().validator.state).toBe('up')
 })
 
-it('leaves no process after a crash once the next control plane has cleaned up', async () => {
-  await using world = await startWorld()
-  const { directory } = world.prepared
-  const { path } = readOwnJson(directory.socketsFile) as { path: string }
-  world.crash()
-  // Four processes and the Redis of each.
-  expect(await cleanUp(directory, clock)).toBe(8)
-  expect(existsSync(path)).toBe(false)
-  expect(await cleanUp(directory, clock)).toBe(0)
-})
-
-it('the next control plane takes over a crashed cluster and its faults', async () => {
+it('the next control plane takes over a crashed cluster and its faults, and `cleanUp` ends all its processes', async () => {
   await using world = await startWorld()
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
@@ -417,8 +434,8 @@ it('the next control plane takes over a crashed cluster and its faults', async (
   }
   const pids = pidsOf(world.cluster)
 
-  world.crash()
-  const next = world.createCluster({})
+  world.crash(world.cluster)
+  const next = world.createCluster()
   expect(await next.endOthers()).toEqual({ adopted: 7, ended: 0 })
   await next.start()
   expect(pidsOf(next)).toEqual(pids)
@@ -430,13 +447,19 @@ it('the next control plane takes over a crashed cluster and its faults', async (
   await next.faults.heal({})
   expect(next.status().nodes.map(({ state }) => state)).toEqual(['up', 'up'])
   expect(next.status().nodes[1]?.pid).toBe(pids[2])
-  await next.stop()
-  expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
+
+  const { directory } = world.prepared
+  const { path } = readOwnJson(directory.socketsFile) as { path: string }
+  world.crash(next)
+  // Four processes and the Redis of each.
+  expect(await cleanUp(directory, clock)).toBe(8)
+  expect(existsSync(path)).toBe(false)
+  expect(await cleanUp(directory, clock)).toBe(0)
 })
 
 it('ends processes after a crash that would now be started in another way', async () => {
   await using world = await startWorld()
-  world.crash()
+  world.crash(world.cluster)
   const next = world.createCluster({ rateLimit: 2000 })
   // Each Redis continues.
   expect(await next.endOthers()).toEqual({ adopted: 4, ended: 4 })
@@ -457,8 +480,7 @@ describe('a process that exits unexpectedly', () => {
       return found?.state === 'up' && found.pid !== null && isNew ? found : undefined
     })
 
-  it('is restarted, whether app or Redis, and reported', async () => {
-    await using world = await startWorld()
+  it('is restarted, whether app or Redis, and reported', async ({ healed: world }) => {
     const before = world.node('sv-1')
     process.kill(before?.pid ?? 0, 'SIGKILL')
     const second = await untilUp(world, 'sv-1', { pid: before?.pid ?? null })
@@ -472,8 +494,7 @@ describe('a process that exits unexpectedly', () => {
     ])
   })
 
-  it('stays down if a fault killed it, while its Redis is restarted', async () => {
-    await using world = await startWorld()
+  it('stays down if a fault killed it, while its Redis is restarted', async ({ healed: world }) => {
     await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
     // Its Redis is restarted. After that, nothing else is restarted.
     const before = world.node('sv-1')
@@ -486,21 +507,23 @@ describe('a process that exits unexpectedly', () => {
     expect(world.incidents).toHaveLength(1)
   })
 
-  it('ends the fault of a paused process', async () => {
-    await using world = await startWorld()
-    await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null)
-    const before = world.node('sv-1')?.pid
+  it('ends the fault of a paused process', async ({ healed: world }) => {
+    await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
+    const before = world.node('sv-2')?.pid
     process.kill(before ?? 0, 'SIGKILL')
-    await untilUp(world, 'sv-1', { pid: before ?? null })
+    await untilUp(world, 'sv-2', { pid: before ?? null })
     expect(world.cluster.faults.active()).toEqual([])
   })
 })
 
 describe('a broken append-only file', () => {
+  /** Returns how to undo it. */
   const breakFile = async (world: World, name: string) => {
     const files = join(world.prepared.directory.redisDirectory(name), 'appendonlydir')
+    await cp(files, `${files}.whole`, { recursive: true })
     for (const file of await readdir(files))
       if (!file.endsWith('.manifest')) await writeFile(join(files, file), 'no append-only file')
+    return () => cp(`${files}.whole`, files, { recursive: true })
   }
 
   it('of a node is reported with what to do, and the other processes start; a wipe repairs it', async () => {
@@ -523,17 +546,7 @@ describe('a broken append-only file', () => {
     expect(next.cluster.status().nodes[1]?.state).toBe('up')
   })
 
-  it('of a process that all others need makes the start fail, with a sentence', async () => {
-    await using world = await startWorld()
-    await world.cluster.stop()
-    await breakFile(world, 'synchronizer')
-    await using next = stopping(world.createCluster({}))
-    await expect(next.cluster.start()).rejects.toThrow(
-      /synchronizer is .*; the log is in .*: `quorumscan log repair` repairs it/s,
-    )
-  })
-
-  it('of the log is rebuilt up to its readable end, and the damaged file is kept', async () => {
+  it('of the log makes the start fail with a sentence; it is rebuilt up to its readable end, and the damaged file is kept', async () => {
     await using world = await startWorld()
     const { directory, genesis } = world.prepared
     const writer = await createLogWriter({
@@ -552,8 +565,14 @@ describe('a broken append-only file', () => {
     for (const file of await readdir(files))
       if (file.endsWith('.incr.aof')) await appendFile(join(files, file), 'what is this')
 
+    {
+      await using failing = stopping(world.createCluster())
+      await expect(failing.cluster.start()).rejects.toThrow(
+        /synchronizer is .*; the log is in .*: `quorumscan log repair` repairs it/s,
+      )
+    }
     const repaired = async (isCutAllowed: boolean) => {
-      await using stopped = stopping(world.createCluster({}))
+      await using stopped = stopping(world.createCluster())
       return await stopped.cluster.disks.repairLog({ isCutAllowed })
     }
     const end = writer.head().offset
@@ -568,31 +587,34 @@ describe('a broken append-only file', () => {
       expect.stringMatching(/^synchronizer\.before-/),
       'validator',
     ])
-    await using next = stopping(world.createCluster({}))
+    await using next = stopping(world.createCluster())
     await next.cluster.start()
     expect(await verifyLogOf(directory)).toMatchObject({ json: { whole: true, end } })
   })
 
-  it('leaves the fault in the list when a heal cannot start the Redis', async () => {
-    await using world = await startWorld()
+  it('leaves the fault in the list when a heal cannot start the Redis', async ({
+    healed: world,
+    resources,
+  }) => {
     await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: 'redis' }, null)
-    await breakFile(world, 'sv-1')
+    resources.onClose(await breakFile(world, 'sv-1'))
     await expect(world.cluster.faults.heal({})).rejects.toThrow(CommandError)
     expect(world.cluster.faults.active().map(({ spec }) => spec.kind)).toEqual(['kill'])
     expect(world.node('sv-1')?.state).toBe('down')
   })
 })
 
-it('deletes no replica while the log cannot be read to its end', async () => {
-  await using world = await startWorld()
+it('deletes no replica while the log cannot be read to its end', async ({ healed: world }) => {
   await world.cluster.faults.apply({ kind: 'kill', node: 'synchronizer', part: 'redis' }, null)
   const before = world.node('sv-1')
   await expect(world.cluster.disks.wipe('sv-1')).rejects.toThrow(/^no replica is deleted: /)
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
 })
 
-it('names the place where the log is damaged, and deletes no replica then', async () => {
-  await using world = await startWorld()
+it('names the place where the log is damaged, and deletes no replica then', async ({
+  healed: world,
+  resources,
+}) => {
   const { directory } = world.prepared
   expect(await verifyLogOf(directory)).toMatchObject({
     isWhole: true,
@@ -603,8 +625,12 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     username: LOG_USER,
     enableReadyCheck: false,
   })
+  resources.onClose(async () => {
+    await world.heal()
+    await log.xtrim('log', 'MAXLEN', 0)
+    log.disconnect()
+  })
   await log.xadd('log', '7-0', 'g', 'no group', 's', 'no signature')
-  log.disconnect()
   const before = world.node('sv-1')
   await expect(world.cluster.disks.wipe('sv-1')).rejects.toThrow(
     /^no replica is deleted: The log is damaged at offsets 1 to 7 .*`quorumscan log repair` refills it/,
@@ -627,14 +653,16 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
   await expect(world.cluster.disks.repairLog({ isCutAllowed: true })).rejects.toThrow(
     /`quorumscan down`/,
   )
+  await world.cluster.faults.apply({ kind: 'kill', node: 'validator', part: 'redis' }, null)
+  expect(await world.cluster.disks.repairLog({ isCutAllowed: false })).toMatchObject({
+    kind: 'refused',
+    refusal: { kind: 'unknown-heads', silent: ['validator'] },
+  })
   await world.cluster.faults.apply({ kind: 'kill', node: 'synchronizer', part: 'redis' }, null)
   await expect(verifyLogOf(directory)).rejects.toThrow(/`quorumscan restart synchronizer redis`/)
-  await world.cluster.stop()
-  await expect(verifyLogOf(directory)).rejects.toThrow(/^no cluster runs in .*`quorumscan up`/)
 })
 
-it('wipes no second replica before the first is back', async () => {
-  await using world = await startWorld()
+it('wipes no second replica before the first is back', async ({ healed: world }) => {
   await writeFile(world.hold, '')
   const first = world.cluster.disks.wipe('sv-1').catch((error: unknown) => error)
   await untilTrue('sv-1 to be wiped', () => world.node('sv-1')?.state === 'catching-up')

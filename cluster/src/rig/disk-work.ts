@@ -152,19 +152,15 @@ export class DiskWork {
     } catch (cause) {
       aside?.putBack()
       await start().catch(() => {}) // `status` shows it. The reason for the failed deletion is more important.
-      throw new CommandError(
-        `${main.owner} was not wiped: ${messageOf(cause)}; it runs again with its data. Repair that, then wipe again`,
-        { cause },
-      )
+      const message = `${main.owner} was not wiped: ${messageOf(cause)}; it runs again with its data. Repair that, then wipe again`
+      throw new CommandError(message, { cause })
     }
     await start()
     try {
       aside.delete()
     } catch (cause) {
-      throw new CommandError(
-        `${main.owner} was wiped and runs, but its old data is not deleted: ${messageOf(cause)}; delete it by hand`,
-        { cause },
-      )
+      const message = `${main.owner} was wiped and runs, but its old data is not deleted: ${messageOf(cause)}; delete it by hand`
+      throw new CommandError(message, { cause })
     }
   }
 

@@ -8,8 +8,9 @@ import { verifyProof } from '@quorumscan/cli'
 import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
 import { createEntrySigner } from '@quorumscan/ledger/testing'
 import { cases, send, untilTrue } from '@quorumscan/testkit'
+import { it as base } from '@quorumscan/testkit/fixtures'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { enginePath } from '../testing/engine.ts'
 import { type Member, type MembersOptions, startMembers } from '../testing/members.ts'
 
@@ -22,6 +23,10 @@ const ROUND_MS = 3000
 const SUBMITTERS = 24
 /** Three of four blocks are proposed by others; the other factor is for a machine with two processors. */
 const KEPT_MIN = 0.75 * 0.75
+
+const it = base.extend('network', { scope: 'file' }, async ({ fileResources }) =>
+  fileResources.opened(await startFour()),
+)
 
 const sign = createEntrySigner(() => ({
   notAfter: clock.nowMicros() + 300_000_000,
@@ -118,10 +123,9 @@ async function startFour(options: MembersOptions = {}) {
 }
 
 describe.skipIf(enginePath === null)('four members', () => {
-  it('order while any one is down; with two down, entries wait for one to return', {
-    tags: ['long', 'engines'],
-  }, async () => {
-    await using network = await startFour()
+  it('order while any one is down; with two down, entries wait for one to return', async ({
+    network,
+  }) => {
     const { members, one, two, three, four, order } = network
     for (const member of members) await order(member)
     await one.stop()
@@ -147,8 +151,7 @@ describe.skipIf(enginePath === null)('four members', () => {
 
   it('lose and repeat no entry while engines are killed at any time', {
     tags: ['engines-kills'],
-  }, async () => {
-    await using network = await startFour()
+  }, async ({ network }) => {
     const { members } = network
     let isOver = false
     const load = members.flatMap((member) =>

@@ -2,7 +2,7 @@
 
 import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import type { DataDirectory, MemberFile, MemberFileOf, Role } from '@quorumscan/operator'
+import type { DataDirectory, MemberFile, Role } from '@quorumscan/operator'
 import {
   makeLogTokens,
   makeSecret,
@@ -129,11 +129,7 @@ function loadOrCreateGenesis(
   return unlessDamaged(directory.genesisFile, () => parseGenesis(JSON.parse(text)))
 }
 
-function makeLocal<R extends Role>(
-  { directory, clock }: PrepareInput,
-  role: R,
-  name: string,
-): MemberFileOf<R> {
+function makeLocal<R extends Role>({ directory, clock }: PrepareInput, role: R, name: string) {
   const createdAtMicros = clock.nowMicros()
   return makeMember(directory, role, { name, createdAtMicros, url: null, engineAddress: null })
 }

@@ -25,7 +25,7 @@ export type RegistrationInput = {
   readonly name: string
   readonly description: string
   readonly clock: Clock
-  /** How long a refused step is repeated that may succeed later. Default: 30 s. */
+  /** How long to retry a refused step that may succeed later. Default: 30 s. */
   readonly retryForMs?: number
   /** Receives every step with its request and answer; a repeated one with its last answer. */
   readonly onStep: (title: string, exchange: Exchange) => void
@@ -39,7 +39,7 @@ const TAP_USD = '10.0'
  * looks the name up through the scan proxy.
  *
  * @returns The last exchange: the verified lookup.
- * @throws {CommandError} At the first unexpected answer that cannot be repeated, with its sentence.
+ * @throws {CommandError} At the first error that is not retryable, with its message.
  */
 export async function registerName(input: RegistrationInput): Promise<Exchange> {
   const { name, description, retryForMs = RETRY_FOR_MS } = input
@@ -85,9 +85,7 @@ function mayRepeat({ status, method, body }: Exchange): boolean {
 }
 
 /** Whether the name is registered, by a lookup through the scan proxy. */
-export async function isRegistered(
-  input: Pick<RegistrationInput, 'validatorUrl' | 'name'>,
-): Promise<boolean> {
+export async function isRegistered(input: Pick<RegistrationInput, 'validatorUrl' | 'name'>) {
   const exchange = await send({ ...input, token: null }, { path: lookupPath(input.name) })
   return exchange.status !== NOT_FOUND && expectOk(exchange).status === 200
 }
@@ -110,8 +108,8 @@ async function send(
 
 function expectOk(exchange: Exchange): Exchange {
   if (exchange.status === 200) return exchange
-  const { error: sentence = 'no reason given' } = Object(exchange.body)
-  throw new CommandError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${sentence}`)
+  const { error: message = 'no reason given' } = Object(exchange.body)
+  throw new CommandError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${message}`)
 }
 
 /** The path of a lookup through the scan proxy. */

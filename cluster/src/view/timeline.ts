@@ -124,7 +124,7 @@ export function chart(parts: {
   ]
 }
 
-/** Round times since the begin of a window, few enough for a phone. */
+/** Round times since the start of a window, few enough for a phone. */
 export function roundTimes({ fromMs, toMs }: TimeWindow): number[] {
   const wholeS = (toMs - fromMs) / 1000
   const stepS = TICK_STEPS_S.find((step) => wholeS / step <= TICKS_MAX) ?? wholeS

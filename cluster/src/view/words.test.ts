@@ -9,7 +9,7 @@ import {
   toneOfOutcome,
 } from './words.ts'
 
-it('describes how a member orders, and what is unusual', () => {
+it('summarizes the engine state and anomalies', () => {
   const ordering = { height: 12, round: 0, connected: ['sv-1', 'sv-3'], absent: [] }
   expect(engineSummary({ ordering }, false)).toBe('block 12, 2 engines connected')
   expect(engineSummary({ ordering: { ...ordering, round: 1 } }, true)).toBe(

@@ -77,11 +77,7 @@ function changedFaults(before: LiveStatus, now: LiveStatus): Event[] {
   const eventsOf = (kind: 'fault' | 'healed', [has, lacks]: readonly LiveStatus[], verb: string) =>
     (has?.faults ?? [])
       .filter(({ id }) => !lacks?.faults.some((fault) => fault.id === id))
-      .map(({ spec, words }) => ({
-        kind,
-        node: spec.node,
-        sentence: `${spec.node}${verb} ${words}`,
-      }))
+      .map(({ spec: { node }, words }) => ({ kind, node, sentence: `${node}${verb} ${words}` }))
   return [
     ...eventsOf('fault', [now, before], ''),
     ...eventsOf('healed', [before, now], ' no longer'),

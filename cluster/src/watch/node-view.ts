@@ -11,10 +11,11 @@ import {
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
 import { lastLines } from '../rig/log-files.ts'
 
-/** The console waits for this. A healthy process answers within milliseconds. */
-const TIMEOUT_MS = 1500
-/** A certificate of a hundred members has less than 20 000 bytes; the metrics of a process less than 200 000. */
-const ANSWER_BYTES_MAX = 1_000_000
+/**
+ * The console waits for the time limit. A healthy process answers within milliseconds. A certificate of a hundred members has
+ * less than 20 000 bytes; the metrics of a process less than 200 000.
+ */
+const BOUNDS = { timeoutMs: 1500, bytesMax: 1_000_000 }
 /** The part of each log file that is read: more lines than a page shows. */
 const LOG_TAIL = { bytes: 32_768, lines: 100 }
 
@@ -23,7 +24,7 @@ export async function viewNode(services: readonly [Service, ...Service[]], genes
   const [main] = services
   const [certificate, metrics] = await Promise.all([
     main.kind === 'scan' ? askCertificate(main.url, genesis) : null,
-    ask(`${main.url}/metrics`, { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX }),
+    ask(`${main.url}/metrics`, BOUNDS),
   ])
   const specs = new Set(services.flatMap(({ app, redis }) => [app, redis]))
   const logFiles = new Map([...specs].map(({ id, logFile }) => [id, logFile]))
@@ -46,10 +47,7 @@ export async function viewNode(services: readonly [Service, ...Service[]], genes
 
 /** The newest certificate of a node, or why it gives none. */
 async function askCertificate(url: string, genesis: Genesis) {
-  const answer = await ask(`${url}/v0/certificate`, {
-    timeoutMs: TIMEOUT_MS,
-    bytesMax: ANSWER_BYTES_MAX,
-  })
+  const answer = await ask(`${url}/v0/certificate`, BOUNDS)
   if (answer.status !== 200)
     return { problem: answer.reason ?? describeRefusal(answer.status ?? 0, answer.body) }
   try {

@@ -2,7 +2,7 @@
 import { createSystemClock } from '@quorumscan/base'
 import { serve, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { percentile, startProber } from './prober.ts'
+import { percentilesOf, startProber } from './prober.ts'
 
 const clock = createSystemClock()
 const TRUTH = '{"entry":{"name":"dso.ns"}}'
@@ -73,7 +73,6 @@ it('also asks for a name that does not exist, and detects nodes that invent it o
 })
 
 it('takes the nearest rank as a percentile', () => {
-  expect([percentile([], 0.5), percentile([1, 2, 3, 4], 0.5), percentile([1, 2, 3], 0.99)]).toEqual(
-    [null, 2, 3],
-  )
+  expect(percentilesOf([])).toEqual({ p50Ms: null, p99Ms: null })
+  expect(percentilesOf([4, 3, 2, 1])).toEqual({ p50Ms: 2, p99Ms: 4 })
 })

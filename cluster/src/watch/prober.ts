@@ -112,12 +112,9 @@ export function startProber(options: {
       const countOf = (vote: NodeSample['vote']) => recent.filter((one) => one.vote === vote).length
       const agreed = countOf('agreed')
       const compared = agreed + countOf('dissented')
-      const latencies = recent.flatMap(({ latencyMs }) => latencyMs ?? [])
-      latencies.sort((left, right) => left - right)
       return {
         agreement: compared === 0 ? null : (100 * agreed) / compared,
-        p50Ms: percentile(latencies, 0.5),
-        p99Ms: percentile(latencies, 0.99),
+        ...percentilesOf(recent.flatMap(({ latencyMs }) => latencyMs ?? [])),
         lastError: recent.findLast(({ reason }) => reason !== null)?.reason ?? null,
       }
     },
@@ -125,9 +122,11 @@ export function startProber(options: {
   }
 }
 
-/** The nearest rank of sorted numbers; null of none. */
-export function percentile(sorted: readonly number[], share: number): number | null {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
+/** The nearest ranks of latencies; null of none. */
+export function percentilesOf(latenciesMs: readonly number[]) {
+  const sorted = latenciesMs.toSorted((left, right) => left - right)
+  const rank = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
+  return { p50Ms: rank(0.5), p99Ms: rank(0.99) }
 }
 
 /** The answer of each node to what the proxy was asked, at the offset of the proxy's answer. */

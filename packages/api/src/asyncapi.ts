@@ -1,5 +1,5 @@
 /** The AsyncAPI 3 document of the WebSockets. */
-import { type Json, type JsonObject, type Schemas, toSchema } from './openapi-schema.ts'
+import { type Json, type JsonObject, mapMembers, type Schemas, toSchema } from './openapi-schema.ts'
 import { type SocketDef, socketRoutes } from './sockets.ts'
 
 /** The version of the documents; the same as of the package. */
@@ -9,7 +9,6 @@ export const BEARER = { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 
 
 export function asyncApiDocument(): JsonObject {
   const schemas: Schemas = {}
-  const sockets = Object.entries<SocketDef>(socketRoutes)
   return {
     asyncapi: '3.0.0',
     info: {
@@ -27,8 +26,8 @@ export function asyncApiDocument(): JsonObject {
         description: 'A validator; also under `/api/validator`.',
       },
     },
-    channels: Object.fromEntries(sockets.map(([name, each]) => [name, channel(each, schemas)])),
-    operations: Object.fromEntries(sockets.map(([name, each]) => [name, operation(name, each)])),
+    channels: mapMembers<SocketDef, Json>(socketRoutes, (each) => channel(each, schemas)),
+    operations: mapMembers<SocketDef, Json>(socketRoutes, operation),
     components: { schemas: alone(sorted(schemas)), securitySchemes: BEARER },
   }
 }
@@ -52,7 +51,7 @@ function channel(socket: SocketDef, schemas: Schemas): JsonObject {
   }
 }
 
-function operation(name: string, { summary, auth }: SocketDef): JsonObject {
+function operation({ summary, auth }: SocketDef, name: string): JsonObject {
   const channel = { $ref: `#/channels/${name}` }
   const message = (key: string) => ({ $ref: `#/channels/${name}/messages/${key}` })
   return {
@@ -72,7 +71,7 @@ function alone(json: Json): Json {
   const { $ref, ...siblings } = json as JsonObject
   if (typeof $ref === 'string' && Object.keys(siblings).length > 0)
     return { allOf: [{ $ref }], ...siblings }
-  return Object.fromEntries(Object.entries(json).map(([name, member]) => [name, alone(member)]))
+  return mapMembers(json as JsonObject, alone)
 }
 
 export function sorted(schemas: Schemas): JsonObject {

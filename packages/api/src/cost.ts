@@ -5,7 +5,7 @@ import type { CostInput, RouteDef } from './route-def.ts'
 export const COST_LOOKUP = 1
 /** D-33: one unit for 10 entries of a page. */
 const ENTRIES_PER_UNIT = 10
-/** Spec silent: a submission is signed, ordered and applied by every node. */
+/** Not in the specification: a submission is signed, ordered and applied by every node. */
 export const COST_SUBMISSION = 5
 
 export function pageCost(input: CostInput): number {

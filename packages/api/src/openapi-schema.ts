@@ -19,12 +19,9 @@ export function toSchema(schema: object, schemas: Schemas, options: Options = {}
     const { [ABOUT]: about, ...marked } = value as Record<string, unknown>
     const { [NEEDED]: _needed, default: _default, ...own } = marked
     const lenient = 'properties' in own ? withOptionalMembers(own, options) : own
-    const members = Object.fromEntries(
-      // What is excluded is JSON Schema as it stands.
-      Object.entries(lenient).map(([name, member]) => [
-        name,
-        name === 'not' ? (member as Json) : plain(member),
-      ]),
+    // What is excluded is JSON Schema as it stands.
+    const members = mapMembers(lenient, (member, name) =>
+      name === 'not' ? (member as Json) : plain(member),
     )
     // A property that is called title is a schema, hence no text.
     if (typeof members['title'] !== 'string')
@@ -36,28 +33,31 @@ export function toSchema(schema: object, schemas: Schemas, options: Options = {}
   return plain(schema)
 }
 
+/** The object with another value for each member. */
+export function mapMembers<Member, Value>(
+  object: Readonly<Record<string, Member>>,
+  map: (member: Member, name: string) => Value,
+): Record<string, Value> {
+  const entries = Object.entries(object)
+  return Object.fromEntries(entries.map(([name, member]) => [name, map(member, name)]))
+}
+
 /**
  * A member with a default is optional; generators would take a default as a promise that the member is present. A member
  * whose default is refused is required.
  */
-function withOptionalMembers(
-  schema: Record<string, unknown>,
-  { isLenient = false }: Options,
-): Record<string, unknown> {
-  const properties = Object.entries(schema['properties'] as Record<string, Constraints>)
+function withOptionalMembers(schema: Record<string, unknown>, { isLenient = false }: Options) {
+  const properties = schema['properties'] as Record<string, Constraints>
   const declared = (schema['required'] ?? []) as readonly string[]
-  const required = properties
-    .filter(
-      ([name, member]) => declared.includes(name) || member[NEEDED] || isDefaultRefused(member),
-    )
-    .map(([name]) => name)
+  const isRequired = (member: Constraints, name: string) =>
+    declared.includes(name) || member[NEEDED] === true || isDefaultRefused(member)
+  const required = Object.entries(properties).flatMap(([name, member]) =>
+    isRequired(member, name) ? [name] : [],
+  )
   return {
     ...schema,
-    properties: Object.fromEntries(
-      properties.map(([name, member]) => [
-        name,
-        isLenient && !required.includes(name) ? orNull(member) : member,
-      ]),
+    properties: mapMembers(properties, (member, name) =>
+      isLenient && !isRequired(member, name) ? orNull(member) : member,
     ),
     ...(required.length > 0 ? { required } : {}),
   }

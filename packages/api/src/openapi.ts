@@ -6,7 +6,7 @@ import { catalogue, type ErrorCode } from '@quorumscan/errors'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { API_VERSION, asyncApiDocument, BEARER, LICENSE, sorted } from './asyncapi.ts'
 import { type HeaderGroup, headerGroups } from './header-groups.ts'
-import { type Json, type JsonObject, type Schemas, toSchema } from './openapi-schema.ts'
+import { type Json, type JsonObject, mapMembers, type Schemas, toSchema } from './openapi-schema.ts'
 import { errorCodesOf, type LedgerRouteDef, type RouteDef, type RouteTable } from './route-def.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { scanRoutes } from './routes/scan.ts'
@@ -42,7 +42,7 @@ export function apiDocuments() {
       description:
         'Updates, contracts, commands, users and parties of a validator. `/v2/updates`, ' +
         '`/v2/commands/completions` and `/v2/state/active-contracts` are WebSockets as well: `/docs/asyncapi`. ' +
-        'Integers of 64 bits are also accepted as texts.',
+        'Integers of 64 bits are also accepted as strings.',
       prefix: '/api/validator',
     }),
     asyncapi: asyncApiDocument(),
@@ -155,17 +155,8 @@ function contentOf(body: RouteDef['response'], schemas: Schemas, options = {}): 
   return formsOf({ 'application/json': body }, schemas, options)
 }
 
-function formsOf(
-  forms: Readonly<Record<string, TSchema>> = {},
-  schemas: Schemas,
-  options = {},
-): JsonObject {
-  return Object.fromEntries(
-    Object.entries(forms).map(([mediaType, form]) => [
-      mediaType,
-      { schema: toSchema(form, schemas, options) },
-    ]),
-  )
+function formsOf(forms: Readonly<Record<string, TSchema>> = {}, schemas: Schemas, options = {}) {
+  return mapMembers(forms, (form) => ({ schema: toSchema(form, schemas, options) }))
 }
 
 function failures(route: RouteDef, schemas: Schemas): JsonObject {
@@ -175,20 +166,15 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
     codesByStatus[status] = [...(codesByStatus[status] ?? []), code]
   }
   const content = contentOf(ErrorAnswer, schemas)
-  return Object.fromEntries(
-    Object.entries(codesByStatus).map(([status, ofStatus]) => {
-      const isRetried = ofStatus.some((code) => catalogue[code].retryable)
-      const otherForms = status === UNAVAILABLE ? route.unavailableForms : {}
-      return [
-        status,
-        {
-          description: ofStatus.map((code) => `${code}: ${catalogue[code].doc}`).join('\n\n'),
-          headers: { ...headersOf(['common']), ...(isRetried ? headerRefs(['retry-after']) : {}) },
-          content: { ...content, ...formsOf(otherForms, schemas) },
-        },
-      ]
-    }),
-  )
+  return mapMembers(codesByStatus, (codes, status) => {
+    const isRetried = codes.some((code) => catalogue[code].retryable)
+    const otherForms = status === UNAVAILABLE ? route.unavailableForms : {}
+    return {
+      description: codes.map((code) => `${code}: ${catalogue[code].doc}`).join('\n\n'),
+      headers: { ...headersOf(['common']), ...(isRetried ? headerRefs(['retry-after']) : {}) },
+      content: { ...content, ...formsOf(otherForms, schemas) },
+    }
+  })
 }
 
 /** Errors of operations of the ledger interface, by status (docs/upstream.md §L7.2): those of every operation. */
@@ -212,23 +198,18 @@ const MORE_ERRORS = {
   504: 'The outcome was not seen in time.',
 }
 
-function ledgerFailures(
-  { auth, errorStatuses = [] }: LedgerRouteDef,
-  schemas: Schemas,
-): JsonObject {
+function ledgerFailures({ auth, errorStatuses = [] }: LedgerRouteDef, schemas: Schemas) {
   const json = { 'application/json': LedgerErrorAnswer }
   const described: Readonly<Record<string, string>> = {
     ...COMMON_ERRORS,
     ...(auth === 'none' ? {} : AUTH_ERRORS),
     ...Object.fromEntries(errorStatuses.map((status) => [status, MORE_ERRORS[status]])),
   }
-  return Object.fromEntries(
-    Object.entries(described).map(([status, description]) => {
-      const isAlsoText = ['400', '413', '503'].includes(status)
-      const forms = isAlsoText ? { ...json, 'text/plain': Type.String() } : json
-      return [status, { description, content: formsOf(forms, schemas) }]
-    }),
-  )
+  return mapMembers(described, (description, status) => {
+    const isAlsoText = ['400', '413', '503'].includes(status)
+    const forms = isAlsoText ? { ...json, 'text/plain': Type.String() } : json
+    return { description, content: formsOf(forms, schemas) }
+  })
 }
 
 function headersOf(groups: readonly HeaderGroup[]): JsonObject {

@@ -51,17 +51,17 @@ describe('bytes', () => {
 
 describe('readEnv', () => {
   it('reports all missing and invalid variables at once', () => {
-    const meaning = { about: 'something', example: '1' }
+    const spec = { about: 'something', example: '1' }
     const noted: Variable[] = []
     const read = () =>
       readEnv(
         { QS_PORT: '70000', QS_N: 'x' },
         (v) => [
-          v.text('QS_HOST', meaning),
-          v.integer('QS_PORT', { ...meaning, range: [0, 65535] }),
-          v.integer('QS_N', { ...meaning, range: [0, 1] }),
-          v.integer('QS_OK', { ...meaning, range: [0, 1], fallback: 1 }),
-          v.optional('QS_MORE', meaning),
+          v.text('QS_HOST', spec),
+          v.integer('QS_PORT', { ...spec, range: [0, 65535] }),
+          v.integer('QS_N', { ...spec, range: [0, 1] }),
+          v.integer('QS_OK', { ...spec, range: [0, 1], fallback: 1 }),
+          v.optional('QS_MORE', spec),
         ],
         (variable) => noted.push(variable),
       )

@@ -8,14 +8,21 @@ export function fromUtf8(bytes: Uint8Array): string {
   return strictDecoder.decode(bytes)
 }
 
+/** The same bytes, not a copy. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
 /** Lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  return bufferOf(bytes).toString('hex')
 }
 
 /** With padding (RFC 4648 §4). */
 export function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return bufferOf(bytes).toString('base64')
 }
 
 /** @throws {RangeError} If the text is not lower-case hex of an even length. */

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
-import { EnvError, type EnvReader, type Meaning } from './env.ts'
+import { EnvError, type EnvReader, type VariableSpec } from './env.ts'
 import { describeReadError } from './file-errors.ts'
 
 /** A PEM file, and the variable that names it. */
@@ -16,8 +16,8 @@ export type ClientTlsFiles = {
 }
 
 /** The file that a variable names; null if it is not set. */
-export function readNamedFile(variables: EnvReader, variable: string, meaning: Meaning) {
-  const file = variables.optional(variable, { file: () => {}, ...meaning })
+export function readNamedFile(variables: EnvReader, variable: string, spec: VariableSpec) {
+  const file = variables.optional(variable, { file: () => {}, ...spec })
   return file === null ? null : { variable, file }
 }
 
@@ -53,9 +53,7 @@ export function assertKey(text: string): void {
   try {
     createPrivateKey(text)
   } catch (cause) {
-    throw new Error('the file must hold a private key in PEM without a passphrase', {
-      cause,
-    })
+    throw new Error('the file must hold a private key in PEM without a passphrase', { cause })
   }
 }
 

@@ -13,8 +13,8 @@ export class EnvError extends Error {
 /** The exit status of a process that an `EnvError` ended. */
 export const CONFIGURATION_EXIT = 2
 
-/** The meaning of a variable to an operator: its row in the documentation. */
-export type Meaning = {
+/** What a variable is for, and how its text is read: its row in the documentation. */
+export type VariableSpec = {
   readonly about: string
   readonly example: string
   /** It names a file, which must exist. Throws if the content of the file is invalid. */
@@ -24,7 +24,7 @@ export type Meaning = {
 }
 
 /** A variable that a configuration reads. */
-export type Variable = Omit<Meaning, 'read'> & {
+export type Variable = Omit<VariableSpec, 'read'> & {
   readonly name: string
   /** Null: it is required. Empty: it is optional, without a default. */
   readonly fallback: string | null
@@ -37,7 +37,7 @@ export type NoteVariable = (variable: Variable) => void
 export type EnvReader = ReturnType<typeof createEnvReader>
 
 /**
- * Builds a config by reading variables, each with its meaning.
+ * Builds a config by reading variables, each with its specification.
  *
  * @throws {EnvError} Which names every missing or invalid variable, one per line.
  */
@@ -54,8 +54,8 @@ export function readEnv<Config>(
 
 function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
   /** Empty counts as not set. */
-  const value = (name: string, meaning: Meaning, fallback: string | null) => {
-    const { about, example, file, read = (text) => text } = meaning
+  const value = (name: string, spec: VariableSpec, fallback: string | null) => {
+    const { about, example, file, read = (text) => text } = spec
     note({ name, about, example, fallback, ...(file === undefined ? {} : { file }) })
     const text = env[name] || null
     return text && attempt(name, () => read(text), text)
@@ -69,24 +69,24 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
     }
   }
   return {
-    text(name: string, options: Meaning & { readonly fallback?: string }): string {
+    text(name: string, options: VariableSpec & { readonly fallback?: string }): string {
       const { fallback = null } = options
       const text = value(name, options, fallback) ?? fallback
       if (text === null) problems.push(`${name} is not set`)
       return text ?? ''
     },
-    optional: (name: string, options: Meaning): string | null => value(name, options, ''),
+    optional: (name: string, options: VariableSpec): string | null => value(name, options, ''),
     /** A text that is parsed into values; where `parse` throws, its message is the problem. */
     parsed<Value>(
       name: string,
-      options: Meaning & { readonly parse: (text: string) => readonly Value[] },
+      options: VariableSpec & { readonly parse: (text: string) => readonly Value[] },
     ): readonly Value[] {
       const text = value(name, options, '') ?? ''
       return attempt(name, () => options.parse(text), [])
     },
     integer(
       name: string,
-      options: Meaning & {
+      options: VariableSpec & {
         /** The least and the greatest value. */
         readonly range: readonly [min: number, max: number]
         readonly fallback?: number

@@ -1,6 +1,6 @@
-export { type Backoff, backoffMs, concatBytes, singleFlight, utf8 } from '@quorumscan/verifier'
+export { type Backoff, backoffMs, concatBytes, singleFlight, u64, utf8 } from '@quorumscan/verifier'
 export { AssertionError, assert, unreachable } from './assert.ts'
-export { bytesEqual, fromHex, fromUtf8, toBase64, toHex } from './bytes.ts'
+export * from './bytes.ts'
 export * from './client-tls.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
 export * from './env.ts'

@@ -3,6 +3,7 @@
  * Values have no tags: the reader follows the same order as the writer.
  */
 import { assert } from './assert.ts'
+import { bufferOf } from './bytes.ts'
 
 const INITIAL_BYTES = 512
 /** The longest varint of a safe integer. */
@@ -84,9 +85,7 @@ export class ByteReader {
   #position: number
 
   constructor(bytes: Uint8Array, position = 0) {
-    this.#bytes = Buffer.isBuffer(bytes)
-      ? bytes
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#bytes = bufferOf(bytes)
     this.#position = position
   }
 

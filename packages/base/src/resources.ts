@@ -31,9 +31,7 @@ export class Resources implements AsyncDisposable {
  * Opens resources. Disposing of the result, which `open` must create, closes them. If opening fails, those that were
  * opened are closed.
  */
-export async function openAll<T extends object>(
-  open: (resources: Resources) => Promise<T>,
-): Promise<T & AsyncDisposable> {
+export async function openAll<T extends object>(open: (resources: Resources) => Promise<T>) {
   const resources = new Resources()
   try {
     const close = { [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() }

@@ -8,7 +8,7 @@ const followed = new WeakMap<AbortSignal, readonly AbortSignal[]>()
 
 /**
  * Aborts when one of the signals does. Node.js collects a signal that only `AbortSignal.any` refers to, so that a
- * timeout among them might never happen.
+ * timeout among them may never fire.
  */
 export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
   const any = AbortSignal.any([...signals])
@@ -16,19 +16,46 @@ export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
   return any
 }
 
+/** Does the work after the time, unless the signal aborts first. */
+export function afterDelay(
+  bound: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
+  work: () => unknown,
+): Promise<unknown> {
+  return bound.clock.delay(bound.ms, bound.signal).then(work, () => {})
+}
+
+/** Whether the work succeeds. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
+}
+
+/** As `Promise.withResolvers`, which Node.js 20 lacks. */
+export function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {}
+  let reject: (reason: unknown) => void = () => {}
+  const promise = new Promise<T>((onValue, onReason) => {
+    resolve = onValue
+    reject = onReason
+  })
+  return { promise, resolve, reject }
+}
+
 /**
- * Runs the work. If it takes longer than `timeoutMs`, resolves with the result of `late`. The signal of the work aborts
- * when the time is over, and when the caller's does.
+ * Runs the work. If it takes longer than `timeoutMs`, resolves with the result of `onTimeout`. The signal of the work
+ * aborts when the time is over, and when the caller's does.
  */
-export async function within<T, Late>(
+export async function withTimeout<T, Late>(
   bound: { readonly clock: Clock; readonly timeoutMs: number; readonly signal?: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
-  late: () => Late,
+  onTimeout: () => Late,
 ): Promise<T | Late> {
   const { clock, timeoutMs, signal } = bound
   const over = new AbortController()
   const ending = signal === undefined ? over.signal : anySignal([signal, over.signal])
-  const timeout = clock.delay(timeoutMs, ending).then(late, () => {
+  const timeout = clock.delay(timeoutMs, ending).then(onTimeout, () => {
     // The caller's signal ends the wait, not the work. After the work, this rejection is ignored.
     throw signal?.reason
   })

@@ -38,19 +38,6 @@ export type CertifiedHttpRequest = WaitingRequest & {
   readonly waits?: boolean
 }
 
-/** An answer with its proof. */
-export type ProvenAnswer<Answer> = {
-  readonly certificate: Certificate
-  readonly answer: Answer
-  readonly document: CertifiedReply
-}
-
-/** The reply to a client that accepts the certified form. */
-type CertifiedReply = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array
-}
-
 export type CertifiedAnswers = ReturnType<typeof createCertifiedAnswers>
 
 export function createCertifiedAnswers(context: {
@@ -95,10 +82,7 @@ export function createCertifiedAnswers(context: {
    * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED if a walk began at an offset that is no
    *   longer certified.
    */
-  const prove = async <Answer>(
-    stateQuery: StateQuery<Answer>,
-    request: CertifiedHttpRequest,
-  ): Promise<ProvenAnswer<Answer>> => {
+  const prove = async <Answer>(stateQuery: StateQuery<Answer>, request: CertifiedHttpRequest) => {
     const { offset } = stateQuery
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
     const proven = await proveAt(stateQuery, found).catch((error) => {
@@ -119,10 +103,7 @@ export function createCertifiedAnswers(context: {
     }
   }
 
-  const proveAt = async <Answer>(
-    stateQuery: StateQuery<Answer>,
-    { offset }: Certificate,
-  ): Promise<{ answer(): Answer; proof(): readonly Uint8Array[] }> => {
+  const proveAt = async <Answer>(stateQuery: StateQuery<Answer>, { offset }: Certificate) => {
     if ('page' in stateQuery) {
       const { rows, proof } = await replica.proveActivities(offset, stateQuery.page)
       return { answer: () => stateQuery.answer(rows), proof: () => [utf8(proof)] }

@@ -4,7 +4,7 @@
  * process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import { anySignal, type Clock, within } from '@quorumscan/base'
+import { anySignal, type Clock, withTimeout } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type StateReads, stateDiverged } from '@quorumscan/replica'
 import type { Logger, Metrics, Peer, PeerClient } from '@quorumscan/runtime'
@@ -55,7 +55,7 @@ export function createCertifier(options: {
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
-  /** By the count of signers, since the last change: each certified read looks one up. */
+  /** The newest certificate by the number of signers: a cache, cleared at each change. */
   const newestBySigners = new Map<number, Certificate | null>()
 
   const apply = (event: CollectionEvent): void => {
@@ -111,10 +111,11 @@ export function createCertifier(options: {
       }
     }
     const signal = anySignal([request.signal, closing.signal])
-    return request.waiting(() => within({ clock, timeoutMs: waitMs, signal }, look, late))
+    return request.waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
   }
 
-  const toStatement = ({ member, signature, ...point }: SignedState): Certificate => ({
+  /** A statement has the form of a certificate with one signature. */
+  const toCertificate = ({ member, signature, ...point }: SignedState): Certificate => ({
     ...point,
     genesisHash,
     signatures: [[member, signature]],
@@ -168,11 +169,11 @@ export function createCertifier(options: {
         )
       })
     },
-    /** Its statements after an offset, ascending; waits for one as long as a poll may. */
+    /** The statements of this process after an offset, ascending; waits for one as long as a poll may. */
     ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]> {
       const find = () => {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)
-        return states.length === 0 ? null : states.map(toStatement)
+        return states.length === 0 ? null : states.map(toCertificate)
       }
       return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request }, () => [])
     },

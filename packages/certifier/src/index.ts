@@ -3,6 +3,5 @@ export {
   type CertifiedAnswers,
   createCertifiedAnswers,
   isCertified,
-  type ProvenAnswer,
 } from './certified-answers.ts'
 export { type Certifier, createCertifier } from './certifier.ts'

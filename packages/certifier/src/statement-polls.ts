@@ -109,13 +109,11 @@ type Poll = {
  * How long to wait after a poll of one member, in ms, whatever a Byzantine one answers. The back-off counts from the
  * start of the poll.
  */
-export function createPollPace({
-  monotonicMs,
-}: Pick<Clock, 'monotonicMs'>): (poll: Poll) => number {
+export function createPollPace({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
   let staleCount = 0
   /** By then the rate of checks allows all signatures that were verified. */
   let allowedAtMs = Number.NEGATIVE_INFINITY
-  return ({ startedMs, checkCount, outcome }) => {
+  return ({ startedMs, checkCount, outcome }: Poll): number => {
     if (outcome !== 'failed') staleCount = outcome === 'stale' ? staleCount + 1 : 0
     const staleMs = staleCount === 0 ? 0 : backoffMs(staleCount, STALE)
     const nowMs = monotonicMs()

@@ -1,7 +1,7 @@
 /**
  * The socket on which the engine reaches its application. Requests of a connection are answered in their order. Checks of
- * the mempool wait for all other requests: other members decide how many checks arrive, and blocks need the others. An
- * error ends the engine, which must not continue with an application that cannot follow.
+ * the mempool wait for all other requests: other members decide how many checks arrive, and block execution needs the
+ * other requests. An error ends the engine, which must not continue with an application that cannot follow.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -28,14 +28,14 @@ export async function serveAbci(options: {
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => {}) // `converse` gets it, too.
     converse(socket, application).catch((error: unknown) => {
-      // The engine closed the connection, or sent an invalid request; it receives the reason of the second.
+      // The engine closed the connection, or sent an invalid request, which is answered with the reason.
       logger.error({ err: error }, "the engine's ABCI connection closed with an error")
       const message = error instanceof Error ? error.message : 'unknown'
       socket.end(encoded(Response.fromPartial({ exception: { error: message } })))
     })
   })
   server.maxConnections = CONNECTIONS_MAX
-  // A process that was killed leaves it.
+  // A process that was killed leaves the socket file.
   await rm(options.socketPath, { force: true })
   server.listen(options.socketPath)
   await once(server, 'listening')
@@ -51,7 +51,7 @@ async function converse(socket: Socket, application: Pick<Application, 'answer'>
   const read = createMessageReader()
   // The last answer must still reach the engine.
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
-    // Entries come many at once, and a write costs more than what it carries.
+    // Entries arrive in batches: one write for the replies to a chunk is cheaper than one for each.
     socket.cork()
     for (const message of read(chunk)) {
       const request = Request.decode(message)

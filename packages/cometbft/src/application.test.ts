@@ -37,7 +37,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
       oversize: null,
     }),
     isOrdered: () => false,
-    mempool: { refuse: () => null, entriesOf: (bundles) => [...bundles] },
+    mempool: { check: () => null, entriesOf: (bundles) => [...bundles] },
     isPeer: (nodeId) => nodeId === 'friend',
     onMisbehavior: async () => {},
     blockVersionAt: () => 1,
@@ -187,7 +187,7 @@ describe('a block', () => {
     const refusal: EntryRefusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({
       checkEntry: () => ({ kind: 'refused', refusal }),
-      mempool: { refuse: () => refusal, entriesOf: () => [] },
+      mempool: { check: () => refusal, entriesOf: () => [] },
     })
     await finalize(1, 'junk')
     await ask({ commit: {} })
@@ -234,7 +234,7 @@ describe('an entry', () => {
     const asked: boolean[] = []
     const { ask } = setUp({
       mempool: {
-        refuse: (_, isRecheck) => {
+        check: (_, { isRecheck = false } = {}) => {
           asked.push(isRecheck)
           return isRecheck ? null : { code: 'RATE_LIMITED', message: 'too many' }
         },

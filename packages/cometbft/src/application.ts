@@ -7,6 +7,7 @@ import { assert, fromHex, toHex } from '@quorumscan/base'
 import type { CheckedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { chainIdOf } from '@quorumscan/verifier'
+import type { DeepPartial } from 'cosmjs-types/helpers'
 import {
   CheckTxType,
   MisbehaviorType,
@@ -35,7 +36,7 @@ export type ApplicationOptions = {
   readonly checkEntry: (bytes: Uint8Array) => CheckedEntry
   readonly isOrdered: (entryHash: string) => boolean
   /** What the engine stores and passes on before a block. Its transactions are bundles; those of a block are entries. */
-  readonly mempool: Pick<MempoolPolicy, 'refuse' | 'entriesOf'>
+  readonly mempool: Pick<MempoolPolicy, 'check' | 'entriesOf'>
   /** Whether the engine with this id, lower-case hex, may connect. */
   readonly isPeer: (nodeId: string) => boolean
   /** Called with a block that names members that voted twice in one step. Resolves when that is durable. */
@@ -53,7 +54,6 @@ export type ApplicationOptions = {
   readonly startLogFrom: (group: Uint8Array, block: AnchorBlock) => Promise<Tip>
 }
 
-const respond = Response.fromPartial
 const APP_VERSION = 1n
 const REFUSED = 1
 const PEER_BY_ADDRESS = '/p2p/filter/addr/'
@@ -72,50 +72,45 @@ export function createApplication(options: ApplicationOptions) {
 
   const handlers: Handlers = {
     // Pings, and the vote extensions that the application does not have.
-    echo: ({ message }) => respond({ echo: { message } }),
-    flush: () => respond({ flush: {} }),
+    echo: ({ message }) => ({ message }),
+    flush: () => ({}),
     info() {
       // Another engine, or the same after a restart: what was not committed will be repeated.
       pending = null
-      return respond({
-        info: {
-          data: 'quorumscan',
-          appVersion: APP_VERSION,
-          lastBlockHeight: BigInt(tip.height),
-          lastBlockAppHash: fromHex(tip.appHash),
-        },
-      })
+      return {
+        data: 'quorumscan',
+        appVersion: APP_VERSION,
+        lastBlockHeight: BigInt(tip.height),
+        lastBlockAppHash: fromHex(tip.appHash),
+      }
     },
     initChain(request) {
       assertSameNetwork(request, options)
-      return respond({ initChain: { appHash: fromHex(tip.appHash) } })
+      return { appHash: fromHex(tip.appHash) }
     },
     checkTx({ tx, type }) {
-      const refusal = options.mempool.refuse(tx, type === CheckTxType.RECHECK)
-      if (refusal === null) return respond({ checkTx: {} })
+      const refusal = options.mempool.check(tx, { isRecheck: type === CheckTxType.RECHECK })
+      if (refusal === null) return {}
       const { code: codespace, message: log } = refusal
-      return respond({ checkTx: { code: REFUSED, codespace, log } })
+      return { code: REFUSED, codespace, log }
     },
-    prepareProposal: ({ txs, time, maxTxBytes }) =>
-      respond({
-        prepareProposal: {
-          txs: selectEntries({
-            tip,
-            version: version(),
-            timeMicros: microsOf(time),
-            limits,
-            checkEntry,
-            entries: options.mempool.entriesOf(txs),
-            wireBytesMax: Number(maxTxBytes),
-            isOrdered: options.isOrdered,
-          }),
-        },
+    prepareProposal: ({ txs, time, maxTxBytes }) => ({
+      txs: selectEntries({
+        tip,
+        version: version(),
+        timeMicros: microsOf(time),
+        limits,
+        checkEntry,
+        entries: options.mempool.entriesOf(txs),
+        wireBytesMax: Number(maxTxBytes),
+        isOrdered: options.isOrdered,
       }),
+    }),
     processProposal({ txs: entries, time }) {
       const block = { entries, timeMicros: microsOf(time), version: version() }
       const isGood = isAcceptable({ ...block, tip, limits, checkEntry })
       const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
-      return respond({ processProposal: { status: isGood ? ACCEPT : REJECT } })
+      return { status: isGood ? ACCEPT : REJECT }
     },
     async finalizeBlock({ height: bigHeight, misbehavior, time, txs, decidedLastCommit }) {
       const height = Number(bigHeight)
@@ -127,8 +122,7 @@ export function createApplication(options: ApplicationOptions) {
       if (misbehavior.some(({ type }) => type === MisbehaviorType.DUPLICATE_VOTE))
         await options.onMisbehavior(height)
       pending = orderBlock(tip, { height, timeMicros: microsOf(time), entries: txs })
-      const appHash = fromHex(pending.tip.appHash)
-      return respond({ finalizeBlock: { txResults: txs.map(() => ({})), appHash } })
+      return { txResults: txs.map(() => ({})), appHash: fromHex(pending.tip.appHash) }
     },
     async commit() {
       assert(pending !== null, 'nothing was decided that could be committed')
@@ -137,36 +131,36 @@ export function createApplication(options: ApplicationOptions) {
       // If the engine exited meanwhile, the next one may have repeated the block, or continued after it.
       if (decided.tip.height > tip.height) tip = decided.tip
       if (pending === decided) pending = null
-      return respond({ commit: { retainHeight: BigInt(options.retainHeight()) } })
+      return { retainHeight: BigInt(options.retainHeight()) }
     },
     query({ path }) {
       // The engine asks by address, which decides nothing here, then by the id that the peer has proven.
       const isAdmitted =
         path.startsWith(PEER_BY_ADDRESS) ||
         (path.startsWith(PEER_BY_ID) && options.isPeer(path.slice(PEER_BY_ID.length)))
-      return respond({ query: { code: isAdmitted ? 0 : REFUSED } })
+      return { code: isAdmitted ? 0 : REFUSED }
     },
-    listSnapshots: () => respond({ listSnapshots: listedSnapshots(options.anchors()) }),
+    listSnapshots: () => listedSnapshots(options.anchors()),
     async loadSnapshotChunk({ height }) {
       const group = await options.groupOf(Number(height))
-      return respond({ loadSnapshotChunk: group === null ? {} : { chunk: group } })
+      return group === null ? {} : { chunk: group }
     },
     offerSnapshot(request) {
       const height = options.wantedHeight()
       const result = answerOffer(request, height === null ? null : { height })
       if (result === ResponseOfferSnapshot_Result.ACCEPT && height !== null)
         accepted = { height, appHash: toHex(request.appHash) }
-      return respond({ offerSnapshot: { result } })
+      return { result }
     },
     async applySnapshotChunk({ chunk, index, sender }) {
       assert(accepted !== null, 'no snapshot was accepted')
       const { ACCEPT, RETRY } = ResponseApplySnapshotChunk_Result
       // The engine fetches it again, from another peer.
-      const retry = { result: RETRY, refetchChunks: [index], rejectSenders: [sender] }
-      if (!isGroupOf(chunk, accepted)) return respond({ applySnapshotChunk: retry })
+      if (!isGroupOf(chunk, accepted))
+        return { result: RETRY, refetchChunks: [index], rejectSenders: [sender] }
       tip = await options.startLogFrom(chunk, accepted)
       pending = null
-      return respond({ applySnapshotChunk: { result: ACCEPT } })
+      return { result: ACCEPT }
     },
   }
 
@@ -179,9 +173,10 @@ export function createApplication(options: ApplicationOptions) {
     /** Answers one request. @throws If the application cannot follow: the engine must not continue. */
     async answer(request: Request): Promise<Response> {
       const [kind, asked] = Object.entries(request).find(([, one]) => one !== undefined) ?? []
-      const handler = handlers[kind as Kind] as ((asked: unknown) => Answer) | undefined
+      const handler = handlers[kind as Kind] as ((asked: unknown) => unknown) | undefined
       if (handler === undefined) throw new Error(`the engine sent the unknown request ${kind}`)
-      return handler(asked)
+      const answer: DeepPartial<Response> = { [kind as Kind]: await handler(asked) }
+      return Response.fromPartial(answer)
     },
   }
 }
@@ -190,9 +185,9 @@ export type Application = ReturnType<typeof createApplication>
 
 /** The requests of the engine. Votes have no extensions. */
 type Kind = Exclude<keyof Request, 'extendVote' | 'verifyVoteExtension'>
-type Answer = Response | Promise<Response>
+type Answer<K extends Kind> = NonNullable<DeepPartial<Response>[K]>
 type Handlers = {
-  readonly [K in Kind]: (asked: NonNullable<Request[K]>) => Answer
+  readonly [K in Kind]: (asked: NonNullable<Request[K]>) => Answer<K> | Promise<Answer<K>>
 }
 
 /** Members that differ from the genesis would be another network under its name. */

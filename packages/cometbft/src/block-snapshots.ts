@@ -5,18 +5,15 @@
  * as an empty block leaves the app hash unchanged. Pure.
  */
 import { fromHex, sha256, toHex } from '@quorumscan/base'
+import type { StoredBlock } from '@quorumscan/log'
 import {
   ResponseOfferSnapshot_Result as Offered,
   type RequestOfferSnapshot,
   type ResponseListSnapshots,
 } from 'cosmjs-types/tendermint/abci/types'
 
-/** A sync anchor: a block with entries, with which a log can start. */
-export type AnchorBlock = {
-  readonly height: number
-  /** The app hash after the block, hex: the hash of its group. */
-  readonly appHash: string
-}
+/** A sync anchor: a block with entries, with which a log can start. Its app hash is the hash of its group. */
+export type AnchorBlock = Pick<StoredBlock, 'height' | 'appHash'>
 
 const FORMAT = 1
 

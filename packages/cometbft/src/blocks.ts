@@ -4,14 +4,12 @@
  */
 import { assert, fromHex, sha256, toHex } from '@quorumscan/base'
 import { encodeGroup, type Group } from '@quorumscan/log'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { LogPosition, Micros, Offset } from '@quorumscan/model'
 
 /** The end of the log after a block. */
-export type Tip = {
+export type Tip = LogPosition & {
   /** The height of the newest block; 0 before the first. */
   readonly height: number
-  readonly offset: Offset
-  readonly recordTime: Micros
   /** The hash of the newest group, hex; the genesis hash before the first. */
   readonly hash: string
   /**
@@ -51,10 +49,7 @@ export function recordTimeOf(tip: Pick<Tip, 'recordTime'>, timeMicros: Micros): 
 }
 
 /** The group that the block after `tip` makes, and the end of the log after it. */
-export function orderBlock(
-  tip: Tip,
-  block: Block,
-): { readonly tip: Tip; readonly group: BlockGroup } {
+export function orderBlock(tip: Tip, block: Block) {
   assert(block.height === tip.height + 1, `block ${block.height} does not follow ${tip.height}`)
   const first = recordTimeOf(tip, block.timeMicros)
   const isEmpty = block.entries.length === 0

@@ -11,6 +11,7 @@ import {
   type KeyPair,
   sha256,
   toHex,
+  u64,
   utf8,
   verifySignature,
 } from '@quorumscan/base'
@@ -68,7 +69,7 @@ export function signBundle(
   const content = encodeBundle(entries)
   if (HEADER_BYTES + content.byteLength > BUNDLE_BYTES_MAX) return content
   const signature = key.sign(statementOf({ notAfter, contentHash: sha256(content) }, genesisHash))
-  const head = [Uint8Array.of(SIGNED), fromHex(key.publicKey), signature, uint64(notAfter)]
+  const head = [Uint8Array.of(SIGNED), fromHex(key.publicKey), signature, u64(notAfter)]
   return concatBytes([...head, content])
 }
 
@@ -81,13 +82,7 @@ function statementOf(
   { notAfter, contentHash }: Pick<BundleSignature, 'notAfter' | 'contentHash'>,
   genesisHash: string,
 ): Uint8Array {
-  return concatBytes([utf8(`${TAG}\0`), fromHex(genesisHash), uint64(notAfter), contentHash])
-}
-
-function uint64(value: number): Uint8Array {
-  const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
-  return bytes
+  return concatBytes([utf8(`${TAG}\0`), fromHex(genesisHash), u64(notAfter), contentHash])
 }
 
 /** Each after its length as a varint. */

@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import type { Clock } from '@quorumscan/base'
+import { afterDelay, type Clock } from '@quorumscan/base'
 import { ConnectionLimiter } from '@quorumscan/server'
 
 /** Maximum pending connections: the engine's limit less the largest network (`engine-files.ts`). */
@@ -39,7 +39,6 @@ export async function acceptForEngine(options: {
     max: PENDING_MAX,
     perClientMax: PENDING_PER_ADDRESS_MAX,
     perNetworkMax: PENDING_PER_NETWORK_MAX,
-    evictsOnlyFromLargerClients: false,
   })
   const clients = new Set<Socket>()
   let enginePort: number | null = null
@@ -60,10 +59,9 @@ export async function acceptForEngine(options: {
       admitted.abort()
       slot?.release()
     }
-    clock.delay(HANDSHAKE_MS, admitted.signal).then(
-      () => client.destroy(),
-      () => {}, // The engine has admitted it, or it has ended.
-    )
+    // Unless the engine has admitted it, or it has ended.
+    const handshake = { clock, ms: HANDSHAKE_MS, signal: admitted.signal }
+    void afterDelay(handshake, () => client.destroy())
     join(client, engine)
     const count = () => {
       if (engine.bytesRead <= HANDSHAKE_BYTES) return

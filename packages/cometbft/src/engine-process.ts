@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, succeeds } from '@quorumscan/base'
 import { keepRunning } from '@quorumscan/runtime'
 
 /** Starts an engine; may let it wait, until the signal at the latest. */
@@ -36,10 +36,7 @@ export function superviseEngine(options: {
     running.once('exit', () => ended.abort())
     running.kill('SIGTERM')
     // A paused process receives no other signal.
-    await clock.delay(STOP_MS, ended.signal).then(
-      () => running.kill('SIGKILL'),
-      () => {}, // It has ended.
-    )
+    if (await succeeds(clock.delay(STOP_MS, ended.signal))) running.kill('SIGKILL')
   }
   const start = async (): Promise<void> => {
     await options.prepare()

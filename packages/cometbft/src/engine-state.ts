@@ -95,10 +95,7 @@ export function refusalOf(state: EngineState, hasNoPeers: boolean): ScanError | 
       return new ScanError(
         'NOT_READY',
         hasNoPeers ? NO_PEERS : 'the engine fetches what the others ordered',
-        {
-          details: { state },
-          retryAfterSeconds: 1,
-        },
+        { details: { state }, retryAfterSeconds: 1 },
       )
     case 'halted':
       return new ScanError(

@@ -3,7 +3,7 @@
  * the member's own Redis. The rest of the process uses it like the writer of a single synchronizer.
  */
 
-import { openAll, type Random, sha256Hex } from '@quorumscan/base'
+import { openAll, type Random, sha256Hex, withResolvers } from '@quorumscan/base'
 import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
@@ -61,10 +61,7 @@ export async function createMember(options: MemberOptions) {
     for (const block of (await store.newerThan(tip.recordTime - NOT_AFTER_MICROS_MAX)).toReversed())
       for (const { bytes, recordTime } of block.entries) ordered.add(sha256Hex(bytes), recordTime)
 
-    let fail = (_error: unknown) => {}
-    const failed = new Promise<never>((_, reject) => {
-      fail = reject
-    })
+    const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller of `failed` gets the reason.
 
     const { nodeKey } = options

@@ -75,21 +75,21 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
 }
 
 describe('an entry', () => {
-  it('uses the rate of its key once, however often it arrives', () => {
+  it('charges the rate budget of its key once, however often it arrives', () => {
     const { policy, paid, bundle } = setUp()
     expect(policy.admit(utf8('alice 1'))).toBeNull()
-    expect(policy.refuse(bundle('alice 1', 'bob 1'), false)).toBeNull()
-    expect(policy.refuse(bundle('alice 1'), false)).toBeNull()
+    expect(policy.check(bundle('alice 1', 'bob 1'))).toBeNull()
+    expect(policy.check(bundle('alice 1'))).toBeNull()
     expect(paid).toMatchObject({ alice: 3, bob: 3 })
   })
 
   it('above its rate limit is not proposed, but others in its bundle are', () => {
     const { policy, bundle, proposed } = setUp({ mallory: 3 })
-    expect(policy.refuse(bundle('mallory 1'), false)).toBeNull()
+    expect(policy.check(bundle('mallory 1'))).toBeNull()
     const mixed = bundle('mallory 2', 'alice 1')
-    expect(policy.refuse(mixed, false)).toBeNull()
+    expect(policy.check(mixed)).toBeNull()
     expect(proposed(mixed)).toEqual(['alice 1'])
-    expect(policy.refuse(bundle('mallory 3'), false)).toMatchObject({ code: 'RATE_LIMITED' })
+    expect(policy.check(bundle('mallory 3'))).toMatchObject({ code: 'RATE_LIMITED' })
   })
 
   it('is proposed once, even if several bundles contain it', () => {
@@ -106,23 +106,23 @@ describe('a bundle', () => {
   it('stays in the mempool until all of its entries are ordered or expired', () => {
     const { policy, ordered, bundle, endTime } = setUp({ mallory: 0 })
     const waiting = bundle('alice 1', 'bob 1', 'mallory 1')
-    expect(policy.refuse(waiting, false)).toBeNull()
+    expect(policy.check(waiting)).toBeNull()
     ordered.add(sha256Hex(utf8('alice 1')))
-    expect(policy.refuse(waiting, true)).toBeNull()
+    expect(policy.check(waiting, { isRecheck: true })).toBeNull()
     ordered.add(sha256Hex(utf8('bob 1')))
-    expect(policy.refuse(waiting, true)).not.toBeNull()
-    expect(policy.refuse(bundle('alice 2'), false)).toBeNull()
+    expect(policy.check(waiting, { isRecheck: true })).not.toBeNull()
+    expect(policy.check(bundle('alice 2'))).toBeNull()
     endTime()
-    expect(policy.refuse(bundle('alice 2'), true)).not.toBeNull()
+    expect(policy.check(bundle('alice 2'), { isRecheck: true })).not.toBeNull()
   })
 
-  it('with malformed or forged entries is refused, and uses no rate of a key', () => {
+  it('with malformed or forged entries is refused, and charges no key', () => {
     const { policy, paid, bundle, proposed } = setUp()
-    expect(policy.refuse(utf8('no bundle'), false)).toMatchObject({ code: 'INVALID_ARGUMENT' })
-    expect(policy.refuse(bundle('alice 1', 'junk'), false)).toMatchObject({
+    expect(policy.check(utf8('no bundle'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(policy.check(bundle('alice 1', 'junk'))).toMatchObject({
       message: 'malformed',
     })
-    expect(policy.refuse(bundle('alice 1', 'forged 1'), false)).toMatchObject({
+    expect(policy.check(bundle('alice 1', 'forged 1'))).toMatchObject({
       message: 'bad signature',
     })
     expect(paid['alice']).toBeUndefined()
@@ -132,20 +132,26 @@ describe('a bundle', () => {
   it('with an entry that is in the log is refused with that reason', () => {
     const { policy, ordered, bundle } = setUp()
     ordered.add(sha256Hex(utf8('alice 1')))
-    expect(policy.refuse(bundle('alice 1'), false)?.message).toContain('in the log already')
+    expect(policy.check(bundle('alice 1'))?.message).toContain('in the log already')
+  })
+
+  it('without a signature is accepted: members of older releases send it', () => {
+    const { policy, bundle, paid } = setUp()
+    expect(policy.check(bundle('alice 1'))).toBeNull()
+    expect(paid).toMatchObject({ unknown: 1 })
   })
 })
 
 describe('a bundle that costs its receivers more than its sender', () => {
   it('with only expired or ordered entries is refused before any signature is verified', () => {
     const { policy, ordered, signed, verified, senderPaid } = setUp()
-    expect(policy.refuse(signed(START, 'alice 1'), false)).toMatchObject({
+    expect(policy.check(signed(START, 'alice 1'))).toMatchObject({
       code: 'SUBMISSION_EXPIRED',
     })
     ordered.add(sha256Hex(utf8('alice 2')))
-    expect(policy.refuse(signed(NOT_AFTER, 'alice 2'), false)?.message).toContain('in the log')
+    expect(policy.check(signed(NOT_AFTER, 'alice 2'))?.message).toContain('in the log')
     expect(senderPaid).toEqual([])
-    expect(policy.refuse(signed(NOT_AFTER, 'bob expired'), false)).toMatchObject({
+    expect(policy.check(signed(NOT_AFTER, 'bob expired'))).toMatchObject({
       code: 'SUBMISSION_EXPIRED',
     })
     expect(verified).toEqual([])
@@ -153,7 +159,7 @@ describe('a bundle that costs its receivers more than its sender', () => {
 
   it('is refused at the first bad signature of an entry', () => {
     const { policy, signed, verified } = setUp()
-    expect(policy.refuse(signed(NOT_AFTER, 'forged 1', 'forged 2'), false)).not.toBeNull()
+    expect(policy.check(signed(NOT_AFTER, 'forged 1', 'forged 2'))).not.toBeNull()
     expect(verified).toEqual(['forged 1'])
   })
 
@@ -161,26 +167,20 @@ describe('a bundle that costs its receivers more than its sender', () => {
     const { policy, signed, verified, senderPaid } = setUp({ sender: 2 })
     const forged = signed(NOT_AFTER, 'alice 1')
     forged[40] = (forged[40] ?? 0) ^ 1
-    expect(policy.refuse(forged, false)?.message).toContain('did not sign')
+    expect(policy.check(forged)?.message).toContain('did not sign')
     expect(senderPaid).toEqual([])
-    expect(policy.refuse(signed(NOT_AFTER, 'alice 1', 'alice 2'), false)).toBeNull()
+    expect(policy.check(signed(NOT_AFTER, 'alice 1', 'alice 2'))).toBeNull()
     verified.length = 0
-    expect(policy.refuse(signed(NOT_AFTER, 'alice 3'), false)).toMatchObject({
+    expect(policy.check(signed(NOT_AFTER, 'alice 3'))).toMatchObject({
       code: 'RATE_LIMITED',
     })
     expect(verified).toEqual([])
   })
 
-  it('uses its sender’s rate once, however often it is sent', () => {
+  it('charges its sender’s rate budget once, however often it is sent', () => {
     const { policy, signed, senderPaid } = setUp({ alice: 0 })
     const rateLimited = signed(NOT_AFTER, 'alice 1')
-    for (let time = 0; time < 3; time++) expect(policy.refuse(rateLimited, false)).not.toBeNull()
+    for (let time = 0; time < 3; time++) expect(policy.check(rateLimited)).not.toBeNull()
     expect(senderPaid).toEqual([1])
-  })
-
-  it('without a signature is accepted: members of older releases send it', () => {
-    const { policy, bundle, paid } = setUp()
-    expect(policy.refuse(bundle('alice 1'), false)).toBeNull()
-    expect(paid).toMatchObject({ unknown: 1 })
   })
 })

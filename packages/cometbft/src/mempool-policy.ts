@@ -118,9 +118,9 @@ export function createMempoolPolicy(options: MempoolOptions) {
      * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Its other
      * entries, if refused, are not proposed here, and delay no entry.
      *
-     * @param isRecheck - The engine stored the bundle before, and a block was committed since.
+     * @param options.isRecheck - The engine stored the bundle before, and a block was committed since.
      */
-    refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null {
+    check(bundle: Uint8Array, { isRecheck = false } = {}): EntryRefusal | null {
       const decoded = decodeBundle(bundle)
       if (decoded === null) return NOT_A_BUNDLE
       const { entries, signature } = decoded

@@ -16,9 +16,7 @@ export function encodeMessage(message: Uint8Array): Uint8Array {
  *
  * @throws {RangeError} If the bytes are not a sequence of messages, or one is too large.
  */
-export function createMessageReader(
-  bytesMax = MESSAGE_BYTES_MAX,
-): (chunk: Uint8Array) => Uint8Array[] {
+export function createMessageReader(bytesMax = MESSAGE_BYTES_MAX) {
   const splitter = splitFrames((bytes) => {
     const length = readVarint(bytes, LENGTH_BYTES_MAX)
     if (length === null) return bytes.byteLength + 1
@@ -26,7 +24,7 @@ export function createMessageReader(
       throw new RangeError(`a message of ${length.value} bytes; ${bytesMax} are allowed`)
     return length.end + length.value
   })
-  return (chunk) =>
+  return (chunk: Uint8Array): Uint8Array[] =>
     Array.from(splitter.add(chunk), (message) =>
       message.subarray(readVarint(message, LENGTH_BYTES_MAX)?.end),
     )

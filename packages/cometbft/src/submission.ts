@@ -3,7 +3,7 @@
  * answers whether it keeps the bytes. An entry is accepted when it is ordered.
  */
 import { once } from 'node:events'
-import { type Clock, sha256Hex } from '@quorumscan/base'
+import { type Clock, sha256Hex, withResolvers } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { EntryRefusal } from '@quorumscan/log'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
@@ -107,19 +107,14 @@ function createBundleSender({ rpc, bundle: makeBundle, clock }: SubmissionOption
   return (entryHash: string, bytes: Uint8Array): Promise<ScanError | null> => {
     const queued = queuedByHash.get(entryHash)
     if (queued !== undefined) return queued.sent
-    let settle = (_failure: ScanError | null) => {}
-    const sent = new Promise<ScanError | null>((resolve) => {
-      settle = resolve
-    })
+    const { promise: sent, resolve: settle } = withResolvers<ScanError | null>()
     queuedByHash.set(entryHash, { bytes, sent, settle })
     if (!isSending) void sendAll()
     return sent
   }
 }
 
-function firstBundle(
-  queuedByHash: ReadonlyMap<string, Queued>,
-): readonly (readonly [string, Queued])[] {
+function firstBundle(queuedByHash: ReadonlyMap<string, Queued>) {
   const first: (readonly [string, Queued])[] = []
   for (const queued of queuedByHash) {
     first.push(queued)

@@ -62,8 +62,8 @@ it.each([
   ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
   ['[::1]:9464', { host: '::1', port: 9464 }],
   ['', null],
-])('the operator address may be %j', (text, operator) => {
-  expect(read({ QS_OPERATOR_ADDRESS: text }).connections.operator).toEqual(operator)
+])('the operator address may be %j', (text, address) => {
+  expect(read({ QS_OPERATOR_ADDRESS: text }).connections.operatorAddress).toEqual(address)
 })
 
 it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('refuses %j as address', (text) => {

@@ -4,8 +4,8 @@ import {
   assertCertificate,
   assertKey,
   type EnvReader,
-  type Meaning,
   readNamedFile,
+  type VariableSpec,
 } from '@quorumscan/base'
 import type { CertificateFiles } from '@quorumscan/runtime'
 
@@ -17,7 +17,7 @@ export const PLAIN_CONNECTIONS: ConnectionsConfig = {
   tls: null,
   peerCa: null,
   proxies: { trusted: [], header: 'x-forwarded-for' },
-  operator: null,
+  operatorAddress: null,
 }
 
 export function readConnections(variables: EnvReader) {
@@ -33,7 +33,7 @@ export function readConnections(variables: EnvReader) {
     }),
     proxies: readProxies(variables),
     /** The address for health and metrics; null: the public address. */
-    operator: readOperator(variables),
+    operatorAddress: readOperatorAddress(variables),
   }
 }
 
@@ -42,16 +42,16 @@ export function readEnum<const Word extends string>(
   variables: EnvReader,
   name: string,
   words: readonly Word[],
-  meaning: Meaning & { readonly fallback: Word },
+  spec: VariableSpec & { readonly fallback: Word },
 ): Word {
-  const text = variables.text(name, meaning)
+  const text = variables.text(name, spec)
   const word = words.find((known) => known === text)
   if (word === undefined)
     variables.problem(`${name}: ${JSON.stringify(text)} is not one of ${words.join(', ')}`)
-  return word ?? meaning.fallback
+  return word ?? spec.fallback
 }
 
-/** `[::1]:9464`, too. */
+/** `host:port`; an IPv6 host is in brackets. */
 const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):([0-9]{1,5})$/i
 const PORT_MAX = 65_535
 
@@ -70,7 +70,7 @@ export function assertAddress(text: string): string {
   return text
 }
 
-function readOperator(variables: EnvReader) {
+function readOperatorAddress(variables: EnvReader) {
   const [address = null] = variables.parsed('QS_OPERATOR_ADDRESS', {
     about:
       'host:port for /metrics and health without TLS, for its operator; /metrics is then served nowhere else',
@@ -82,7 +82,7 @@ function readOperator(variables: EnvReader) {
 
 function readTls(variables: EnvReader): CertificateFiles | null {
   const certFile = variables.optional('QS_TLS_CERT', {
-    about: 'its certificate and those up to a root (PEM), to speak TLS; read again every 10 s',
+    about: 'its certificate chain (PEM), to speak TLS; read again every 10 s',
     example: '/etc/quorumscan/tls/fullchain.pem',
     file: assertCertificate,
   })
@@ -103,7 +103,7 @@ function readProxies(variables: EnvReader) {
   return {
     /** Addresses, or networks such as `10.0.0.0/8`, of proxies. */
     trusted: variables.parsed('QS_TRUSTED_PROXIES', {
-      about: 'addresses and networks of reverse proxies that name their clients',
+      about: 'addresses and networks of reverse proxies whose forwarding header is trusted',
       example: '127.0.0.1,10.0.0.0/8',
       parse: parseProxies,
     }),

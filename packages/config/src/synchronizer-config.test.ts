@@ -26,7 +26,7 @@ it('reads the variables that the cluster sets', () => {
       driver: 'redis',
       redis: expect.objectContaining({
         place: { path: '/d/log' },
-        passwordFile: '/d/writer',
+        secretFiles: expect.objectContaining({ password: '/d/writer' }),
         tls: null,
       }),
       keyFile: '/d/key',

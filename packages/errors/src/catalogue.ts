@@ -28,6 +28,11 @@ const transient =
 const unavailable = transient(503)
 const badGateway = transient(502)
 
+/** The request may have had an effect. A repeat may succeed later. */
+const uncertain =
+  (httpStatus: number) =>
+  (doc: string): ErrorSpec => ({ httpStatus, definite: false, retryable: true, doc })
+
 export const catalogue = {
   INVALID_ARGUMENT: invalid(
     'A member of the request is missing, has the wrong type or is out of range; `details` names it.',
@@ -111,12 +116,9 @@ export const catalogue = {
   LOG_FULL: unavailable(
     'The disk of the log is full: writes are refused until it has space; reads continue.',
   ),
-  CLOCK_OFF: {
-    httpStatus: 503,
-    definite: false,
-    retryable: true,
-    doc: 'The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.',
-  },
+  CLOCK_OFF: uncertain(503)(
+    'The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.',
+  ),
   ORDERING_HALTED: final(503)(
     'The other members order the log, and this one cannot follow them; its operator must act.',
   ),
@@ -132,21 +134,13 @@ export const catalogue = {
   USERS_LOST: final(503)(
     'The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.',
   ),
-  SUBMISSION_UNKNOWN: {
-    httpStatus: 504,
-    definite: false,
-    retryable: true,
-    doc: 'The outcome was not seen in time: the command may or may not take effect. Repeat it only with the same command id.',
-  },
+  SUBMISSION_UNKNOWN: uncertain(504)(
+    'The outcome was not seen in time: the command may or may not take effect. Repeat it only with the same command id.',
+  ),
   SUBMISSION_EXPIRED: unavailable(
     'The submission did not enter the log before its `notAfter`: it has no effect and will have none.',
   ),
-  DEPENDENCY_UNAVAILABLE: {
-    httpStatus: 503,
-    definite: false,
-    retryable: true,
-    doc: 'Redis or the synchronizer cannot be reached.',
-  },
+  DEPENDENCY_UNAVAILABLE: uncertain(503)('Redis or the synchronizer cannot be reached.'),
   INTERNAL: {
     httpStatus: 500,
     definite: false,

@@ -91,12 +91,8 @@ export const ledgerCatalogue = {
   UNAUTHENTICATED: of(6),
   PERMISSION_DENIED: of(7),
   LEDGER_API_INTERNAL_ERROR: of(4),
-  JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: {
-    category: 2,
-    producer: 'http',
-    httpStatus: 413,
-  },
-  // Spec silent: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§L7.2).
+  JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: { category: 2, producer: 'http', httpStatus: 413 },
+  // Not in the specification: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§L7.2).
   RATE_LIMITED: { category: 2, producer: 'http', httpStatus: 429, grpcCode: 8 },
 } as const satisfies Record<string, LedgerErrorSpec>
 

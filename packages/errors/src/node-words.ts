@@ -29,7 +29,7 @@ export const DISAGREES = 'disagrees'
 export const AGREED = 'agreed'
 export const DISSENTED = 'dissented'
 /** The node has not applied the requested offset. */
-export const BEHIND = 'behind'
+export const LAGGING = 'lagging'
 export const TIMEOUT = 'timeout'
 
 /** Node reads this variable at its start. */
@@ -57,8 +57,8 @@ const wordOfErrno: Readonly<Record<string, string>> = {
 
 const wordOfCode: Readonly<Record<string, string>> = {
   NO_CERTIFICATE: 'no certificate',
-  OFFSET_NOT_REACHED: BEHIND,
-  CONSENSUS_LAGGING: BEHIND,
+  OFFSET_NOT_REACHED: LAGGING,
+  CONSENSUS_LAGGING: LAGGING,
   NOT_READY: 'not ready',
 }
 /** The form of an error code. The body is that of any server, and not only of this software. */
@@ -86,9 +86,7 @@ export function describeRefusal(status: number, body: unknown): string {
 }
 
 /** The jobs in a queue, such as `2 waiting, 1 active`; empty for an empty queue. */
-export function describeQueue(
-  counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>,
-): string {
+export function describeQueue(counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>) {
   return (['waiting', 'delayed', 'active'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${counts[name]} ${name}`)

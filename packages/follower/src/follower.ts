@@ -3,7 +3,7 @@
  * the clocks of its peers, snapshots, the replica, the certifier, the client of the log. Nothing is applied before
  * `follow` is called: the process decides through which ordering it follows.
  */
-import { type KeyPair, openAll, toHex } from '@quorumscan/base'
+import { type KeyPair, openAll, toHex, withResolvers } from '@quorumscan/base'
 import { createCertifier } from '@quorumscan/certifier'
 import { readLogClientOptions, type ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
@@ -195,26 +195,19 @@ export async function openFollower(app: App, options: FollowerOptions) {
 }
 
 /** Disposing aborts the work and waits for its end. Opened last, so that it ends before what it works with is closed. */
-export type Background = AsyncDisposable & {
-  /** Resolves with the error of the first work that failed: the process cannot continue without it. */
-  readonly failed: Promise<unknown>
-  /** Aborts when the process stops: what the work rejects with from then on is not a failure. */
-  readonly signal: AbortSignal
-  /** @param failure - The line of the log if the work rejects before `signal` aborts. */
-  run(failure: string, work: Promise<unknown>): void
-}
+export type Background = ReturnType<typeof createBackground>
 
-export function createBackground(logger: Logger): Background {
+export function createBackground(logger: Logger) {
   const closing = new AbortController()
   const running: Promise<unknown>[] = []
-  let fail: (error: unknown) => void = () => {}
-  const failed = new Promise<unknown>((resolve) => {
-    fail = resolve
-  })
+  const { promise: failed, resolve: fail } = withResolvers<unknown>()
   return {
+    /** Resolves with the error of the first work that failed: the process cannot continue without it. */
     failed,
-    signal: closing.signal,
-    run(failure, work) {
+    /** Aborts when the process stops: what the work rejects with from then on is not a failure. */
+    signal: closing.signal as AbortSignal,
+    /** @param failure - The line of the log if the work rejects before `signal` aborts. */
+    run(failure: string, work: Promise<unknown>): void {
       const watched = work.catch((error: unknown) => {
         if (closing.signal.aborted) return
         logger.fatal({ err: error }, failure)
@@ -222,7 +215,7 @@ export function createBackground(logger: Logger): Background {
       })
       running.push(watched)
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort(new ScanError('NOT_READY', 'The process is stopping.'))
       await Promise.all(running)
     },

@@ -1,5 +1,5 @@
 /** Owns the queues, the workers and the sweep of one process. */
-import { singleFlight, within } from '@quorumscan/base'
+import { singleFlight, withTimeout } from '@quorumscan/base'
 import { dueOf, type Ledger } from '@quorumscan/ledger'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
 import { createRateLimitedLog, type Metrics, repeat, type Tracer } from '@quorumscan/runtime'
@@ -120,7 +120,7 @@ export async function openJobs<Deps>(
       closing.abort(new Error('the process stops'))
       await sweeping.ended
       const closeAll = () => Promise.allSettled([...workers, ...queues].map((one) => one.close()))
-      await within({ clock, timeoutMs: CLOSE_MS_MAX }, closeAll, () => {})
+      await withTimeout({ clock, timeoutMs: CLOSE_MS_MAX }, closeAll, () => {})
       // Also ends commands that wait for a Redis that is down: BullMQ would wait without end.
       workerConnection[Symbol.dispose]()
       endConnection(producer)

@@ -230,7 +230,7 @@ it('an unpaid request is archived with its context at its expiry', async ({ redi
   expect(world.memory.all(subscriptionRequest)).toEqual([])
 })
 
-it('after a standstill each due round is closed once, oldest first, also by one node alone', async ({
+it('after an outage each due round is closed once, oldest first, also by one node alone', async ({
   redis,
 }) => {
   const world = createWorld()

@@ -77,9 +77,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   }),
   // Archives an entry once its time is over; due at expiresAt.
   // The name is free from `expiresAt` on anyway (D-9).
-  operatorJob('expire-entry', {
-    command: (entry, by) => expireEntryCommand({ ...by, entry }),
-  }),
+  operatorJob('expire-entry', { command: (entry, by) => expireEntryCommand({ ...by, entry }) }),
   // Ends a subscription whose payment is overdue, with its context; due just after nextPaymentDueAt.
   operatorJob('expire-subscription', {
     command: (idle, by) => expireSubscriptionCommand({ ...by, idle }),

@@ -48,9 +48,7 @@ export type LegacyFilter = {
  *
  * @throws {LedgerError} INVALID_ARGUMENT if there are both or none. `verbose: false` is as good as absent (D-27).
  */
-export function combineFormats(
-  request: LegacyFilter & { readonly updateFormat?: UpdateFormat },
-): UpdateFormat {
+export function combineFormats(request: LegacyFilter & { readonly updateFormat?: UpdateFormat }) {
   const format = oneForm('update_format', request.updateFormat, request)
   if (!('filtersByParty' in format)) return format
   const parties = Object.keys(format.filtersByParty)
@@ -81,15 +79,8 @@ export function combineTreeFormat(
   return ofEvents(eventFormat, 'TRANSACTION_SHAPE_LEDGER_EFFECTS')
 }
 
-/** As `combineFormats`, where only events are asked for. */
-export function combineEventFormats(
-  request: LegacyFilter & { readonly eventFormat?: EventFormat },
-): EventFormat {
-  return oneForm('event_format', request.eventFormat, request)
-}
-
 /** The form of today, or the legacy one as a format of events. */
-function oneForm<Format>(
+export function oneForm<Format>(
   member: string,
   format: Format | undefined,
   { filter, verbose }: LegacyFilter,
@@ -128,10 +119,7 @@ export function assertMayReadEvents(caller: CallerRights, format: EventFormat): 
   assertMayReadAs(caller, Object.keys(format.filtersByParty))
 }
 
-function assertMayReadAs(
-  { userId, rights }: CallerRights,
-  parties: readonly PartyId[] | 'all',
-): void {
+function assertMayReadAs({ userId, rights }: CallerRights, parties: readonly PartyId[] | 'all') {
   if (rights.some(({ kind }) => kind === 'CanReadAsAnyParty')) return
   if (parties === 'all') throw denied(`${userId} may not read as any party`)
   // One pass over the rights, however many parties a filter names.

@@ -6,7 +6,7 @@ import { formatInstant as formatTime } from '@quorumscan/verifier'
 const SECOND_MICROS = 1_000_000
 const MILLI_MICROS = 1_000
 
-/** The second that was written last: neighbours in a stream share it, and an update has its time three times. */
+/** The second that was written last: neighbors in a stream share it, and an update has its time three times. */
 let known = { second: -1, text: '' }
 
 /** ISO-8601 UTC; the fraction has 0, 3 or 6 digits, whichever are enough. */

@@ -1,12 +1,12 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
 import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
-import { anySignal, type Clock, utf8, within } from '@quorumscan/base'
+import { anySignal, type Clock, utf8, withTimeout } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Caller } from './callers.ts'
 import type { LedgerReads } from './dependencies.ts'
 import type { OpenStream } from './update-stream.ts'
 
-/** More elements than this are 413. */
+/** More elements than this return 413. */
 const LIST_ELEMENTS_MAX = 200
 /** An open-ended list is answered after this time without a new element. */
 const LIST_IDLE_MS = 500
@@ -38,8 +38,8 @@ export async function listOf(
   const stream = open(anySignal([signal, ended.signal]))
   try {
     while (found.length < wanted) {
-      const coming = () => stream.next()
-      const next = await (options.idleMs === null ? coming() : within(idle, coming, () => null))
+      const read = () => stream.next()
+      const next = await (options.idleMs === null ? read() : withTimeout(idle, read, () => null))
       if (next === null || next.done === true) break
       for (const element of next.value) if (found.length < wanted) found.push(element)
     }

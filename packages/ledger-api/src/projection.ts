@@ -180,11 +180,7 @@ export function contractEventsJson(
     .flatMap((event) => stakeholderEvent(update, event, audience) ?? [])
 }
 
-function stakeholderEvent(
-  update: StoredUpdate,
-  event: StoredEvent,
-  audience: Audience,
-): string | null {
+function stakeholderEvent(update: StoredUpdate, event: StoredEvent, audience: Audience) {
   if (event.kind === 'exercised' && !event.consuming) return null
   const witnesses = stakeholdersOf(event)
   const flags = audience.flagsFor(event.template, witnesses)

@@ -18,9 +18,9 @@ import {
 import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
 import {
   assertMayReadEvents,
-  combineEventFormats,
   type EventFilter,
   MATCHES,
+  oneForm,
   readEventFormat,
   WITH_BLOB,
 } from './formats.ts'
@@ -83,12 +83,8 @@ export function stateHandlers(
         })
       return utf8(events)
     },
-    async getLedgerEnd() {
-      return { offset: replica.head().offset }
-    },
-    async getLatestPrunedOffsets() {
-      return prunedOffsets(await replica.history.prunedOffset())
-    },
+    getLedgerEnd: async () => ({ offset: replica.head().offset }),
+    getLatestPrunedOffsets: async () => prunedOffsets(await replica.history.prunedOffset()),
     async pruneParticipant({ body: { pruneUpTo } }) {
       const end = reads.feed.end().offset
       if (pruneUpTo <= 0) throw nonPositiveOffset('prune_up_to', pruneUpTo)
@@ -116,10 +112,7 @@ export function stateHandlers(
 }
 
 function prunedOffsets(offset: Offset) {
-  return {
-    participantPrunedUpToInclusive: offset,
-    allDivulgedContractsPrunedUpToInclusive: offset,
-  }
+  return { participantPrunedUpToInclusive: offset, allDivulgedContractsPrunedUpToInclusive: offset }
 }
 
 const PAGE_TOKEN = /^([0-9]{1,16}):(00[0-9a-f]{64})$/
@@ -150,7 +143,7 @@ export async function checkActiveContracts(
   request: ActiveContractsRequest,
   caller: CallerRights,
 ): Promise<ActiveContractsQuery> {
-  const format = combineEventFormats(request)
+  const format = oneForm('event_format', request.eventFormat, request)
   assertMayReadEvents(caller, format)
   const { activeAtOffset } = request
   const end = reads.feed.end().offset
@@ -217,10 +210,7 @@ export async function activeContractsPage(
 const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
 
 /** A superset of the contracts that match: by the indexes of the parties, or all contracts. */
-async function* walk(
-  { replica, operator }: LedgerReads,
-  { anyParty, byParty }: EventFilter,
-): AsyncGenerator<readonly Contract[]> {
+async function* walk({ replica, operator }: LedgerReads, { anyParty, byParty }: EventFilter) {
   if (anyParty !== null || byParty.has(operator)) {
     yield* replica.walkContracts(null)
     return
@@ -232,10 +222,7 @@ async function* walk(
 }
 
 /** Contracts from before a range that updates of the range archived. */
-async function* archivedContracts(
-  { feed, replica }: LedgerReads,
-  range: UpdateRange,
-): AsyncGenerator<readonly Contract[]> {
+async function* archivedContracts({ feed, replica }: LedgerReads, range: UpdateRange) {
   let rest: UpdateRange | null = range.after < range.upTo ? range : null
   while (rest !== null) {
     const portion = await readPortion(feed, rest)

@@ -2,7 +2,7 @@
  * The elements of one request for updates (docs/upstream.md §L3), as JSON texts in batches: bounded ranges in either
  * order, and open-ended streams with progress messages.
  */
-import { within } from '@quorumscan/base'
+import { withTimeout } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { StoredUpdate, UpdateRange } from '@quorumscan/replica'
@@ -130,7 +130,7 @@ export async function* endless(
     }
     const timeoutMs = Math.max(0, progressMs - nowMs)
     const news = (ending: AbortSignal) => feed.waitForEntry(offset, ending)
-    await within({ clock, timeoutMs, signal }, news, () => {})
+    await withTimeout({ clock, timeoutMs, signal }, news, () => {})
   }
 }
 
@@ -142,10 +142,7 @@ export async function readPortion(feed: UpdateFeed, range: UpdateRange) {
 }
 
 /** Returns the last of the updates. */
-function* projected(
-  updates: Iterable<StoredUpdate>,
-  project: Projection,
-): Generator<readonly string[], StoredUpdate | undefined, undefined> {
+function* projected(updates: Iterable<StoredUpdate>, project: Projection) {
   let elements: string[] = []
   let last: StoredUpdate | undefined
   for (const update of updates) {

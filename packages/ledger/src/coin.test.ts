@@ -198,7 +198,7 @@ it('the owner cannot release the lock of a payment, even when it has ended', () 
   expect(outcomeOf(story.submit(alice, release))).toBe('CHOICE_REFUSED')
 })
 
-it('the price is the fee at the price of the newest round, rounded up', () => {
+it('the payment is the USD fee at the newest coin price, rounded up', () => {
   const story = new Scenario({ coin: { priceUsd: '0.0030000000' } })
   const alice = story.actor('alice')
   story.tap(alice, '1000')
@@ -311,7 +311,7 @@ it('a round closes at its time, once; every super-validator gets the same reward
   for (const sv of story.svs) expect(story.balance(sv)).toEqual(unlocked('10'))
 })
 
-it('rounds keep their rhythm when automation is a little late, and do not catch up after a standstill', () => {
+it('rounds stay on schedule if automation is a little late, and do not catch up after an outage', () => {
   const story = new Scenario()
   const start = story.network.genesis.recordTime
   story.ledger.advance(TICK_MICROS + 5_000_000)

@@ -55,10 +55,7 @@ export function payloadText(payload: Contract['payload']): string {
 }
 
 /** Stores the text of a payload whose members are in canonical order, as `Lf.encode` writes them. */
-export function rememberPayloadText(
-  payload: Contract['payload'],
-  text = JSON.stringify(payload),
-): void {
+export function rememberPayloadText(payload: Contract['payload'], text = JSON.stringify(payload)) {
   payloadTexts.set(payload, text)
 }
 
@@ -77,10 +74,7 @@ function blobText({ nodeId, templateId, updateId }: Identified, text: string): s
  *
  * @param text - The canonical JSON of the payload, if the caller has it.
  */
-export function contractIdOf(
-  contract: Identified,
-  text: string = payloadText(contract.payload),
-): ContractId {
+export function contractIdOf(contract: Identified, text: string = payloadText(contract.payload)) {
   return `00${sha256Hex(blobText(contract, text))}`
 }
 

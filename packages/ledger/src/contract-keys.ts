@@ -35,11 +35,7 @@ export function dueOf(contract: Contract): readonly DueItem[] {
 }
 
 /** As `keysOf`, of a payload in native form. */
-export function keysOfPayload<P>(
-  contract: Contract,
-  template: Template<P>,
-  payload: P,
-): readonly string[] {
+export function keysOfPayload<P>(contract: Contract, template: Template<P>, payload: P) {
   const dso = template.dso(payload)
   const keys: string[] = []
   for (const stakeholder of contract.signatories)
@@ -51,11 +47,7 @@ export function keysOfPayload<P>(
 }
 
 /** As `dueOf`, of a payload in native form. */
-export function dueOfPayload<P>(
-  contract: Contract,
-  template: Template<P>,
-  payload: P,
-): readonly DueItem[] {
+export function dueOfPayload<P>(contract: Contract, template: Template<P>, payload: P) {
   return template
     .due(payload, contract)
     .map(({ job, at }) => ({ job, contractId: contract.contractId, at }))

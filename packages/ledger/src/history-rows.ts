@@ -54,10 +54,7 @@ export function isNoticeId(eventId: string): boolean {
 }
 
 /** The exercises that an event is part of, outermost first. */
-export function enclosing(
-  event: LedgerEvent,
-  events: readonly LedgerEvent[],
-): readonly ExercisedEvent[] {
+export function enclosing(event: LedgerEvent, events: readonly LedgerEvent[]) {
   return events.filter(
     (other): other is ExercisedEvent =>
       other.kind === 'exercised' &&

@@ -1,7 +1,7 @@
 /**
  * The view of the interface `Holding` (D-31), in Daml-LF JSON.
  *
- * Spec silent: which members it has. We chose those of the network's token standard, which wallets know.
+ * Not in the specification: which members it has. We chose those of the network's token standard, which wallets know.
  */
 import type { DamlValue } from '@quorumscan/model'
 import type { Template } from './template.ts'

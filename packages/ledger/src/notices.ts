@@ -53,10 +53,7 @@ export function noticeRowsOf(entry: AppliedResult): readonly NoticeRow[] {
   return rows
 }
 
-function contentOf(
-  event: ExercisedEvent,
-  events: readonly LedgerEvent[],
-): (NoticeContent & { readonly parties: readonly PartyId[] }) | null {
+function contentOf(event: ExercisedEvent, events: readonly LedgerEvent[]) {
   switch (event.choice) {
     case 'LockedCoin_Unlock':
       // Within another choice, the notice of that choice reports it.

@@ -149,8 +149,8 @@ export function findChoice(template: AnyTemplate, name: string): AnyChoice | und
   return choicesOf(template).find((choice) => choice.name === name)
 }
 
-export function templateOf(contract: Contract): AnyTemplate {
-  const template = templateByRef.get(contract.templateId)
-  assert(template !== undefined, `${contract.templateId} is a template`)
+export function templateOf({ templateId }: Pick<Contract, 'templateId'>): AnyTemplate {
+  const template = templateByRef.get(templateId)
+  assert(template !== undefined, `${templateId} is a template`)
   return template
 }

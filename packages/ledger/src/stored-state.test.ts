@@ -89,7 +89,7 @@ it('contracts are indexed by stakeholder and by their lookup keys', () => {
   })
 })
 
-it('jobs are due at the times from which on the choices accept', () => {
+it('jobs are due as soon as their choices are accepted', () => {
   const story = busyStory()
   const [entry] = story.ledger.all(ansEntry)
   if (entry === undefined) throw new Error('an entry')
@@ -133,7 +133,7 @@ it('the history hash depends on time, bytes and every entry before', () => {
   expect(historyOf(() => 0)).toBe(story.ledger.head().historyHash)
 })
 
-it('cells that are loaded late contain earlier changes of the working state', () => {
+it('entries that are loaded after a change contain the change', () => {
   const { genesis, genesisHash } = new Scenario().network
   const delta = genesisDelta(genesis, genesisHash)
   const [rules, names, ...others] = delta.created
@@ -156,8 +156,8 @@ it('cells that are loaded late contain earlier changes of the working state', ()
 
 it('a result is hashed as its canonical JSON', () => {
   const story = busyStory()
-  const alice = story.actor('carol')
-  story.submit(alice, rejectRequestCommand({ request: `00${'ab'.repeat(32)}` }))
+  const carol = story.actor('carol')
+  story.submit(carol, rejectRequestCommand({ request: `00${'ab'.repeat(32)}` }))
   story.ledger.append(utf8('noise'))
   const kinds = new Set(story.ledger.results().map(({ kind }) => kind))
   expect(kinds).toEqual(new Set(['accepted', 'checkpoint', 'rejected', 'ignored']))

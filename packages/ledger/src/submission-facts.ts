@@ -58,10 +58,7 @@ export function factsOf(submission: Submission, rules: Rules): Facts {
  * Checks the commands without state, cheapest checks first: a submission that is too large in any way is refused
  * before any value of it is decoded or a cell is read.
  */
-function prepareBounded(
-  submission: Submission,
-  rules: Rules,
-): Pick<Facts, 'prepared' | 'mentioned'> {
+function prepareBounded(submission: Submission, rules: Rules) {
   const prepared = tooManyItems(submission, rules) ?? prepareCommands(submission.commands, rules)
   const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
   if (mentioned.size <= rules.contractsNamedMax) return { prepared, mentioned }

@@ -30,7 +30,7 @@ type Descriptor =
   | { readonly variant: string; readonly cases: Fields }
   | { readonly enum: string; readonly values: readonly string[] }
 
-/** Digits of a JSON number that a double holds for certain; longer ones must come as texts. */
+/** Digits of a JSON number that a double holds for certain; longer ones must be sent as strings. */
 const NUMBER_DIGITS_MAX = 15
 const DECIMAL = /^([+-]?)([0-9]{1,38})(?:\.([0-9]{0,37}))?$/
 const INT = /^[+-]?[0-9]{1,19}$/

@@ -4,7 +4,7 @@
  * stream loses its end, the engine replays its blocks after the newest group.
  */
 
-import { type Clock, concatBytes, fromHex, type Random, sha256, toHex } from '@quorumscan/base'
+import { type Clock, concatBytes, fromHex, type Random, sha256, toHex, u64 } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import {
@@ -154,9 +154,7 @@ export function createBlockStore(options: {
 export type BlockStore = ReturnType<typeof createBlockStore>
 
 function encodeSeal({ height, appHash }: BlockSeal): Uint8Array {
-  const bytes = new Uint8Array(HEIGHT_BYTES)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(height))
-  return concatBytes([bytes, fromHex(appHash)])
+  return concatBytes([u64(height), fromHex(appHash)])
 }
 
 /** @throws {LogGroupError} `malformed`. */

@@ -3,7 +3,7 @@
  * when it is ready for more, so a slow follower costs no more than a quick one.
  */
 
-import { type Clock, concatBytes } from '@quorumscan/base'
+import { type Clock, concatBytes, succeeds } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
@@ -33,10 +33,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
     const forget = () => {
       if (opening === connecting) opening = null
     }
-    const connecting = openLogConnection(options.redis, {
-      signal: closing.signal,
-      onClose: forget,
-    })
+    const connecting = openLogConnection(options.redis, { signal: closing.signal, onClose: forget })
     connecting.catch(forget)
     return connecting
   }
@@ -76,10 +73,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
   const untilNews = async (follower: Follower): Promise<boolean> => {
     const woken = new AbortController()
     follower.wake = () => woken.abort()
-    const isLate = await options.clock.delay(HEARTBEAT_MS, woken.signal).then(
-      () => true,
-      () => false, // Woken.
-    )
+    const isLate = await succeeds(options.clock.delay(HEARTBEAT_MS, woken.signal))
     follower.wake = () => {}
     return !isLate
   }

@@ -12,6 +12,7 @@ import {
   type KeyPair,
   sha256,
   toHex,
+  u64,
   verifySignature,
 } from '@quorumscan/base'
 import type { LogEntry } from '@quorumscan/ledger'
@@ -160,13 +161,6 @@ export function openGroup(
 
 function statement(group: Omit<SignedGroup, 'signature'>, genesisHash: string): Uint8Array {
   return encodeLogGroupStatement({ ...group, genesisHash, contentHash: group.hash })
-}
-
-function u64(value: number): Uint8Array {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a safe unsigned integer')
-  const bytes = new Uint8Array(U64_BYTES)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
-  return bytes
 }
 
 /** Bytes that a group of these entries has. */

@@ -4,17 +4,7 @@ export { watchChain } from './chain-check.ts'
 export * from './check-entry.ts'
 export type { LogStart } from './connection.ts'
 export { createLogFeed, type LogFeed } from './feed.ts'
-export {
-  decodeGroup,
-  encodeGroup,
-  type Group,
-  groupBytesOf,
-  type LogGenesis,
-  LogGroupError,
-  openGroup,
-  type StreamGroup,
-  signGroup,
-} from './group.ts'
+export * from './group.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { measureLogDisk, watchLogDisk } from './log-disk.ts'
 export { LogConfigError, LogUnavailableError } from './log-errors.ts'

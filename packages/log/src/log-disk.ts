@@ -2,7 +2,7 @@
  * Whether the disk of the log has space, as its synchronizer reports. A full disk stops registrations, and operators
  * look at the node or the validator first.
  */
-import { type Clock, within } from '@quorumscan/base'
+import { type Clock, withTimeout } from '@quorumscan/base'
 import { type Metrics, pollPeers } from '@quorumscan/runtime'
 import type { LogClient } from './log-client.ts'
 
@@ -22,7 +22,7 @@ export function watchLogDisk(options: {
     clock,
     everyMs: POLL_MS,
     read: (_, signal) =>
-      within({ clock, timeoutMs: ANSWER_MS_MAX, signal }, log.readiness, () => undefined),
+      withTimeout({ clock, timeoutMs: ANSWER_MS_MAX, signal }, log.readiness, () => undefined),
   })
   /** Why the synchronizer is not ready; null: it is ready; undefined: not known. */
   const reason = () => {

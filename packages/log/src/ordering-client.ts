@@ -37,10 +37,7 @@ export function createOrderingClient(options: OrderingClientOptions): Ordering {
   }
 }
 
-async function* follow(
-  options: OrderingClientOptions,
-  request: FollowRequest,
-): AsyncGenerator<readonly LogEntry[]> {
+async function* follow(options: OrderingClientOptions, request: FollowRequest) {
   const { clock, random } = options
   const { signal } = request
   let end: ChainEnd | null = request.from === 0 ? chainStart(options.genesis) : null
@@ -140,10 +137,7 @@ async function* readStream(
   throw new LogUnavailableError('the stream of the log ended')
 }
 
-async function* pieces(
-  log: LogSource,
-  options: Parameters<LogSource['open']>[0],
-): AsyncGenerator<Uint8Array> {
+async function* pieces(log: LogSource, options: Parameters<LogSource['open']>[0]) {
   try {
     yield* await log.open(options)
   } catch (cause) {

@@ -23,7 +23,7 @@ const END = 24
 
 type Kind = LogPart['kind'] | 'missing'
 
-/** The log as found: its groups with the given kinds, neighbours of one kind as one part. */
+/** The log as found: its groups with the given kinds, neighbors of one kind as one part. */
 function partsOf(kinds: readonly Kind[]): LogPart[] {
   const parts: LogPart[] = []
   const end = kinds.findLastIndex((kind) => kind !== 'missing') + 1

@@ -94,7 +94,7 @@ export type RepairPlan =
 export type RepairInput = {
   /** The offset and hash from which the first group continues. */
   readonly start: { readonly offset: Offset; readonly hash: string }
-  /** The log without a gap, from there on; neighbours that are damaged are one part. */
+  /** The log without a gap, from there on; neighbors that are damaged are one part. */
   readonly parts: readonly LogPart[]
   /** All nodes of the genesis. */
   readonly nodes: readonly Follower[]
@@ -238,10 +238,7 @@ function notStored({ from, to }: OffsetRange, { nodes, f }: RepairInput): Repair
   return { kind: 'not-stored', from, to, needed: f + 1, by, storedFrom }
 }
 
-function namesOf(
-  followers: readonly Follower[],
-  is: (follower: Follower) => boolean,
-): readonly string[] {
+function namesOf(followers: readonly Follower[], is: (follower: Follower) => boolean) {
   return followers.filter(is).map(({ name }) => name)
 }
 

@@ -75,10 +75,7 @@ async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
   connection.close()
 }
 
-async function keep(
-  redis: Pick<TestRedis, 'socketPath'>,
-  groups: readonly SignedGroup[],
-): Promise<void> {
+async function keep(redis: Pick<TestRedis, 'socketPath'>, groups: readonly SignedGroup[]) {
   await using keeper = createGroupStore({ redis: { path: redis.socketPath }, onProblem: () => {} })
   await keeper.store(groups)
 }

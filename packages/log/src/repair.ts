@@ -181,11 +181,7 @@ async function followedOtherLog(
   return raw === undefined || toHex(sha256(raw.bytes)) !== newest.hash
 }
 
-async function copyRange(
-  source: LogConnection,
-  target: LogConnection,
-  { from, to }: OffsetRange,
-): Promise<void> {
+async function copyRange(source: LogConnection, target: LogConnection, { from, to }: OffsetRange) {
   for (let next = from; next <= to; ) {
     const portion = await source.range(next, GROUPS_PER_WRITE)
     const inside = portion.filter((raw) => lastOffsetOf(raw) <= to)

@@ -40,11 +40,7 @@ export async function trimLog(options: {
 }
 
 /** The end of the last group that may be deleted, within `OFFSETS_PER_TRIM` of the beginning; null: none may. */
-async function lastBefore(
-  connection: LogConnection,
-  start: Offset,
-  before: LogPosition,
-): Promise<LogStart | null> {
+async function lastBefore(connection: LogConnection, start: Offset, before: LogPosition) {
   let found: LogStart | null = null
   let low = start + 1
   let high = Math.min(before.offset, start + OFFSETS_PER_TRIM)

@@ -63,7 +63,7 @@ describe('verifying the log', () => {
   it.each([
     ['repeats offsets', { offset: 3, recordTime: START_MICROS }, 'position'],
     ['does not advance record time', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
-  ])('finds a whole group that %s', (_, { offset, recordTime }, fault) => {
+  ])('finds a well-formed group that %s', (_, { offset, recordTime }, fault) => {
     const group = chainOf(entries, sizes)[1] as SignedGroup
     const cursor = { offset, recordTime, hash: null }
     expect(advanceCursor(cursor, { ...group, id: '4-0' }, genesis)).toMatchObject({
@@ -87,7 +87,7 @@ describe('verifying the log', () => {
     const { damages } = await verify((groups) => groups.splice(2, 2))
     expect(damages).toMatchObject([{ from: 5, to: 8, fault: 'missing' }])
     expect(damages.map(describeDamage)).toEqual([
-      'The log lacks offsets 5 to 8: the log continues after it.',
+      'The log lacks offsets 5 to 8: the log continues at 9.',
     ])
   })
 

@@ -36,7 +36,7 @@ export type LogCursor = LogPosition & {
 }
 
 /** `group`: null if the element is damaged. */
-export type LogCursorStep = {
+type LogCursorStep = {
   /** The offset that was expected next. */
   readonly from: Offset
   readonly cursor: LogCursor
@@ -75,9 +75,7 @@ export async function verifyLog(options: VerifyLogOptions) {
 }
 
 /** The log element by element. @throws {LogUnavailableError} As `verifyLog`. */
-export async function* iterateLog(
-  options: Omit<VerifyLogOptions, 'onDamage'>,
-): AsyncGenerator<LogCursorStep> {
+export async function* iterateLog(options: Omit<VerifyLogOptions, 'onDamage'>) {
   const { genesis, pace, signal } = options
   using connection = await openLogConnection(options.redis, { signal })
   let cursor: LogCursor = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
@@ -102,11 +100,7 @@ export async function* iterateLog(
 }
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function advanceCursor(
-  cursor: LogCursor,
-  raw: RawGroup,
-  genesis: LogGenesis,
-): LogCursorStep {
+export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis) {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup
@@ -129,7 +123,7 @@ export function advanceCursor(
     from: expected,
     to: group.firstOffset - 1,
     fault: 'missing' as const,
-    reason: 'the log continues after it',
+    reason: `the log continues at ${group.firstOffset}`,
   }
   const recordTime = group.entries.at(-1)?.recordTime ?? cursor.recordTime
   return {

@@ -6,7 +6,6 @@
 
 import type { Clock, KeyPair, Random } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import { type ChainEnd, chainEndOf } from './chain.ts'
 import type { LogConnection } from './connection.ts'
@@ -38,22 +37,7 @@ export type LogWriterOptions = {
 export type LogWriterState = 'ready' | 'unavailable' | 'stopped'
 
 /** Disposing refuses new entries, commits those that wait, and closes the connection. */
-export type LogWriter = AsyncDisposable & {
-  /**
-   * Resolves when the entry is on disk.
-   *
-   * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF,
-   *   LOG_REGRESSED (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
-   */
-  append(bytes: Uint8Array): Promise<void>
-  state(): LogWriterState
-  /** Why nothing is written at this moment, although Redis is reachable: the clock, or a log that lost its end. */
-  refusal(): ScanError | null
-  /** Newest entry that is on disk. */
-  head(): { readonly offset: Offset; readonly recordTime: Micros }
-  /** Resolves after disposing; rejects with the error that forbids the writer to continue. */
-  readonly finished: Promise<void>
-}
+export type LogWriter = Awaited<ReturnType<typeof createLogWriter>>
 
 /** The time of a checkpoint after an entry. Clients may wait until record time has passed the entry. */
 const CHECKPOINT_AFTER_ENTRY_MS = 250
@@ -70,7 +54,7 @@ const PAUSED_LOOK_MS = 200
  * @throws {LogConfigError} If Redis could lose what it acknowledged, or the key is not the genesis's.
  * @throws {LogGroupError} If the newest group is not of this network.
  */
-export async function createLogWriter(options: LogWriterOptions): Promise<LogWriter> {
+export async function createLogWriter(options: LogWriterOptions) {
   const { genesis, keyPair, clock, random } = options
   if (genesis.ordering.driver !== 'redis' || keyPair.publicKey !== genesis.ordering.key)
     throw new LogConfigError('the key is not the one that the genesis names for the synchronizer')
@@ -203,7 +187,13 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
   }).finally(() => options.signal.removeEventListener('abort', close))
 
   return {
-    append: (bytes) => {
+    /**
+     * Resolves when the entry is on disk.
+     *
+     * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF,
+     *   LOG_REGRESSED (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
+     */
+    append: (bytes: Uint8Array): Promise<void> => {
       if (bytes.byteLength === 0)
         return Promise.reject(new ScanError('INVALID_ARGUMENT', 'an entry is not empty'))
       if (!fitsIntoGroup(bytes))
@@ -217,10 +207,13 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
       })
     },
     state: () => state,
+    /** Why nothing is written at this moment, although Redis is reachable: the clock, or a log that lost its end. */
     refusal: () => gate.refusal(head()),
+    /** Newest entry that is on disk. */
     head,
+    /** Resolves after disposing; rejects with the error that forbids the writer to continue. */
     finished,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       close()
       await finished.catch(() => undefined) // A caller that needs the reason awaits `finished`.
     },

@@ -10,19 +10,11 @@ import {
 export type { PagePosition, PageSubject }
 
 /** As in `packages/verifier`. */
-export function formatPageToken(
-  genesisHash: string,
-  subject: PageSubject,
-  position: PagePosition,
-): string {
+export function formatPageToken(genesisHash: string, subject: PageSubject, position: PagePosition) {
   return format({ genesisHash, sha256 }, subject, position)
 }
 
 /** @returns undefined unless the token is exactly the result of `formatPageToken` for this list. */
-export function parsePageToken(
-  genesisHash: string,
-  subject: PageSubject,
-  token: string,
-): PagePosition | undefined {
+export function parsePageToken(genesisHash: string, subject: PageSubject, token: string) {
   return parse({ genesisHash, sha256 }, subject, token)
 }

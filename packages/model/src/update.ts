@@ -1,37 +1,24 @@
 /** The result of the interpretation of one log entry. Its canonical JSON is hashed into the history. */
 
-import type { Deduplication } from './command.ts'
-import type { ContractId, DamlValue, TemplateId } from './contract.ts'
+import type { Submission } from './command.ts'
+import type { Contract, DamlValue } from './contract.ts'
 import type { LogPosition, Offset } from './offset.ts'
 import type { PartyId } from './party.ts'
 
-export type CreatedEvent = {
-  readonly kind: 'created'
-  readonly nodeId: number
-  readonly contractId: ContractId
-  readonly templateId: TemplateId
-  readonly packageName: string
-  readonly payload: { readonly [field: string]: DamlValue }
-  readonly signatories: readonly PartyId[]
-  readonly observers: readonly PartyId[]
-}
+/** An event has the stakeholders of its contract, so that projections need no look-up. */
+type OfContract = Omit<Contract, 'payload' | 'createdAt' | 'offset' | 'updateId'>
+
+export type CreatedEvent = OfContract & Pick<Contract, 'payload'> & { readonly kind: 'created' }
 
 /** Archivals are consuming exercises. Descendants have node ids in (nodeId, lastDescendantNodeId]. */
-export type ExercisedEvent = {
+export type ExercisedEvent = OfContract & {
   readonly kind: 'exercised'
-  readonly nodeId: number
   readonly lastDescendantNodeId: number
-  readonly contractId: ContractId
-  readonly templateId: TemplateId
-  readonly packageName: string
   readonly choice: string
   readonly argument: DamlValue
   readonly result: DamlValue
   readonly consuming: boolean
   readonly actingParties: readonly PartyId[]
-  /** Stakeholders of the exercised contract, so that projections need no look-up. */
-  readonly signatories: readonly PartyId[]
-  readonly observers: readonly PartyId[]
 }
 
 export type LedgerEvent = CreatedEvent | ExercisedEvent
@@ -49,32 +36,28 @@ export type Update = {
 }
 
 /** The identity of one submission, for its submitter. */
-export type Completion = {
-  readonly userId: string
-  readonly actAs: readonly PartyId[]
-  readonly commandId: string
-  readonly submissionId: string
-  readonly deduplication: Deduplication
-  /** Of the submission, if it has one. */
-  readonly traceparent?: string
-}
+export type Completion = Pick<
+  Submission,
+  'userId' | 'actAs' | 'commandId' | 'submissionId' | 'deduplication' | 'traceparent'
+>
 
 /** The earlier acceptance of the change that a duplicate repeats. */
 export type PriorAcceptance = { readonly offset: Offset; readonly submissionId: string }
+
+type Rejected = {
+  readonly kind: 'rejected'
+  /** A `RejectionCode` of `packages/ledger`. */
+  readonly code: string
+  readonly message: string
+  /** Of DUPLICATE_COMMAND only. */
+  readonly prior?: PriorAcceptance
+}
 
 export type EntryResult =
   | { readonly kind: 'checkpoint' }
   /** Bytes that are no valid submission of this network (Rule 4): no completion, no effect. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** `code` is a `RejectionCode` of `packages/ledger`. */
-  | {
-      readonly kind: 'rejected'
-      readonly completion: Completion
-      readonly code: string
-      readonly message: string
-      /** Of DUPLICATE_COMMAND only. */
-      readonly prior?: PriorAcceptance
-    }
+  | (Rejected & { readonly completion: Completion })
   | { readonly kind: 'accepted'; readonly completion: Completion; readonly update: Update }
 
 /** The outcome of one submission, with its position in the log. */
@@ -82,12 +65,5 @@ export type CompletionRecord = LogPosition & {
   /** SHA-256 of the entry's bytes, hex: the submitter knows its own entry by it. */
   readonly entryHash: string
   readonly completion: Completion
-  readonly outcome:
-    | { readonly kind: 'accepted'; readonly updateId: string }
-    | {
-        readonly kind: 'rejected'
-        readonly code: string
-        readonly message: string
-        readonly prior?: PriorAcceptance
-      }
+  readonly outcome: { readonly kind: 'accepted'; readonly updateId: string } | Rejected
 }

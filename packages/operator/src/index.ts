@@ -14,6 +14,6 @@ export {
   redisConfig,
 } from './plan.ts'
 export * from './proposals.ts'
-export { takeOver } from './run/take-over.ts'
+export { acquireLock } from './run/directory-lock.ts'
 export * from './secrets.ts'
 export * from './signed-states.ts'

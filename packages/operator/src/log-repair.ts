@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { cp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, succeeds } from '@quorumscan/base'
 import {
   type GroupHolder,
   LogGroupError,
@@ -135,11 +135,7 @@ export async function replaceDirectory(
 
 /** The Redis from which the log can be read; null if none can load any of it. */
 async function openSource(log: RedisService, copy: RedisService, runner: RepairInput['runner']) {
-  const isStarted = async (redis: RedisService) =>
-    runner.startRedis(redis).then(
-      () => true,
-      () => false,
-    )
+  const isStarted = (redis: RedisService) => succeeds(runner.startRedis(redis))
   if (await isStarted(log)) return log
   await runner.stop(log.redis.id)
   await emptied(copy)

@@ -4,11 +4,11 @@ import {
   type ClientTls,
   type ClientTlsFiles,
   type EnvReader,
-  type Meaning,
   openClientTls,
   readNamedFile,
   readOwnCertificate,
   readSecret,
+  type VariableSpec,
 } from '@quorumscan/base'
 
 type Endpoint = { readonly host: string; readonly port: number }
@@ -20,34 +20,35 @@ export type RedisLocation =
   /** The Redis that the sentinels report as the primary of this name. */
   | { readonly sentinels: readonly Endpoint[]; readonly name: string }
 
+type Secrets<Value> = {
+  readonly username?: Value
+  readonly password?: Value
+  readonly sentinelUsername?: Value
+  readonly sentinelPassword?: Value
+}
+
 /** An operator's configuration of a Redis. `readRedisAddress` reads its files. */
 export type RedisConfig = {
   readonly place: RedisLocation
-  readonly userFile?: string | null
-  readonly passwordFile?: string | null
-  readonly sentinelUserFile?: string | null
-  readonly sentinelPasswordFile?: string | null
+  readonly secretFiles?: Secrets<string | null>
   /** Null: without TLS. */
   readonly tls?: ClientTlsFiles | null
 }
 
 /** The options of a connection that identify its Redis. */
-export type RedisAddress = RedisLocation & {
-  readonly username?: string
-  readonly password?: string
-  readonly sentinelUsername?: string
-  readonly sentinelPassword?: string
-  /** Null: trusts the certificate authorities built into Node.js. Absent: without TLS. */
-  readonly tls?: ClientTls | null
-}
+export type RedisAddress = RedisLocation &
+  Secrets<string> & {
+    /** Null: trusts the certificate authorities built into Node.js. Absent: without TLS. */
+    readonly tls?: ClientTls | null
+  }
 
 export function usesSentinels(place: RedisLocation): boolean {
   return 'sentinels' in place
 }
 
 /** Reads a URL and the variables that belong to it. Invalid values are reported as problems. */
-export function readRedis(variables: EnvReader, name: string, meaning: Meaning): RedisConfig {
-  const { about, example } = meaning
+export function readRedis(variables: EnvReader, name: string, spec: VariableSpec): RedisConfig {
+  const { about, example } = spec
   const text = variables.text(name, {
     about: `${about}: unix:///path, redis://host, rediss://host (TLS), or [redis|rediss]+sentinel://host,host/name`,
     example,
@@ -58,11 +59,11 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
       example: `/etc/quorumscan/redis-${suffix.toLowerCase().replaceAll('_', '-')}`,
       file: () => {},
     })
-  const files = {
-    userFile: fileOf('USER', 'user name for this Redis; without it, the default user'),
-    passwordFile: fileOf('PASSWORD', `password of the user in ${name}_USER_FILE`),
-    sentinelUserFile: fileOf('SENTINEL_USER', 'user name for the sentinels'),
-    sentinelPasswordFile: fileOf('SENTINEL_PASSWORD', 'password of the sentinel user'),
+  const secretFiles = {
+    username: fileOf('USER', 'user name for this Redis; without it, the default user'),
+    password: fileOf('PASSWORD', `password of the user in ${name}_USER_FILE`),
+    sentinelUsername: fileOf('SENTINEL_USER', 'user name for the sentinels'),
+    sentinelPassword: fileOf('SENTINEL_PASSWORD', 'password of the sentinel user'),
   }
   const tls = {
     ca: readNamedFile(variables, `${name}_CA`, {
@@ -72,7 +73,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     }),
     own: readOwnCertificate(variables, name, 'this Redis'),
   }
-  const { sentinelUserFile, sentinelPasswordFile } = files
+  const { sentinelUsername, sentinelPassword } = secretFiles
   const noLocation = { place: { path: '' } }
   // The missing variable was reported.
   if (text === '') return noLocation
@@ -80,9 +81,9 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
       variables.problem(`${name}_CA and ${name}_CERT need TLS: use rediss:// in ${name}`)
-    if (!usesSentinels(place) && (sentinelUserFile ?? sentinelPasswordFile) !== null)
+    if (!usesSentinels(place) && (sentinelUsername ?? sentinelPassword) !== null)
       variables.problem(`${name} has no sentinels: unset ${name}_SENTINEL_PASSWORD_FILE`)
-    return { place, ...files, tls: isSecure ? tls : null }
+    return { place, secretFiles, tls: isSecure ? tls : null }
   } catch (error) {
     variables.problem(`${name}: ${(error as Error).message}`)
     return noLocation
@@ -149,19 +150,10 @@ function parseEndpoint(text: string, defaultPort: number): Endpoint {
  * @param defaultUser - Used with a password but no user.
  * @throws {Error} If a file cannot be read, or does not hold a certificate.
  */
-export async function readRedisAddress(
-  config: RedisConfig,
-  defaultUser?: string,
-): Promise<RedisAddress> {
-  const files = {
-    username: config.userFile,
-    password: config.passwordFile,
-    sentinelUsername: config.sentinelUserFile,
-    sentinelPassword: config.sentinelPasswordFile,
-  }
-  const secrets: { -readonly [Name in keyof typeof files]?: string } = {}
-  for (const [name, file] of Object.entries(files))
-    if (file != null) secrets[name as keyof typeof files] = await readSecret(file)
+export async function readRedisAddress(config: RedisConfig, defaultUser?: string) {
+  const secrets: { -readonly [Name in keyof Secrets<string>]?: string } = {}
+  for (const [name, file] of Object.entries(config.secretFiles ?? {}))
+    if (file !== null) secrets[name as keyof typeof secrets] = await readSecret(file)
   if (secrets.password !== undefined && defaultUser !== undefined) secrets.username ??= defaultUser
   const tls = config.tls == null ? {} : { tls: openClientTls(config.tls) }
   return { ...config.place, ...secrets, ...tls }

@@ -9,5 +9,5 @@ export {
 export { COMMAND_TIMED_OUT } from './command-timeout.ts'
 export { endConnection, execute, reaching } from './connection.ts'
 export { assertProfile, openCheckedRedis, openRedis, withRedis } from './profiles.ts'
-export { type CheckedSettings, checkSettings } from './settings.ts'
+export { checkSettings } from './settings.ts'
 export { type RedisWatch, watchRedis } from './usage.ts'

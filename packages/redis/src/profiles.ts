@@ -2,7 +2,7 @@
  * Every kind of connection to Redis that the product opens: how long a command may take, what a lost connection means, and
  * the required settings.
  */
-import { createSystemClock, within } from '@quorumscan/base'
+import { createSystemClock, withTimeout } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
 import type { RedisAddress } from './address.ts'
 import {
@@ -171,7 +171,7 @@ export async function openCheckedRedis(
   }
   try {
     const timeoutMs = 2 * CONNECT_MS_MAX
-    await options.reach(within({ clock, timeoutMs }, () => redis.connect(), late))
+    await options.reach(withTimeout({ clock, timeoutMs }, () => redis.connect(), late))
     await assertSettings(redis, { ...PROFILES[profile].settings, ...options })
     return redis
   } catch (error) {

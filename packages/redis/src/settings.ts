@@ -5,8 +5,6 @@ import type { Redis } from 'ioredis'
 /** The required value of each setting, or its least number. */
 type RequiredSettings = Readonly<Record<string, string | number>>
 
-export type CheckedSettings = Awaited<ReturnType<typeof checkSettings>>
-
 /** Reads settings by CONFIG GET. Most hosted Redis do not allow that; then INFO has some of them. */
 export async function checkSettings(redis: Redis, required: RequiredSettings) {
   /** `appendfsync is everysec; it must be always`, … */

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { outcomeOf } from '@quorumscan/ledger/testing'
 import { cases, required } from '@quorumscan/testkit'
@@ -10,6 +9,12 @@ import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 
 const scenario = growRandomLog('same log', 300)
+const built = new URL('../dist/testing/replay.js', import.meta.url).href
+/** Replays a log in a process of its own, whose environment decides the locale. */
+const PRINT_DIGEST = `
+import { replayDigest } from ${JSON.stringify(built)}
+process.stdout.write(await replayDigest(JSON.parse(process.argv[1])))
+`
 
 describe('the same log gives the same state (Rule 1)', () => {
   it('the log of this test has all kinds of entries and outcomes', () => {
@@ -70,9 +75,8 @@ describe('the same log gives the same state (Rule 1)', () => {
     required('redis') // The child processes need it, too.
     const node = process.env['OTHER_NODE'] ?? process.execPath
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
-    const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))
     const digests = ['C', 'en_US.UTF-8'].map(async (locale) => {
-      const args = [child, JSON.stringify(input)]
+      const args = ['--input-type=module', '-e', PRINT_DIGEST, JSON.stringify(input)]
       const env = { ...process.env, LC_ALL: locale, LANG: locale }
       return (await promisify(execFile)(node, args, { env })).stdout
     })

@@ -11,11 +11,7 @@ const CRASH_LOOP_COUNT = 3
 /** A process that ran for this multiple of `maxMs` starts with the shortest pause again. */
 const STABLE_FACTOR = 1.5
 
-type RestartPolicy = {
-  readonly minMs: number
-  readonly maxMs: number
-  readonly factor?: number
-}
+type RestartPolicy = { readonly minMs: number; readonly maxMs: number; readonly factor?: number }
 
 export type ProcessRestarts = ReturnType<typeof keepRunning>
 

@@ -4,7 +4,7 @@
  * Values that the process has anyway are read at each scrape (`sampled`), so that they cost nothing until then. What is
  * observed per request goes through observers, which are made once per set of labels.
  */
-import { type Clock, createSystemClock, within } from '@quorumscan/base'
+import { type Clock, createSystemClock, withTimeout } from '@quorumscan/base'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** 1 ms to 10 s: shorter times are noise of the clock, and every wait ends before 10 s (D-38). */
@@ -133,5 +133,5 @@ function named(labels: readonly string[], values: readonly string[]): Record<str
 function atMost<T>(clock: Clock, read: () => Promise<T>): Promise<T | null> {
   const none = () => null
   // A value that cannot be read is left out. The source logs the reason.
-  return within({ clock, timeoutMs: SAMPLE_MS_MAX }, () => read().catch(none), none)
+  return withTimeout({ clock, timeoutMs: SAMPLE_MS_MAX }, () => read().catch(none), none)
 }

@@ -6,10 +6,7 @@ import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 
 /** The reason that `ask` gives for a server that treats each connection so. */
-async function wordOf(
-  onConnection: (socket: Socket) => void,
-  timeoutMs: number,
-): Promise<string | null> {
+async function wordOf(onConnection: (socket: Socket) => void, timeoutMs: number) {
   await using server = await listen(onConnection)
   return (await ask(`http://127.0.0.1:${server.port}/`, { timeoutMs })).reason
 }
@@ -37,7 +34,7 @@ it('says what is wrong with TLS, and what an operator can do', async () => {
 
 it('distinguishes refusals, and prints no text from the server', () => {
   expect(describeRefusal(503, { code: 'NO_CERTIFICATE' })).toBe('no certificate')
-  expect(describeRefusal(503, { code: 'OFFSET_NOT_REACHED' })).toBe('behind')
+  expect(describeRefusal(503, { code: 'OFFSET_NOT_REACHED' })).toBe('lagging')
   expect(describeRefusal(503, { code: 'LOG_FORK' })).toBe('LOG_FORK')
   expect(describeRefusal(500, { code: '\u001b[2J' })).toBe('status 500')
   expect(describeRefusal(404, null)).toBe('status 404')

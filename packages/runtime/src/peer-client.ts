@@ -1,5 +1,5 @@
 /** HTTP requests to the processes of other operators, and of the same one: bounded in time and bytes. */
-import { type Clock, createSystemClock, within } from '@quorumscan/base'
+import { type Clock, createSystemClock, withTimeout } from '@quorumscan/base'
 import type { TransportReply, TransportRequest } from '@quorumscan/reader'
 import { type Tracer, tracedTransport } from './tracing.ts'
 import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts'
@@ -51,7 +51,7 @@ export function createPeerClient(
       })
     const { signal = new AbortController().signal } = peerRequest
     if (timeoutMs === undefined) return send(signal)
-    return within({ clock, timeoutMs, signal }, send, () => {
+    return withTimeout({ clock, timeoutMs, signal }, send, () => {
       throw new Error(`no answer within ${timeoutMs} ms`)
     })
   }

@@ -63,10 +63,7 @@ export function createPeerClocks(options: {
   const addresses = createPeerAddresses(options.allowPrivateAddresses === true)
   const report = createVerdictLog(needed, options.logger)
   const startedMs = clock.monotonicMs()
-  const moment = (): Moment => ({
-    wallMicros: clock.nowMicros(),
-    monotonicMs: clock.monotonicMs(),
-  })
+  const moment = (): Moment => ({ wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() })
   const readingsIn = (latest: Latest) => [...latest.values()].map(({ value }) => value.reading)
   const verdictOf = (latest: Latest) =>
     compareClock({ readings: readingsIn(latest), now: moment(), needed })

@@ -39,7 +39,7 @@ it.each([
   expect(isPublicAddress(address)).toBe(what === 'public')
 })
 
-/** First groups of ranges with a meaning, and of their neighbours. */
+/** First groups of ranges with a meaning, and of their neighbors. */
 const PREFIXES = [
   ...['0', '64:ff9b', '64:ff9b:1', '100', '1fff', '2000', '2001', '2001:0', '2001:1ff', '2001:200'],
   ...['2001:2', '2001:3', '2001:4:112', '2001:10', '2001:db7', '2001:db8', '2001:db9', '2001:4860'],

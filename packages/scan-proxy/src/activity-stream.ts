@@ -3,10 +3,10 @@
  * a client reads a page at that offset, with its proof. So a lying stream can only make a client read in vain, or wait
  * for the next frame.
  *
- * Spec silent: frames follow the local replica. Where it does not follow the log, they come every 15 s.
+ * Not in the specification: frames follow the local replica. Where it does not follow the log, they come every 15 s.
  */
 import { type Openers, socketRoutes } from '@quorumscan/api'
-import { type Clock, within } from '@quorumscan/base'
+import { type Clock, withTimeout } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import type { ApiSocket } from '@quorumscan/server'
 
@@ -56,6 +56,6 @@ export async function* activityStream(
     yield [JSON.stringify({ offset })]
     await clock.delay(PAUSE_MS, signal)
     const news = (ending: AbortSignal) => feed.waitForUpdate(offset, ending)
-    await within({ clock, timeoutMs: FRAME_INTERVAL_MS - PAUSE_MS, signal }, news, () => {})
+    await withTimeout({ clock, timeoutMs: FRAME_INTERVAL_MS - PAUSE_MS, signal }, news, () => {})
   }
 }

@@ -34,7 +34,7 @@ describe('requests to nodes', () => {
     })
   })
 
-  it('name the bounds of a page of activities, an empty id as none', () => {
+  it('name the bounds of a page of activities, an empty id as null', () => {
     const { parameters, body, pin } = activitiesRequest({ page_size: 7, begin_after_id: '' })
     expect(parameters).toEqual({ page_size: 7, begin_after_id: null, sort_order: 'asc' })
     expect(JSON.parse(Buffer.from(body ?? []).toString())).toEqual(parameters)
@@ -139,11 +139,11 @@ describe('answers of nodes', () => {
   })
 
   it.each([
-    ['one', svs.slice(1)],
-    ['a party', [{ name: 'sv-1' }, { name: 'sv-2', party }]],
-    ['all', undefined],
-    ['all but text', 'sv-1'],
-  ])('an answer of /v0/dso is no vote if its list of nodes lacks %s', (_, lacking) => {
-    expect(requestOf('proxyGetDso').isValid?.(dso(lacking))).toBe(false)
+    ['lacks a node', svs.slice(1)],
+    ['lacks a party', [{ name: 'sv-1' }, { name: 'sv-2', party }]],
+    ['is missing', undefined],
+    ['is a string', 'sv-1'],
+  ])('an answer of /v0/dso is no vote if its list of nodes %s', (_, list) => {
+    expect(requestOf('proxyGetDso').isValid?.(dso(list))).toBe(false)
   })
 })

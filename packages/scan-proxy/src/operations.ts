@@ -27,13 +27,13 @@ import {
 } from '@quorumscan/verifier'
 import { networkQuery, queryOf } from '@quorumscan/verifier/certified'
 import {
+  isCompleteRounds,
+  isCompleteRules,
   isSharedDso,
-  isWholeRounds,
-  isWholeRules,
   roundsAnswer,
   rulesAnswer,
   sharedDsoAnswer,
-} from './forms.ts'
+} from './upstream-shapes.ts'
 
 /** What a caller asks: one entry, a batch of entries, or another read of a node. */
 export type ProxyRead =
@@ -56,7 +56,7 @@ type ScanRoute = Parameters<typeof isScanAnswer>[0]
 
 export type Operation<Request> = {
   readOf(request: Request, network: Network): ProxyRead
-  /** The form of upstream's proxy, where nodes have another. Default: byte for byte what the nodes gave. */
+  /** Converts to the shape of upstream's proxy, if nodes have another. Default: byte for byte what the nodes gave. */
   readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>) => Uint8Array
   /** D-51: has no certified answer. */
   readonly isVotedOnly?: boolean
@@ -179,7 +179,7 @@ const DSO_PARTY_ID = networkRead('getDsoPartyId', '/v0/dso-party-id')
 const NO_RULES = { cached_amulet_rules_contract_id: null, cached_amulet_rules_domain_id: null }
 const AMULET_RULES = networkRead('getAmuletRules', '/v0/amulet-rules', NO_RULES, {
   body: NO_RULES,
-  isValid: isWholeRules,
+  isValid: isCompleteRules,
 })
 const NO_ROUNDS = {
   cached_open_mining_round_contract_ids: [],
@@ -188,5 +188,5 @@ const NO_ROUNDS = {
 const ROUNDS_PATH = '/v0/open-and-issuing-mining-rounds'
 const MINING_ROUNDS = networkRead('getOpenAndIssuingMiningRounds', ROUNDS_PATH, NO_ROUNDS, {
   body: NO_ROUNDS,
-  isValid: isWholeRounds,
+  isValid: isCompleteRounds,
 })

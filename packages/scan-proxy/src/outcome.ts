@@ -10,7 +10,7 @@ import {
   type Participation,
   ReaderError,
 } from '@quorumscan/reader'
-import type { Expired, Unproven } from '@quorumscan/reader/certified'
+import type { OffsetPruned, Unproven } from '@quorumscan/reader/certified'
 import { formatInstant as formatTime, type Lookup } from '@quorumscan/verifier'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
@@ -23,7 +23,8 @@ export function quorumHeaders(
   },
 ): Record<string, string> {
   const headers: Record<string, string> = {
-    'x-quorum-outcome': outcome.kind,
+    // `expired` is the name of `pruned` in HTTP.
+    'x-quorum-outcome': outcome.kind === 'pruned' ? 'expired' : outcome.kind,
     'x-quorum-threshold': String(outcome.threshold),
     'x-quorum-agreed': outcome.agreed.join(','),
     'x-quorum-dissented': outcome.dissented.join(','),
@@ -42,7 +43,9 @@ export function entryNotFound(lookup: Lookup): ScanError {
 }
 
 /** D-38. The 502 sentences begin with those that existing clients match on. */
-export function outcomeError(outcome: Exclude<Outcome, Decided> | Unproven | Expired): ScanError {
+export function outcomeError(
+  outcome: Exclude<Outcome, Decided> | Unproven | OffsetPruned,
+): ScanError {
   switch (outcome.kind) {
     case 'disputed':
       return disputed(outcome)
@@ -50,7 +53,7 @@ export function outcomeError(outcome: Exclude<Outcome, Decided> | Unproven | Exp
       return insufficient(outcome)
     case 'lagging':
       return lagging(outcome)
-    case 'expired':
+    case 'pruned':
       return pageWalkExpired('its offset is not certified any more')
   }
 }

@@ -24,10 +24,10 @@ it('never falls, and rises to what the replica shows or what a node proved', () 
   let visible = 5
   const readFloor = createReadFloor({ visibleOffset: () => visible }, 7)
   expect(readFloor.offset()).toBe(7)
-  expect(readFloor.raise()).toBe(7)
+  expect(readFloor.raiseToVisible()).toBe(7)
   visible = 9
   expect(readFloor.offset()).toBe(7)
-  expect(readFloor.raise()).toBe(9)
+  expect(readFloor.raiseToVisible()).toBe(9)
   expect(readFloor.raise(8)).toBe(9)
   readFloor.raise(12)
   expect(readFloor.offset()).toBe(12)

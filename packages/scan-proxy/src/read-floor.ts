@@ -12,29 +12,26 @@ import type { Offset } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { ApiRequest, Reply } from '@quorumscan/server'
 
-export type ReadFloor = {
-  offset(): Offset
-  /**
-   * To be called when an answer is ready, before it is sent.
-   *
-   * @param offset - The newest offset whose effects the answer may contain. Default: the visible offset of the replica.
-   *   A certified answer of a node may have a later one.
-   * @returns The floor.
-   */
-  raise(offset?: Offset): Offset
-}
+export type ReadFloor = ReturnType<typeof createReadFloor>
 
 /** @param stored - The floor that was saved before the restart. */
-export function createReadFloor(
-  replica: Pick<Replica, 'visibleOffset'>,
-  stored: Offset,
-): ReadFloor {
+export function createReadFloor(replica: Pick<Replica, 'visibleOffset'>, stored: Offset) {
   let floor = Math.max(stored, replica.visibleOffset())
   return {
     offset: () => floor,
-    raise(offset = replica.visibleOffset()) {
+    /**
+     * To be called when an answer is ready, before it is sent.
+     *
+     * @param offset - The newest offset whose effects the answer may contain.
+     * @returns The floor.
+     */
+    raise(offset: Offset) {
       floor = Math.max(floor, offset)
       return floor
+    },
+    /** The same for an answer of the replica: raises the floor to its visible offset. */
+    raiseToVisible() {
+      return this.raise(replica.visibleOffset())
     },
   }
 }
@@ -48,8 +45,8 @@ export function raiseByAnswers<H extends object>(readFloor: ReadFloor, handlers:
       name,
       async (request) => {
         const answer = await answerOf(handle, request)
-        const headers = { ...answer.headers, 'x-ledger-offset': String(readFloor.raise()) }
-        return { ...answer, headers }
+        const floor = String(readFloor.raiseToVisible())
+        return { ...answer, headers: { ...answer.headers, 'x-ledger-offset': floor } }
       },
     ],
   )
@@ -77,7 +74,7 @@ export function raiseByFrames<Input, Batch, Socket extends Stream<Input, Batch>>
       const frames = await socket.open(input)
       return (async function* () {
         for await (const batch of frames) {
-          readFloor.raise()
+          readFloor.raiseToVisible()
           yield batch
         }
       })()

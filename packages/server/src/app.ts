@@ -48,7 +48,7 @@ export async function createAppBase(
   const genesis = await readParsed(config.genesisFile, (text) => parseGenesis(JSON.parse(text)))
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
-  const { tls, peerCa, proxies, operator } = config.connections
+  const { tls, peerCa, proxies, operatorAddress } = config.connections
   /** The tokens of callers with a higher rate (D-33). */
   const peerTokens = await readParsed(config.peerTokensFile ?? null, parsePeerTokens)
   const certificate =
@@ -64,7 +64,7 @@ export async function createAppBase(
     serving: {
       certificate,
       proxies,
-      hasOperatorServer: operator !== null,
+      hasOperatorServer: operatorAddress !== null,
       rateLimit: { unitsPerSecond: config.rateLimit, peerTokens },
       clock,
       logger,
@@ -125,16 +125,14 @@ export async function startApp<Context extends AppContext>(
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server: HttpServer = createServer(context, port)
     extend?.({ server, context })
-    if (connections.operator !== null)
-      await resources.opened(server.buildOperatorServer()).listen({ ...connections.operator })
+    const { operatorAddress } = connections
+    if (operatorAddress !== null)
+      await resources.opened(server.buildOperatorServer()).listen({ ...operatorAddress })
     const backlog = defaultLimits.backlogMax
     await resources.opened(server).listen({ host, port: config.port, backlog })
     const scheme = connections.tls === null ? 'http' : 'https'
     const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
-    return {
-      url,
-      failed,
-    }
+    return { url, failed }
   })
 }

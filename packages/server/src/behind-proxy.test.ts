@@ -43,12 +43,7 @@ async function start(options: Partial<ServerOptions<typeof routes, never>> = {})
 }
 
 /** The status that one of the proxy's clients is answered with. */
-async function statusFor(
-  socket: Socket,
-  client: string,
-  path = '/ask',
-  method = 'GET',
-): Promise<number> {
+async function statusFor(socket: Socket, client: string, path = '/ask', method = 'GET') {
   const answered = once(socket, 'data')
   socket.write(
     `${method} ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 203.0.113.1, ${client}\r\n\r\n`,

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { RouteDef } from '@quorumscan/api'
+import { bufferOf } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createBodyPieces } from '@quorumscan/reader'
 import { parseStrictJson } from '@quorumscan/verifier'
@@ -67,8 +68,7 @@ export function createBodyReader(deadlines: Deadlines): BodyReader {
       }
       const onEnd = () => {
         settle()
-        const { buffer, byteOffset, byteLength } = body.bytes()
-        resolve(Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength))
+        resolve(bufferOf(body.bytes()))
       }
       const onClose = () => fail(['MALFORMED_BODY', 'the body ended early'])
       if (Number(request.headers['content-length']) > bytesMax) return fail(TOO_LARGE)

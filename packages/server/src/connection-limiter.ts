@@ -11,7 +11,7 @@ export type ConnectionLimits = {
   /** The limit of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
   /** An occupant needs its slot while it exists: it is evicted only for a client that has fewer. */
-  readonly evictsOnlyFromLargerClients: boolean
+  readonly evictsOnlyFromLargerClients?: boolean
 }
 
 /** A connection, WebSocket or long poll in a slot. */

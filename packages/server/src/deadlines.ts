@@ -3,7 +3,7 @@
  * request costs as much as reading Redis. Fastify's `handlerTimeout` (5.12) is not a substitute: it ends as soon as the
  * body of a request has been read.
  */
-import type { Clock } from '@quorumscan/base'
+import { afterDelay, type Clock } from '@quorumscan/base'
 
 export type Deadlines = ReturnType<typeof createDeadlines>
 
@@ -21,11 +21,8 @@ export function createDeadlines(clock: Clock, signal: AbortSignal) {
     const [first] = queue.waiting
     queue.isTimerSet = first !== undefined
     if (first === undefined) return
-    const restMs = Math.max(0, first.dueMs - clock.monotonicMs())
-    clock.delay(restMs, signal).then(
-      () => expire(queue),
-      () => {}, // The server is closed.
-    )
+    const ms = Math.max(0, first.dueMs - clock.monotonicMs())
+    void afterDelay({ clock, ms, signal }, () => expire(queue)) // Unless the server is closed.
   }
   const expire = (queue: Queue): void => {
     const nowMs = clock.monotonicMs()

@@ -83,7 +83,6 @@ export function createListener(
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
-    evictsOnlyFromLargerClients: false,
   })
   const nextBackOff = createBackOff(clock)
   const open = new Set<Connection>()

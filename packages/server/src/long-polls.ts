@@ -17,7 +17,6 @@ export function createLongPolls() {
     max: POLLS_MAX,
     perClientMax: POLLS_PER_CLIENT_MAX,
     perNetworkMax: POLLS_PER_NETWORK_MAX,
-    evictsOnlyFromLargerClients: false,
   })
   return {
     /** The result of the poll; null if a newer poll ended it. */

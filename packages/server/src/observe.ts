@@ -51,7 +51,7 @@ export function observe(
 /**
  * Serves `/metrics`.
  *
- * Spec silent: it is in no route table. It is for the operator's Prometheus, and no client should
+ * Not in the specification: it is in no route table. It is for the operator's Prometheus, and no client should
  * be generated from it. Every client of the port may read it, as `/status`.
  */
 export function serveMetrics(app: FastifyInstance, metrics: Metrics): void {

@@ -1,5 +1,6 @@
 /** Sends answers and errors, for every interface, with their headers; after a refusal, the connection backs off. */
 import type { Readable } from 'node:stream'
+import { bufferOf } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
@@ -69,8 +70,4 @@ export function createResponder(options: {
       return send(reply, { ...refusal, headers: { ...refusal.headers, ...headers } })
     },
   }
-}
-
-function bufferOf(body: Uint8Array): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }

@@ -301,14 +301,34 @@ describe('bodies', () => {
     expect([reply.statusCode, reply.body]).toEqual([200, ''])
   })
 
-  it('a malformed party has a code of its own, in a batch too', async () => {
+  /** The routes of a scan node. No request reaches a handler. */
+  function serveScan() {
     const notCalled = async () => expect.fail('not called')
-    const scan = buildServer({
+    return buildServer({
       routes: scanRoutes,
       handlers: Object.fromEntries(Object.keys(scanRoutes).map((id) => [id, notCalled])) as never,
       prefix: null,
       rateLimit: null,
     })
+  }
+
+  it('more lookups than a batch may have, and offsets that no ledger has, are refused', async () => {
+    const scan = serveScan()
+    const batch = await scan.inject({
+      method: 'POST',
+      url: '/v0/ans-entries/batch',
+      payload: JSON.stringify({ lookups: new Array(257).fill({ name: 'a' }) }),
+    })
+    expect([batch.statusCode, batch.json().code]).toEqual([400, 'INVALID_ARGUMENT'])
+    for (const offset of ['-1', 'x', '1.5', '9007199254740993']) {
+      const headers = { 'x-read-at-offset': offset }
+      const reply = await scan.inject({ url: '/v0/ans-entries/by-name/a', headers })
+      expect([offset, reply.json().code]).toEqual([offset, 'INVALID_ARGUMENT'])
+    }
+  })
+
+  it('a malformed party has a code of its own, in a batch too', async () => {
+    const scan = serveScan()
     const byParty = await scan.inject('/v0/ans-entries/by-party/alice')
     expect([byParty.statusCode, byParty.json().code]).toEqual([400, 'INVALID_PARTY'])
     const batch = await scan.inject({

@@ -144,8 +144,8 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const preflight = preflightHeaders(options.routes)
   // Hooks that wait for nothing call back: a promise each is a tenth of what a lookup costs.
   app.addHook('onRequest', (request, reply, done) => {
-    // Spec silent: a preflight costs no units, nor does a malformed URL, which gets no further than the router.
-    // An answer to either is as cheap as a refusal, and connections are limited.
+    // Not in the specification: a preflight costs no units, nor does a malformed URL, which the router refuses. An
+    // answer to either is as cheap as a refusal, and connections are limited.
     if (request.method === 'OPTIONS')
       return void responder.send(reply, { status: 204, headers: preflight, body: null })
     request.client = clients.of(request.raw)

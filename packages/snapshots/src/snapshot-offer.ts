@@ -3,7 +3,7 @@
  * and the SHA-256 of the manifest, which is u64 length of the content ‖ SHA-256 of each piece of it. So a process that
  * has the signatures of f + 1 members can verify each piece, whichever node sends it.
  */
-import { concatBytes, fromHex, sha256Hex, toHex, verifySignature } from '@quorumscan/base'
+import { concatBytes, fromHex, sha256Hex, toHex, u64, verifySignature } from '@quorumscan/base'
 import {
   encodeSnapshotStatement,
   type Genesis,
@@ -44,10 +44,7 @@ export function keyOfOffer(offer: SnapshotOffer): string {
   return `${offer.offset} ${offer.recordTime} ${offer.historyHash} ${offer.contentHash}`
 }
 
-export function statementOf(
-  offer: Omit<SnapshotOffer, 'signatures'>,
-  { genesisHash }: Network,
-): Uint8Array {
+export function statementOf(offer: Omit<SnapshotOffer, 'signatures'>, { genesisHash }: Network) {
   return encodeSnapshotStatement({ ...offer, genesisHash })
 }
 
@@ -94,9 +91,7 @@ function readOffer(listed: unknown, network: Network): SnapshotOffer | null {
 }
 
 export function encodeManifest({ contentBytes, pieceHashes }: Manifest): Uint8Array {
-  const length = new Uint8Array(LENGTH_BYTES)
-  new DataView(length.buffer).setBigUint64(0, BigInt(contentBytes))
-  return concatBytes([length, ...pieceHashes.map(fromHex)])
+  return concatBytes([u64(contentBytes), ...pieceHashes.map(fromHex)])
 }
 
 export function hashOfManifest(manifest: Manifest): string {

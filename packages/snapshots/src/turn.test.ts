@@ -10,7 +10,7 @@ import {
 } from './turn.ts'
 
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
-/** The longest restart: from the begin of a turn until the member reports again. */
+/** The longest restart: from the start of a turn until the member reports again. */
 const RESTART_MS_MAX = 5_000
 const REBUILD_MS_MAX = 60_000
 

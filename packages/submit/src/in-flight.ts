@@ -2,7 +2,7 @@
  * Signed entries without an outcome. Each is submitted once its `notBefore` is reached, the same bytes again until the
  * log has it, and watched until the replica has applied it or record time has passed its `notAfter`.
  */
-import { backoffMs, type Clock, type Random, within } from '@quorumscan/base'
+import { backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
@@ -51,7 +51,7 @@ export function createInFlight(deps: {
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
   const submitOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
-    within(
+    withTimeout(
       { clock, timeoutMs: ATTEMPT_MS_MAX, signal },
       (either) => ordering.submit(bytes, either),
       () => {

@@ -5,11 +5,4 @@ export {
   type SignedSubmission,
   signSubmission,
 } from './submission.ts'
-export {
-  type CheckedSubmitter,
-  type CommandInput,
-  createCheckedSubmitter,
-  createSubmitter,
-  type SubmitResult,
-  type Submitter,
-} from './submitter.ts'
+export * from './submitter.ts'

@@ -1,6 +1,7 @@
 /** Redis servers of this machine: whether the command can be used, and whether a server answers. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { succeeds } from '@quorumscan/base'
 import { withRedis } from '@quorumscan/redis'
 import { CommandError } from '@quorumscan/runtime'
 
@@ -36,8 +37,5 @@ export type LocalRedis = {
 
 /** Whether the Redis has loaded its data and answers in time. A paused process never does. */
 export function isRedisReady(address: LocalRedis): Promise<boolean> {
-  return withRedis(address, 'probe', (redis) => redis.ping()).then(
-    () => true,
-    () => false,
-  )
+  return succeeds(withRedis(address, 'probe', (redis) => redis.ping()))
 }

@@ -53,7 +53,7 @@ export type ServiceRunnerOptions = ProcessRecord & {
   /** Receives what happened to a service without a command. */
   readonly onIncident?: (owner: string, sentence: string) => void
   /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
-  readonly isRestarted?: (id: string, how: string) => boolean
+  readonly shouldRestart?: (id: string, how: string) => boolean
 }
 
 /** Runs services. `stopAll` ends it: from then on it starts nothing. */
@@ -71,14 +71,14 @@ export class ServiceRunner {
 
   constructor(options: ServiceRunnerOptions) {
     this.#options = options
-    const { clock, isCluster, isRestarted = () => true } = options
+    const { clock, isCluster, shouldRestart = () => true } = options
     // Each service has a poll, and commands that wait for it.
     setMaxListeners(0, this.#stopping.signal)
     this.processes = new Supervisor({
       ...options,
       onExit: (id, how) => {
         if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
-        if (isRestarted(id, how)) this.#restarts.recordExit(id, how)
+        if (shouldRestart(id, how)) this.#restarts.recordExit(id, how)
       },
     })
     this.#restarts = keepRunning({

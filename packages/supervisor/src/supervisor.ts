@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Clock, waitFor, writeLossily } from '@quorumscan/base'
+import { afterDelay, type Clock, waitFor, writeLossily } from '@quorumscan/base'
 import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import {
   findByEnvironment,
@@ -185,10 +185,8 @@ export class Supervisor {
     running.isEnding = true
     signalProcess(running.identity, 'SIGTERM')
     signalProcess(running.identity, 'SIGCONT')
-    const grace = this.#options.clock.delay(graceMs, abort.signal).then(
-      () => signalProcess(running.identity, 'SIGKILL'),
-      () => {}, // It exited in time.
-    )
+    const bound = { clock: this.#options.clock, ms: graceMs, signal: abort.signal }
+    const grace = afterDelay(bound, () => signalProcess(running.identity, 'SIGKILL'))
     await running.ended
     abort.abort()
     await grace

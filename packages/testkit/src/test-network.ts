@@ -15,9 +15,18 @@ export type TestNetwork = {
 export const HOUR_MICROS = 3_600_000_000
 export const DAY_MICROS = 24 * HOUR_MICROS
 
+const keyPairs = new Map<string, KeyPair>()
+
+/** Made once: a key takes longer than the rest of a network. */
+function keyPairOf(seed: string): KeyPair {
+  const keyPair = keyPairs.get(seed) ?? keyPairFromSeed(seed)
+  keyPairs.set(seed, keyPair)
+  return keyPair
+}
+
 /** The same key for the same label, always. */
 export function testKeyPair(label: string): KeyPair {
-  return keyPairFromSeed(toHex(sha256(utf8(`test key ${label}`))))
+  return keyPairOf(toHex(sha256(utf8(`test key ${label}`))))
 }
 
 /** A devnet of nodes `sv-1` …, the same for the same options. */
@@ -40,9 +49,9 @@ export function createTestNetwork(
   const seed = (role: number, index: number): string =>
     toHex(Uint8Array.of(options.network ?? 0, role, index)).padEnd(64, '0')
   const nodes = Array.from({ length: options.nodeCount ?? 4 }, (_, index) => `sv-${index + 1}`)
-  const scans = nodes.map((_, index) => keyPairFromSeed(seed(1, index)))
-  const operators = nodes.map((_, index) => keyPairFromSeed(seed(2, index)))
-  const synchronizer = keyPairFromSeed(seed(3, 0))
+  const scans = nodes.map((_, index) => keyPairOf(seed(1, index)))
+  const operators = nodes.map((_, index) => keyPairOf(seed(2, index)))
+  const synchronizer = keyPairOf(seed(3, 0))
   const genesis = parseGenesis({
     version: 3,
     protocolVersion: options.protocolVersion ?? 3,

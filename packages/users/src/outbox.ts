@@ -25,7 +25,7 @@ export type PendingSubmission = {
 
 /** Each holds an entry of up to 256 KiB. */
 export const PENDING_MAX = 1_000
-/** Completions of submissions that expired, some 500 bytes each: the oldest go first. */
+/** Completions of submissions that expired, some 500 bytes each: the oldest are deleted first. */
 const EXPIRED_MAX = 10_000
 const OFFSET_BYTES = 8
 

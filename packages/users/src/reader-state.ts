@@ -3,10 +3,8 @@ import type { Offset } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 
 /** The highest offset that the scan proxy's reader verified: its reads never go back, across restarts (D-39). */
-export type RedisFloorStore = ReturnType<typeof createRedisFloorStore>
-
 export function createRedisFloorStore(
-  { redis, write: keep }: StoreConnection,
+  { redis, write: store }: StoreConnection,
   genesisHash: string,
 ) {
   let highest = 0
@@ -15,7 +13,7 @@ export function createRedisFloorStore(
   const write = async () => {
     while (written < highest) {
       const offset = highest
-      await keep(() => redis.hset(KEYS.floors, genesisHash, String(offset))).catch(() => undefined)
+      await store(() => redis.hset(KEYS.floors, genesisHash, String(offset))).catch(() => undefined)
       written = offset
     }
     writing = null
@@ -29,8 +27,8 @@ export function createRedisFloorStore(
       return highest
     },
     /**
-     * Writes in the background; while a write is in progress, only the highest of the later offsets is kept.
-     * A failed write is left to the next one: a floor that is too low is safe, only less fresh.
+     * Writes in the background; while a write is in progress, only the highest of the later offsets is stored.
+     * After a failed write, the next one retries: a floor that is too low is safe, only less fresh.
      */
     save(offset: Offset): void {
       highest = Math.max(highest, offset)

@@ -3,7 +3,6 @@ import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { isOf, type Ledger, openMiningRound, payloadOf, type Template } from '@quorumscan/ledger'
 import type {
-  Amount,
   Command,
   Contract,
   ContractId,
@@ -39,11 +38,7 @@ export type OperationDeps = { readonly ledger: Ledger; readonly submitter: Check
  *
  * @throws {ScanError} LIMIT_EXCEEDED rather than leave some out.
  */
-export async function contractsOf(
-  ledger: Ledger,
-  { entity }: Template<unknown>,
-  party: PartyId,
-): Promise<readonly Contract[]> {
+export async function contractsOf(ledger: Ledger, { entity }: Template<unknown>, party: PartyId) {
   const limit = CONTRACTS_PER_PARTY_MAX + 1
   return wholeList(entity, await ledger.contractsByKey(`party:${entity}:${party}`, { limit }))
 }
@@ -129,19 +124,14 @@ export function contractNotFound(contractId: ContractId): ScanError {
 }
 
 /** The operator's contract that commands name. */
-export async function singleton(
-  ledger: Ledger,
-  entity: 'AnsRules' | 'CoinRules',
-): Promise<Contract> {
+export async function singleton(ledger: Ledger, entity: 'AnsRules' | 'CoinRules') {
   const [contract] = await ledger.contractsByKey(`singleton:${entity}`, { limit: 1 })
   assert(contract !== undefined, `the genesis creates ${entity}, and it always exists`)
   return contract
 }
 
 /** The open round with the highest number, whose price is in force (D-22). `price` is USD for one coin. */
-export async function newestRound(
-  ledger: Ledger,
-): Promise<{ readonly number: number; readonly price: Amount }> {
+export async function newestRound(ledger: Ledger) {
   const rounds = (await ledger.contractsByKey('rounds')).map((contract) =>
     payloadOf(openMiningRound, contract),
   )

@@ -51,19 +51,15 @@ const POLL_MS = 1000
 /** @param live - `hints` yields whenever there may be more rows. Without it, the stream polls. */
 export function createActivities(
   reads: Bounds & Pick<LookupSource, 'read'>,
-  live?: { readonly hints: ActivityHints; readonly random: Random },
+  live: { readonly hints: ActivityHints; readonly random: Random } | null = null,
 ): Activities {
   const { clock } = reads
 
   /** Lowest offsets to read at: one for the existing rows, then one whenever there may be more. */
-  async function* readOffsets({
-    follow = false,
-    pollMs = POLL_MS,
-    signal,
-  }: ActivitiesOptions): AsyncGenerator<number> {
+  async function* readOffsets({ follow = false, pollMs = POLL_MS, signal }: ActivitiesOptions) {
     yield 0
     if (!follow) return
-    if (live !== undefined) yield* live.hints(signal)
+    if (live !== null) yield* live.hints(signal)
     // Without a socket, or until the next attempt to open one.
     await clock.delay(pollMs, signal)
   }
@@ -80,11 +76,9 @@ export function createActivities(
         for (let isOver = false; !isOver; ) {
           const page = { pageSize, after: position(), order, offsetMin }
           const minOffset = notBelow(Math.max(hintOffset, offsetMin), options.minOffset)
-          const found = await readAnswer(
-            reads,
-            'list activities',
-            { ...options, minOffset },
-            (bounds) => reads.read(requestOfActivitiesPage(page), bounds),
+          const asked = { ...options, minOffset }
+          const found = await readAnswer(reads, 'list activities', asked, (bounds) =>
+            reads.read(requestOfActivitiesPage(page), bounds),
           )
           offsetMin = found.offset
           // Members have signed the history of these rows.
@@ -96,7 +90,7 @@ export function createActivities(
     }
 
     const usualPauseMs = (failures: number) =>
-      live === undefined ? pollMs : retryPauseMs(failures, live.random)
+      live === null ? pollMs : retryPauseMs(failures, live.random)
     yield* follow({
       checkpoint: options.checkpoint,
       after: options.after,

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Updates after an offset.
-         * @description Ends at `endInclusive`, or after `stream_idle_timeout_ms` without an element. More than 200 elements without a smaller `limit` are 413: request fewer, or use the WebSocket.
+         * @description Ends at `endInclusive`, or after `stream_idle_timeout_ms` without an element. More than 200 elements without a smaller `limit`: returns 413. Request fewer, or use the WebSocket.
          */
         post: operations["getUpdates"];
         delete?: never;
@@ -106,7 +106,7 @@ export interface paths {
         put?: never;
         /**
          * Contracts that are active at an offset.
-         * @description More than 200 without a smaller `limit` are 413: use the WebSocket.
+         * @description More than 200 without a smaller `limit`: returns 413. Use the WebSocket.
          */
         post: operations["getActiveContracts"];
         delete?: never;
@@ -522,7 +522,7 @@ export interface components {
         ArchivedEvent: {
             /**
              * Format: int64
-             * @description Of the transaction.
+             * @description The offset of the transaction.
              */
             offset: number;
             /**
@@ -586,7 +586,7 @@ export interface components {
                     value: number;
                 };
             };
-            /** @description Of the request that submitted it. */
+            /** @description The trace context of the request that submitted it. */
             traceContext: components["schemas"]["TraceContext"] | null;
             /**
              * Format: int64
@@ -600,9 +600,9 @@ export interface components {
         };
         /** @description Which completions to show. */
         CompletionStreamRequest: {
-            /** @description The token's user, which it is if absent. */
+            /** @description Default: the token's user. */
             userId?: string | null;
-            /** @description Of submissions in which one of these acted. */
+            /** @description Parties, one of which acted in the submission. */
             parties: string[];
             /** @description Completions after this offset. */
             beginExclusive?: number | null;
@@ -656,7 +656,7 @@ export interface components {
         CreatedEvent: {
             /**
              * Format: int64
-             * @description Of the transaction.
+             * @description The offset of the transaction.
              */
             offset: number;
             /**
@@ -676,7 +676,7 @@ export interface components {
             createArgument: unknown;
             /** @description Base64, to disclose the contract; empty unless requested. */
             createdEventBlob: string;
-            /** @description Of the requested interfaces. */
+            /** @description The views of the requested interfaces. */
             interfaceViews: components["schemas"]["JsInterfaceView"][];
             /** @description The requesting parties that see the event. */
             witnessParties: string[];
@@ -711,7 +711,7 @@ export interface components {
                 value: number;
             };
         } | {
-            /** @description None. */
+            /** @description Empty. */
             Empty: Record<string, never>;
         };
         /** @description A contract that the submitters do not see. */
@@ -735,7 +735,7 @@ export interface components {
             /** @description Nanoseconds beyond them. */
             nanos?: number | null;
         };
-        /** @description It was done. */
+        /** @description Empty response. */
         EmptyResponse: Record<string, never>;
         /** @description What happened to a contract. */
         Event: {
@@ -788,7 +788,7 @@ export interface components {
         ExercisedEvent: {
             /**
              * Format: int64
-             * @description Of the transaction.
+             * @description The offset of the transaction.
              */
             offset: number;
             /**
@@ -855,12 +855,12 @@ export interface components {
             eventFormat?: components["schemas"]["EventFormat"] | null;
             /**
              * @deprecated
-             * @description Use eventFormat instead; excludes it.
+             * @description Mutually exclusive with eventFormat.
              */
             filter?: components["schemas"]["TransactionFilter"] | null;
             /**
              * @deprecated
-             * @description Without effect; true excludes eventFormat.
+             * @description No effect; must not be true with eventFormat.
              */
             verbose?: boolean | null;
         };
@@ -887,7 +887,7 @@ export interface components {
         GetLatestPrunedOffsetsResponse: {
             /**
              * Format: int64
-             * @description Of updates and completions; 0: none.
+             * @description Last pruned update or completion; 0: none.
              */
             participantPrunedUpToInclusive: number;
             /**
@@ -898,7 +898,7 @@ export interface components {
         };
         /** @description The version of the interface. */
         GetLedgerApiVersionResponse: {
-            /** @description Of the interface with which this one is compatible. */
+            /** @description The version of the interface with which this one is compatible. */
             version: string;
             /** @description Features and their limits. */
             features: {
@@ -1022,12 +1022,12 @@ export interface components {
             endInclusive?: number | null;
             /**
              * @deprecated
-             * @description Use updateFormat instead; excludes it.
+             * @description Mutually exclusive with updateFormat.
              */
             filter?: components["schemas"]["TransactionFilter"] | null;
             /**
              * @deprecated
-             * @description Without effect; true excludes updateFormat.
+             * @description No effect; must not be true with updateFormat.
              */
             verbose?: boolean | null;
             /** @description Excludes `filter` and `verbose: true`. */
@@ -1046,12 +1046,12 @@ export interface components {
             endInclusive?: number | null;
             /**
              * @deprecated
-             * @description Use updateFormat instead; excludes it.
+             * @description Mutually exclusive with updateFormat.
              */
             filter?: components["schemas"]["TransactionFilter"] | null;
             /**
              * @deprecated
-             * @description Without effect; true excludes updateFormat.
+             * @description No effect; must not be true with updateFormat.
              */
             verbose?: boolean | null;
             /** @description Excludes `filter` and `verbose: true`. */
@@ -1070,7 +1070,7 @@ export interface components {
         };
         /** @description Which templates match. */
         IdentifierFilter: {
-            /** @description None. */
+            /** @description Empty. */
             Empty: Record<string, never>;
         } | {
             WildcardFilter: {
@@ -1156,11 +1156,11 @@ export interface components {
             commandId: string;
             /** @description The acting parties. Each is hosted here, and the user may act as each. */
             actAs: string[];
-            /** @description The token's user, which it is if absent. */
+            /** @description Default: the token's user. */
             userId?: string | null;
             /** @description Parties whose contracts may be used as well. Together with actAs at most 200 parties. */
             readAs?: string[] | null;
-            /** @description Comes back in the updates. */
+            /** @description Returned in updates. */
             workflowId?: string | null;
             deduplicationPeriod?: components["schemas"]["DeduplicationPeriod"] | null;
             /** @description At most 60 s ahead; excludes minLedgerTimeRel. */
@@ -1177,7 +1177,7 @@ export interface components {
             packageIdSelectionPreference?: string[] | null;
             /** @description Checked, and without effect. */
             prefetchContractKeys?: components["schemas"]["PrefetchContractKey"][] | null;
-            /** @description Passes of package selection. Checked, and without effect. */
+            /** @description Maximum package selection passes. Checked, and without effect. */
             tapsMaxPasses?: number | null;
         };
         /** @description A page of active contracts. */
@@ -1189,12 +1189,12 @@ export interface components {
              * @description Where they are active.
              */
             activeAtOffset: number;
-            /** @description Of the next page; null on the last. */
+            /** @description The token of the next page; null on the last. */
             nextPageToken?: string | null;
         };
         /** @description One element of the stream. */
         JsGetActiveContractsResponse: {
-            /** @description Of the submission that created it. */
+            /** @description The workflow id of the submission that created it. */
             workflowId: string;
             /** @description The contract. */
             contractEntry: {
@@ -1396,7 +1396,7 @@ export interface components {
         ListKnownPartiesResponse: {
             /** @description In byte order. */
             partyDetails: components["schemas"]["PartyDetails"][];
-            /** @description Of the next page; empty on the last. */
+            /** @description The token of the next page; empty on the last. */
             nextPageToken: string;
         };
         /** @description The known packages. */
@@ -1413,7 +1413,7 @@ export interface components {
         ListUsersResponse: {
             /** @description In byte order of their ids. */
             users: components["schemas"]["User"][];
-            /** @description Of the next page; empty on the last. */
+            /** @description The token of the next page; empty on the last. */
             nextPageToken: string;
         };
         /** @description A user to create. */
@@ -1487,7 +1487,7 @@ export interface components {
             /** @description Contracts of the key. */
             limit?: number | null;
         };
-        /** @description What to forget. */
+        /** @description What to prune. */
         PruneRequest: {
             /**
              * Format: int64
@@ -1548,7 +1548,7 @@ export interface components {
                     value: Record<string, never>;
                 };
             } | {
-                /** @description None. */
+                /** @description Empty. */
                 Empty: Record<string, never>;
             };
         };
@@ -1713,7 +1713,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description After so long without a new element, it answers. */
+                /** @description Idle timeout in ms, after which the response ends. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1826,7 +1826,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description After so long without a new element, it answers. */
+                /** @description Idle timeout in ms, after which the response ends. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1939,7 +1939,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description After so long without a new element, it answers. */
+                /** @description Idle timeout in ms, after which the response ends. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -2250,7 +2250,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description After so long without a new element, it answers. */
+                /** @description Idle timeout in ms, after which the response ends. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -3434,7 +3434,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description After so long without a new element, it answers. */
+                /** @description Idle timeout in ms, after which the response ends. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;

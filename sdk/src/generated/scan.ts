@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Answers another ordering member what its engine needs to start from a sync anchor.
-         * @description Request and answer are signed with the keys of the two engines. The route reads the blocks that the engine stores, and their signed headers. With the ordering driver `redis` it is 404.
+         * @description Request and answer are signed with the keys of the two engines. The route reads the blocks that the engine stores, and their signed headers. With the ordering driver `redis` it returns 404.
          */
         post: operations["readEngine"];
         delete?: never;
@@ -598,9 +598,9 @@ export interface components {
             }[];
             /** @description The text of the sender. */
             description: string | null;
-            /** @description Of an offer: its receiver. */
+            /** @description The receiver of an offer. */
             transferInstructionReceiver: string | null;
-            /** @description Of an offer: how much. */
+            /** @description The amount of an offer. */
             transferInstructionAmount: string | null;
             /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
@@ -609,10 +609,10 @@ export interface components {
         };
         /** @description The rules of coin. */
         AmuletRulesAnswer: {
-            /** @description What is in force. */
+            /** @description The current rules. */
             amulet_rules_update: components["schemas"]["MaybeCachedContract"];
         };
-        /** @description What the caller has. */
+        /** @description The cached contract ids. */
         AmuletRulesRequest: {
             /** @description The contract that the caller has. */
             cached_amulet_rules_contract_id?: string | null;
@@ -675,11 +675,11 @@ export interface components {
                 run: {
                     /** @description Place of the first row, from 0. */
                     first: number;
-                    /** @description Of the other subtrees, from left to right, base64. */
+                    /** @description Hashes of the other subtrees, from left to right, base64. */
                     hashes: string[];
                     /** @description The row before the page, its rows, and the row after it. */
                     rows: {
-                        /** @description Of the row. */
+                        /** @description The id of the event of the row. */
                         event_id: string;
                         /** @description Microseconds since the epoch. */
                         record_time: number;
@@ -779,7 +779,7 @@ export interface components {
         /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
             /**
-             * @description Of the form.
+             * @description The version of the form.
              * @constant
              */
             version: 3;
@@ -908,11 +908,11 @@ export interface components {
                 [key: string]: components["schemas"]["MaybeCachedContract"];
             };
         };
-        /** @description What the caller has. */
+        /** @description The cached contract ids. */
         MiningRoundsRequest: {
-            /** @description The open rounds that the caller has. */
+            /** @description The open rounds that the caller has cached. */
             cached_open_mining_round_contract_ids: string[];
-            /** @description The issuing rounds that the caller has. */
+            /** @description The issuing rounds that the caller has cached. */
             cached_issuing_round_contract_ids: string[];
         };
         /** @description Which rows. */
@@ -956,9 +956,9 @@ export interface components {
                     detail?: string | null;
                     /** @description Ordering by all members, as this process sees it. */
                     ordering?: {
-                        /** @description Of the newest block. */
+                        /** @description The height of the newest block. */
                         height: number;
-                        /** @description Of the block before it; above 0, a proposer was absent. */
+                        /** @description The round of the block before it; above 0, a proposer was absent. */
                         round: number | null;
                         /** @description Members whose engines are connected to this one. */
                         connected: string[];
@@ -1006,7 +1006,7 @@ export interface components {
                 name: string;
                 /** @description Its address, if known. */
                 url: string | null;
-                /** @description Of its address record. */
+                /** @description The sequence number of its address record. */
                 sequence: number | null;
                 /** @description unknown, live, silent or failing. */
                 state: string;
@@ -1022,9 +1022,9 @@ export interface components {
                 votes: number;
                 /** @description Answers of it that were outvoted. */
                 dissents: number;
-                /** @description Of its answers, in milliseconds. */
+                /** @description The latency of its answers, in milliseconds. */
                 latencyMs: number | null;
-                /** @description Of its last answer. */
+                /** @description The latency of its last answer. */
                 latencyMsLast: number | null;
             }[];
             /** @description An alarm: the histories of the nodes; `local` is the replica of this validator. */
@@ -1054,7 +1054,7 @@ export interface components {
                     svName: string;
                     /** @description The record with the highest counts. */
                     sequence: number;
-                    /** @description Of the record, by the node. */
+                    /** @description The signature of the record, by the node. */
                     signature: string;
                 }[];
             }[];
@@ -1069,11 +1069,11 @@ export interface components {
             history_hash: string;
             /** @description SHA-256 of the manifest. */
             content_hash: string;
-            /** @description Of the answering node, and of others that it knows. */
+            /** @description Signatures of the answering node, and of others that it knows. */
             signatures: {
                 /** @description The name of the member. */
                 name: string;
-                /** @description Of its scan key, hex. */
+                /** @description The signature of its scan key, hex. */
                 signature: string;
             }[];
         };
@@ -1089,7 +1089,7 @@ export interface components {
         };
         /** @description What is running. */
         Version: {
-            /** @description Of the software. */
+            /** @description The version of the software. */
             version: string;
             /** @description When it was committed, ISO-8601. */
             commit_ts: string;
@@ -3307,7 +3307,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a snapshot that the node lists. */
+                /** @description The offset of a snapshot that the node lists. */
                 offset: number;
             };
             cookie?: never;
@@ -3403,7 +3403,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a snapshot that the node lists. */
+                /** @description The offset of a snapshot that the node lists. */
                 offset: number;
                 /** @description Its index, from 0. */
                 index: number;

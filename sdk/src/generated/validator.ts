@@ -889,9 +889,9 @@ export interface components {
             }[];
             /** @description The text of the sender. */
             description: string | null;
-            /** @description Of an offer: its receiver. */
+            /** @description The receiver of an offer. */
             transferInstructionReceiver: string | null;
-            /** @description Of an offer: how much. */
+            /** @description The amount of an offer. */
             transferInstructionAmount: string | null;
             /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
@@ -900,7 +900,7 @@ export interface components {
         };
         /** @description The rules of coin. */
         AmuletRulesProxyAnswer: {
-            /** @description What is in force. */
+            /** @description The current rules. */
             amulet_rules: components["schemas"]["ContractWithState"];
         };
         /** @description A live entry; contract_id and expires_at are null for entries of the operator and the super-validators. */
@@ -923,7 +923,7 @@ export interface components {
             /** @description Fee, lifetime and renewal window of names. */
             ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
-        /** @description What the caller has. */
+        /** @description The cached contract ids. */
         AnsRulesRequest: {
             /** @description The contract that the caller has. */
             cached_ans_rules_contract_id?: string | null;
@@ -1010,11 +1010,11 @@ export interface components {
                 run: {
                     /** @description Place of the first row, from 0. */
                     first: number;
-                    /** @description Of the other subtrees, from left to right, base64. */
+                    /** @description Hashes of the other subtrees, from left to right, base64. */
                     hashes: string[];
                     /** @description The row before the page, its rows, and the row after it. */
                     rows: {
-                        /** @description Of the row. */
+                        /** @description The id of the event of the row. */
                         event_id: string;
                         /** @description Microseconds since the epoch. */
                         record_time: number;
@@ -1187,7 +1187,7 @@ export interface components {
         /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
             /**
-             * @description Of the form.
+             * @description The version of the form.
              * @constant
              */
             version: 3;
@@ -1343,9 +1343,9 @@ export interface components {
                     detail?: string | null;
                     /** @description Ordering by all members, as this process sees it. */
                     ordering?: {
-                        /** @description Of the newest block. */
+                        /** @description The height of the newest block. */
                         height: number;
-                        /** @description Of the block before it; above 0, a proposer was absent. */
+                        /** @description The round of the block before it; above 0, a proposer was absent. */
                         round: number | null;
                         /** @description Members whose engines are connected to this one. */
                         connected: string[];
@@ -1434,7 +1434,7 @@ export interface components {
                 name: string;
                 /** @description Its address, if known. */
                 url: string | null;
-                /** @description Of its address record. */
+                /** @description The sequence number of its address record. */
                 sequence: number | null;
                 /** @description unknown, live, silent or failing. */
                 state: string;
@@ -1450,9 +1450,9 @@ export interface components {
                 votes: number;
                 /** @description Answers of it that were outvoted. */
                 dissents: number;
-                /** @description Of its answers, in milliseconds. */
+                /** @description The latency of its answers, in milliseconds. */
                 latencyMs: number | null;
-                /** @description Of its last answer. */
+                /** @description The latency of its last answer. */
                 latencyMsLast: number | null;
             }[];
             /** @description An alarm: the histories of the nodes; `local` is the replica of this validator. */
@@ -1484,7 +1484,7 @@ export interface components {
                     svName: string;
                     /** @description The record with the highest counts. */
                     sequence: number;
-                    /** @description Of the record, by the node. */
+                    /** @description The signature of the record, by the node. */
                     signature: string;
                 }[];
             }[];
@@ -1596,9 +1596,9 @@ export interface components {
             sv_rewards_used: string;
             /** @description Always zero. */
             development_fund_coupons_used: string;
-            /** @description Of an offer: its receiver. */
+            /** @description The receiver of an offer. */
             transfer_instruction_receiver: string | null;
-            /** @description Of an offer: how much. */
+            /** @description The amount of an offer. */
             transfer_instruction_amount: string | null;
             /** @description The offer that was made or accepted. */
             transfer_instruction_cid: string | null;
@@ -1632,7 +1632,7 @@ export interface components {
         };
         /** @description What is running. */
         Version: {
-            /** @description Of the software. */
+            /** @description The version of the software. */
             version: string;
             /** @description When it was committed, ISO-8601. */
             commit_ts: string;

@@ -51,7 +51,7 @@ afterEach(() => {
   nock.cleanAll()
   expect(pending).toEqual([])
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe('a request', () => {
   it('without a body has no content type; with one it is JSON; both carry the token', async () => {

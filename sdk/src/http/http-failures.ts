@@ -82,10 +82,7 @@ export function retryAfter(text: string | null): number | null {
  *
  * @param facts.definite - The request certainly had no effect, for any body.
  */
-function errorIn(
-  text: string,
-  facts: Pick<ErrorFacts, 'status' | 'retryAfterMs' | 'definite'>,
-): QuorumscanError | null {
+function errorIn(text: string, facts: Pick<ErrorFacts, 'status' | 'retryAfterMs' | 'definite'>) {
   const { code, error, cause, ...body }: Readonly<Record<string, unknown>> = Object(parseJson(text))
   const status = facts.status ?? 400 // The end of a stream has none.
   if (typeof code !== 'string') return null

@@ -54,11 +54,7 @@ export function createHttp(options: {
     options.onOffset?.(offset).catch(() => {})
   }
 
-  const exchange = async (
-    request: HttpRequest,
-    bearer: string | null,
-    signal: AbortSignal,
-  ): Promise<HttpReply> => {
+  const exchange = async (request: HttpRequest, bearer: string | null, signal: AbortSignal) => {
     const base = request.path.startsWith('/v2/') ? options.ledgerUrl : options.url
     const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
     if (bearer !== null) headers['authorization'] = `Bearer ${headerText(bearer)}`
@@ -75,7 +71,7 @@ export function createHttp(options: {
       const text = await response.text()
       if (text.length > ANSWER_CHARACTERS_MAX) throw new RangeError('the answer is too large')
       const status = response.type === 'opaqueredirect' ? 302 : response.status
-      return { status, text, header: (name) => response.headers.get(name) }
+      return { status, text, header: (name: string) => response.headers.get(name) }
     } catch (cause) {
       signal.throwIfAborted()
       const definite = isSafe(request)

@@ -57,9 +57,7 @@ type FramesOptions<Frame> = {
  * @throws {QuorumscanError} An error that the server sends, or NETWORK_ERROR when the connection is lost.
  * @throws The signal's reason.
  */
-async function* readFrames<Frame>(
-  options: FramesOptions<Frame>,
-): AsyncGenerator<FrameBatch<Frame>, boolean> {
+async function* readFrames<Frame>(options: FramesOptions<Frame>) {
   const { clock, signal, what } = options
   signal?.throwIfAborted()
   const inbox: Frame[] = []
@@ -91,12 +89,10 @@ async function* readFrames<Frame>(
     else wake()
   }
   socket.onerror = () => {} // `close` follows.
-  socket.onclose = ({ code }: { readonly code: number }) =>
-    end(
-      isOpen && code === DONE && options.isFinite
-        ? 'done'
-        : lost(what, 'the connection was closed'),
-    )
+  socket.onclose = ({ code }: { readonly code: number }) => {
+    const isDone = isOpen && code === DONE && options.isFinite
+    end(isDone ? 'done' : lost(what, 'the connection was closed'))
+  }
   /** Resolves with true after an event, and with false after `ms` without one. */
   const event = async (ms: number): Promise<boolean> => {
     const over = new AbortController()

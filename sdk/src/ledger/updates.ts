@@ -8,7 +8,6 @@ import type { HttpRequest } from '../http/http-failures.ts'
 import {
   type Checkpoint,
   createSocketReads,
-  type FrameBatch,
   follow,
   retryPauseMs,
   type WebSocketConstructor,
@@ -68,10 +67,7 @@ export function createUpdates(parts: {
   let expired: string | null = null
 
   /** Reads over a socket (D-28). If none opens, reads a page, whose failure has a reason. */
-  async function* read(
-    range: UpdateRange,
-    pageSize: number,
-  ): AsyncGenerator<FrameBatch<UpdateElement>> {
+  async function* read(range: UpdateRange, pageSize: number) {
     const { end, signal } = range
     if (parts.WebSocket !== null) {
       const token = await http.token(expired, signal ?? never)
@@ -168,23 +164,11 @@ export async function readPage(
   return ask(http, { ...range, after }, { limit: 1, stream_idle_timeout_ms: IDLE_MS })
 }
 
-function ask(
-  http: Http,
-  range: UpdateRange,
-  query: NonNullable<HttpRequest['query']>,
-): Promise<UpdateElement[]> {
-  return http.call(
-    {
-      method: 'POST',
-      path: '/v2/updates',
-      query,
-      body: requestOf(range),
-      isSafe: true,
-      timeoutMs: PAGE_TIMEOUT_MS,
-      signal: range.signal,
-    },
-    isPage,
-  )
+function ask(http: Http, range: UpdateRange, query: NonNullable<HttpRequest['query']>) {
+  const { signal } = range
+  const safely = { isSafe: true, timeoutMs: PAGE_TIMEOUT_MS, signal }
+  const body = requestOf(range)
+  return http.call({ method: 'POST', path: '/v2/updates', query, body, ...safely }, isPage)
 }
 
 /** The request of a page and of a WebSocket. */

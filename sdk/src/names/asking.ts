@@ -84,11 +84,9 @@ export async function readEntriesPage(
 ): Promise<ReadOutcome<CertifiedPage>> {
   const { subject, after } = page
   let outcome = await reader.read(requestOfEntriesPage(page), read)
-  if (outcome.kind === 'expired' && after !== null) {
-    const first = await reader.read(
-      requestOfEntriesPage({ subject, pageSize: 1, pageToken: null }),
-      read,
-    )
+  if (outcome.kind === 'pruned' && after !== null) {
+    const newest = requestOfEntriesPage({ subject, pageSize: 1, pageToken: null })
+    const first = await reader.read(newest, read)
     if (!('answer' in first)) outcome = first
     else {
       const network = { ...options, sha256: options.sha256 ?? sha256 }
@@ -96,7 +94,7 @@ export async function readEntriesPage(
       outcome = await reader.read(requestOfEntriesPage({ ...page, pageToken }), read)
     }
   }
-  if (outcome.kind !== 'expired') return outcome
+  if (outcome.kind !== 'pruned') return outcome
   const newest = { wantedOffset: 0, headOffset: null, ageMs: null, retryAfterMs: RETRY_AFTER_MS }
   return { ...outcome, kind: 'lagging', reason: 'not-reached', ...newest }
 }

@@ -75,7 +75,7 @@ export type VoteGroup = Omit<ReadVoteGroup, 'recordTime'> & {
   readonly recordTime: string
 }
 
-/** Members signed two conflicting statements: more than f lie, or the log forked. */
+/** Two certificates for one offset conflict: more than f members lie, or the log forked. */
 export type Disputed = Omit<ReadDisputed, 'groups'> & { readonly groups: readonly VoteGroup[] }
 
 /** A proven entry, with what has changed. */

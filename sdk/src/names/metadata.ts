@@ -59,14 +59,11 @@ export function formatMetadata(metadata: Metadata): string {
   const description = JSON.stringify({ meta })
   const excess = description.length - DESCRIPTION_UNITS_MAX
   if (excess <= 0) return description
-  throw invalid(
-    `the description with the metadata is ${excess} UTF-16 units too long: it has ${description.length}, at most ${DESCRIPTION_UNITS_MAX} are allowed`,
-    { excess },
-  )
+  const rule = `the description with the metadata is ${excess} UTF-16 units too long: it has ${description.length}, at most ${DESCRIPTION_UNITS_MAX} are allowed`
+  throw invalid(rule, { excess })
 }
 
 function invalid(rule: string, details: object = {}) {
-  return failure('INVALID_DESCRIPTION', `The request violates a rule: ${rule}.`, {
-    details: { rule, ...details },
-  })
+  const facts = { details: { rule, ...details } }
+  return failure('INVALID_DESCRIPTION', `The request violates a rule: ${rule}.`, facts)
 }

@@ -30,10 +30,8 @@ export function createNames(
   options: Pick<ReadsOptions, 'seenNamesMax' | 'onChanged'>,
 ): Names {
   const { clock, extras, bounded } = reads
-  const seen = createSeenNames(reads.shared, () => reads.storeKey('names'), {
-    seenNamesMax: options.seenNamesMax,
-    extras,
-  })
+  const keyOf = () => reads.storeKey('names')
+  const seen = createSeenNames(reads.shared, keyOf, { ...options, extras })
 
   const changesOf: NamesBase['changesOf'] = async (read, isRemembered) => {
     const before = await seen.compare(read, isRemembered)

@@ -16,7 +16,6 @@ import {
   toEntry,
 } from './bounded.ts'
 import type {
-  FoundEntry,
   Invalid,
   ListOptions,
   LookupOutcome,
@@ -73,10 +72,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
 
   /** Looks up the names of parties, and then their owners. A name that resolves to another party counts as absent. */
   const askReverse = async (parties: readonly string[], read: BoundRead): Promise<Read[]> => {
-    const found = await ask(
-      parties.map((party) => ({ party })),
-      read,
-    )
+    const reversed = parties.map((party) => ({ party }))
+    const found = await ask(reversed, read)
     const entries = found.flatMap((outcome) => (isAnswered(outcome) && outcome.answer) || [])
     const offsets = found.map((outcome) => (isAnswered(outcome) ? outcome.offset : 0))
     const minOffset = Math.max(read.minOffset ?? 0, ...offsets)
@@ -91,11 +88,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     })
   }
 
-  async function* list(
-    what: string,
-    subject: PageSubject,
-    lookup: ListOptions,
-  ): AsyncGenerator<FoundEntry> {
+  async function* list(what: string, subject: PageSubject, lookup: ListOptions) {
     const pageSize = pageSizeOf(lookup)
     let after: string | null = null
     for (let pageToken: string | null = null; ; ) {
@@ -118,10 +111,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     const { name } = parseName(typed)
     const { receipt = true, expectParty = null } = options
     return bounded(`look up ${name}`, options, async (read) => {
-      const [outcome] = await present(
-        await ask([{ name }], { ...read, isShared: !receipt }),
-        receipt,
-      )
+      const outcomes = await ask([{ name }], { ...read, isShared: !receipt })
+      const [outcome] = await present(outcomes, receipt)
       const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
       return isOther && expectParty !== null && expectParty !== outcome.entry.party
         ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
@@ -199,16 +190,9 @@ function publicAnswer(
   { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
 ): Decided {
   const { offset, threshold, nodeCount, agreed, dissented } = read
-  const facts = {
-    offset,
-    recordTime: formatInstant(recordTime),
-    threshold,
-    nodeCount,
-    agreed,
-    dissented,
-    verifiedBy,
-    receipt: hasReceipt ? read.receipt : null,
-  }
+  const at = { offset, recordTime: formatInstant(recordTime) }
+  const receipt = hasReceipt ? read.receipt : null
+  const facts = { ...at, threshold, nodeCount, agreed, dissented, verifiedBy, receipt }
   const base = kind.startsWith('trusted') ? 'trusted' : 'verified'
   if (answer === null) return { kind: `${base}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)

@@ -29,7 +29,7 @@ export function outcomeError(
   const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed': {
-      const message = `${what}: more than f members signed conflicting statements. Do not use any answer; report it to the operators.`
+      const message = `${what}: more than f members lie, or the log forked. Do not use any answer; report it to the operators.`
       return transient('CONSENSUS_DISPUTED', message, facts)
     }
     case 'insufficient': {
@@ -40,13 +40,11 @@ export function outcomeError(
         const message = `${what}: the scan nodes refuse more lookups. Try again in ${seconds} s.`
         return transient('RATE_LIMITED', message, { ...facts, retryAfterMs })
       }
-      const [code, why] =
+      const code = reachable === 0 ? 'NETWORK_ERROR' : 'NOT_ENOUGH_NODES'
+      const why =
         reachable === 0
-          ? (['NETWORK_ERROR', `none of the ${nodeCount} scan nodes can be reached`] as const)
-          : ([
-              'NOT_ENOUGH_NODES',
-              `${reachable} of ${nodeCount} scan nodes replied, and too few of them with an answer that counts: ${needed} must agree`,
-            ] as const)
+          ? `none of the ${nodeCount} scan nodes can be reached`
+          : `${reachable} of ${nodeCount} scan nodes replied, and too few with a valid proof: ${needed} must agree`
       const detail = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
       return transient(code, `${what}: ${why}.${detail} Check the network, then the seeds.`, facts)
     }
@@ -104,12 +102,12 @@ function genesisError(error: GenesisError): QuorumscanError {
     return wrongGenesis(message, error)
   }
   const isUnreachable = answers.length === 0 || errors?.length !== answers.length
-  const noNode = answers.find(({ status }) => status < 500 && status !== 429)
-  if (isUnreachable || noNode === undefined) {
+  const notAScanNode = answers.find(({ status }) => status < 500 && status !== 429)
+  if (isUnreachable || notAScanNode === undefined) {
     const message = `No scan node can be reached: ${(errors ?? [error]).map(reasonOf).join('; ')}. Check the network, then the seeds.`
     return transient('NETWORK_ERROR', message, { cause: error })
   }
-  const { seed, status } = noNode
+  const { seed, status } = notAScanNode
   const message = `${seed} is not a scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and another document' : ''}. Check the seeds.`
   return failure('INVALID_RESPONSE', message, { status, cause: error })
 }

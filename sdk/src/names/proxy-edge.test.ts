@@ -67,7 +67,7 @@ afterEach(() => {
   nock.cleanAll()
   expect(pending).toEqual([])
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe.each([
   ['with a genesis document', { genesis }, 'self'],
@@ -149,8 +149,8 @@ describe('a proxy whose genesis is pinned by its hash', () => {
       code: 'INVALID_RESPONSE',
       status: 404,
     })
-    for (const pin of ['abc', 7 as never, null as never])
-      expect(() => connect({ genesis: pin })).toThrow(
+    for (const genesisPin of ['abc', 7 as never, null as never])
+      expect(() => connect({ genesis: genesisPin })).toThrow(
         expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
       )
   })

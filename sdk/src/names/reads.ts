@@ -55,12 +55,12 @@ export function createReads(options: {
   }
   const keyOf = async (what: string, of: string | null) =>
     storeKey(of ?? (await whenOpened()).options.genesisHash, what)
-  /** No outcome `expired` reaches the caller, because `page` restarts expired walks. Hence the type `never`. */
+  /** No outcome `pruned` reaches the caller, because `page` restarts such walks. Hence the type `never`. */
   const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
     (await read(await whenOpened()).catch(ownError)) as never
   // All clients of a network share the write floor. The key of a pinned network is known without a reader.
-  const pin = options.verifiedBy === 'self' ? network : null
-  const floorKey = async () => (client.store === undefined ? 'written' : keyOf('written', pin))
+  const pinned = options.verifiedBy === 'self' ? network : null
+  const floorKey = async () => (client.store === undefined ? 'written' : keyOf('written', pinned))
   const writeFloor = createWriteFloor(shared, floorKey, clock)
   let writerOffset: (() => Promise<number>) | undefined
   const floor = async () => {

@@ -92,7 +92,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
   vi.restoreAllMocks()
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe('over certified reads', () => {
   let asked: string[]

@@ -178,7 +178,7 @@ afterEach(() => {
   nock.abortPendingRequests()
   nock.cleanAll()
 })
-afterAll(() => nock.restore())
+afterAll(() => nock.enableNetConnect())
 
 describe('a lookup', () => {
   it('goes to one node, without a preflight of browsers', async () => {
@@ -270,6 +270,33 @@ describe('a lookup', () => {
       code: 'NETWORK_ERROR',
       definite: true,
     })
+  })
+
+  it('ends with the reason of the signal, or with CLOSED once the client is closed', async () => {
+    asked = []
+    serve()
+    const scan = connect()
+    const signal = AbortSignal.abort(new Error('left the page'))
+    await expect(scan.names.resolve(ALICE, { signal })).rejects.toThrow(/^left the page$/)
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    await scan.close()
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
+      code: 'CLOSED',
+      definite: true,
+    })
+  })
+
+  it('has the outcome mismatch if the party is not the expected one', async () => {
+    asked = []
+    serve()
+    await using scan = connect()
+    const expectedParty = `mallory::1220${'b'.repeat(64)}`
+    expect(await scan.names.lookup(ALICE, { expectParty: expectedParty })).toMatchObject({
+      kind: 'mismatch',
+      entry: { party: PARTY },
+      expectedParty,
+    })
+    expect(await scan.names.isAvailable(ABSENT)).toBe(true)
   })
 
   it('is repeated while nodes lag, and then fails as lagging', async () => {
@@ -731,6 +758,10 @@ it('invalid options are refused by the call', async () => {
     await expect(names.resolve(ALICE, { minOffset: -1 })).rejects.toMatchObject(refused)
     await expect(names.resolve(ALICE, { maxAgeMs: Number.NaN })).rejects.toMatchObject(refused)
     await expect(names.resolveMany('abc' as unknown as string[])).rejects.toMatchObject(refused)
+    await expect(names.resolve(ALICE, { threshold: 5 })).rejects.toMatchObject({
+      code: 'INVALID_QUORUM',
+      definite: true,
+    })
   }
 })
 

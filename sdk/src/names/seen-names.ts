@@ -85,10 +85,6 @@ export function createSeenNames(
 }
 
 function isRow(value: unknown): value is [string, string, number] {
-  return (
-    Array.isArray(value) &&
-    typeof value[0] === 'string' &&
-    typeof value[1] === 'string' &&
-    typeof value[2] === 'number'
-  )
+  const [name, party, atMicros] = Array.isArray(value) ? value : []
+  return typeof name === 'string' && typeof party === 'string' && typeof atMicros === 'number'
 }

@@ -65,7 +65,7 @@ export function step(
   switch (event.kind) {
     case 'answered': {
       const { outcome } = event
-      if (isDecided(outcome)) {
+      if ('entry' in outcome) {
         const { entry } = outcome
         // When an entry expires, the name may get another owner.
         const endsAtMs = entry?.expiresAt ? instantMs(entry.expiresAt) : Number.POSITIVE_INFINITY
@@ -127,10 +127,6 @@ export function nextTickMs(
 
 function oldAtMs({ recordTime }: Decided, { maxAgeMs }: Limits): number {
   return instantMs(recordTime) + maxAgeMs
-}
-
-function isDecided(outcome: LookupOutcome): outcome is Decided {
-  return 'entry' in outcome
 }
 
 function retryAtMs(failure: object, now: Now): number {

@@ -72,10 +72,8 @@ export async function* watchName(
   const onAccepted = (changed: unknown) => {
     if (changed === name) apply({ kind: 'wake' })
   }
-  channel().then(
-    (key) => onBroadcast(key, onAccepted, closing.signal),
-    () => {}, // Without a channel no broadcast arrives.
-  )
+  const listen = (key: string) => onBroadcast(key, onAccepted, closing.signal)
+  channel().then(listen, () => {}) // Without a channel no broadcast arrives.
   try {
     let reported: Watched | null = null
     apply({ kind: 'tick' })

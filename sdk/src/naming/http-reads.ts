@@ -1,5 +1,5 @@
 /** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
-import { failure } from '../errors.ts'
+import { failure, transient } from '../errors.ts'
 import { type Clock, utcOf } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { isParty } from '../platform/values.ts'
@@ -31,30 +31,25 @@ export function createHttpReads({
   readonly reverse: PartyResolver['reverse']
 } {
   /** undefined: the server does not have it. */
-  const get = (path: string, query: Record<string, string>, read: ResolverRead): Promise<unknown> =>
-    withDeadline(
-      {
-        clock,
-        timeoutMs: Math.min(read.timeoutMs, REQUEST_MS_MAX),
-        signal: read.signal,
-        what: `${url}${path}`,
-      },
-      async (signal) => {
-        const response = await send(`${url}${path}?${new URLSearchParams(query)}`, {
-          signal,
-          headers: { accept: 'application/json' },
-          redirect: 'error',
-          credentials: 'omit',
-        }).catch((cause: unknown) => {
-          throw failure('NETWORK_ERROR', `${url} did not answer.`, { retryable: true, cause })
-        })
-        if (response.status === 404) return undefined
-        if (response.status !== 200) throw unusable(`status ${response.status}`, true)
-        return JSON.parse(await textOf(response))
-      },
-    ).catch((error: unknown) => {
+  const get = (path: string, query: Record<string, string>, read: ResolverRead) => {
+    const timeoutMs = Math.min(read.timeoutMs, REQUEST_MS_MAX)
+    const bound = { clock, timeoutMs, signal: read.signal, what: `${url}${path}` }
+    return withDeadline(bound, async (signal): Promise<unknown> => {
+      const response = await send(`${url}${path}?${new URLSearchParams(query)}`, {
+        signal,
+        headers: { accept: 'application/json' },
+        redirect: 'error',
+        credentials: 'omit',
+      }).catch((cause: unknown) => {
+        throw transient('NETWORK_ERROR', `${url} did not answer.`, { cause })
+      })
+      if (response.status === 404) return undefined
+      if (response.status !== 200) throw unusable(`status ${response.status}`, true)
+      return JSON.parse(await textOf(response))
+    }).catch((error: unknown) => {
       throw error instanceof SyntaxError ? unusable('a body that is not JSON') : error
     })
+  }
 
   const textOf = async (response: Response): Promise<string> => {
     const decoder = new TextDecoder()
@@ -74,10 +69,10 @@ export function createHttpReads({
     return text + decoder.decode()
   }
 
-  const unusable = (what: string, retryable = false) =>
-    failure('INVALID_RESPONSE', `${url} answered with ${what}, not with a result of a resolver.`, {
-      retryable,
-    })
+  const unusable = (what: string, retryable = false) => {
+    const message = `${url} answered with ${what}, not with a result of a resolver.`
+    return failure('INVALID_RESPONSE', message, { retryable })
+  }
 
   /** A result in the form of the draft; another network's or another naming system's is refused. */
   const answerOf = (body: unknown, read: ResolverRead): ResolverAnswer => {

@@ -24,10 +24,8 @@ export function httpResolver(
 ): PartyResolver {
   const { id, clock = systemClock } = options
   const url = String(options.url).replace(/\/+$/, '')
-  if (
-    !/^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$|\/))/.test(url) ||
-    !URL.canParse(url)
-  )
+  const isSafe = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$|\/))/.test(url)
+  if (!isSafe || !URL.canParse(url))
     throw invalidArgument(`The url of a resolver must be https, not ${url}.`)
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   // Loaded with the first request, so that a page that never uses such a resolver does not load it.

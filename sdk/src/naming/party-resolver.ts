@@ -1,7 +1,7 @@
 /** One naming system behind one interface, and the resolver that reads names from scans. */
 
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
-import { failure, isQuorumscanError, type QuorumscanError } from '../errors.ts'
+import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
 import { isName, normalizeName } from '../names/name-rules.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
@@ -75,11 +75,8 @@ export function scanNames(
 ): PartyResolver {
   const { names } = source
   const own = 'acceptChange' in names ? certified(names) : voted(names, options.suffix ?? '')
-  return {
-    ...own,
-    id: options.id,
-    accepts: (name) => own.accepts(name) && !isSkipped(name, options),
-  }
+  const accepts = (name: string) => own.accepts(name) && !isSkipped(name, options)
+  return { ...own, id: options.id, accepts }
 }
 
 export function isSkipped(name: string, { skip = [] }: PartyResolverOptions): boolean {
@@ -146,15 +143,12 @@ function noAnswer(
   kind: keyof typeof CODES,
   outcome: LookupOutcome | SpliceOutcome<NameEntry>,
 ): QuorumscanError {
-  return failure(CODES[kind], `${what} was not resolved: the answers of the scans are ${kind}.`, {
-    retryable: true,
-    details: { outcome },
-  })
+  const message = `${what} was not resolved: the answers of the scans are ${kind}.`
+  return transient(CODES[kind], message, { details: { outcome } })
 }
 
 /** An error of a resolver as one of the SDK. */
 export function asError(error: unknown): QuorumscanError {
-  return isQuorumscanError(error)
-    ? error
-    : failure('NETWORK_ERROR', 'A resolver failed.', { retryable: true, cause: error })
+  if (isQuorumscanError(error)) return error
+  return transient('NETWORK_ERROR', 'A resolver failed.', { cause: error })
 }

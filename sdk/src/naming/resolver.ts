@@ -6,7 +6,7 @@
  * name that two naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first
  * success; the two outcomes are ours, because a payment cannot be undone.
  */
-import { invalidArgument, type QuorumscanError } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 import type { NameChange } from '../names/lookup-types.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
@@ -132,10 +132,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     const parties = new Set(counted.map(({ found }) => found?.party ?? null))
     if (parties.size > 1) return { kind: 'disputed', candidates }
     if (parties.size === 1) return { kind: parties.has(null) ? 'absent' : 'found', candidates }
-    return {
-      kind: among.some(isCounted) ? 'failed' : 'absent',
-      candidates,
-    }
+    return { kind: among.some(isCounted) ? 'failed' : 'absent', candidates }
   }
 
   const resolve: Resolver['resolve'] = async (typed, call = {}) => {
@@ -152,16 +149,9 @@ export function createResolver(options: ResolverOptions): Resolver {
       })
 
     const failures: ResolverFailure[] = []
-    const findings = await Promise.all(
-      [...new Set(among.map(({ id }) => id))].map((id) =>
-        find(
-          among.filter((one) => one.id === id),
-          input.name,
-          read,
-          failures,
-        ),
-      ),
-    )
+    const ids = [...new Set(among.map(({ id }) => id))]
+    const systems = ids.map((id) => among.filter((one) => one.id === id))
+    const findings = await Promise.all(systems.map((one) => find(one, input.name, read, failures)))
     const candidates = findings.flatMap((finding) => finding.candidates)
     const ending = (kind: Unresolved['kind']) => unresolved(kind, { candidates, failures })
     const usable = candidates.filter(isCounted)
@@ -175,11 +165,13 @@ export function createResolver(options: ResolverOptions): Resolver {
     const [best] = usable
     if (best === undefined) return ending(candidates.length > 0 ? 'claimed' : 'absent')
     if (usable.some(({ validUntil }) => hasEnded(validUntil, clock))) return ending('expired')
-    const changed = usable.find((each) => each.changed !== null)
-    if (changed?.changed && !(await isAccepted(changed.changed, call.acceptChange)))
-      return ending('changed')
-    if (changed?.changed)
-      for (const one of among) await one.acceptChange?.(changed.changed.name, changed.party)
+    const { changed, party } = usable.find((each) => each.changed !== null) ?? best
+    if (changed !== null) {
+      const { acceptChange } = call
+      const isAccepted = acceptChange === true || (await acceptChange?.(changed)) === true
+      if (!isAccepted) return ending('changed')
+      for (const one of among) await one.acceptChange?.(changed.name, party)
+    }
     return { ...best, kind: 'found' }
   }
 
@@ -209,13 +201,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 }
 
 /** The parts of what was typed, or why it cannot be a name. */
-function inputOf(
-  typed: string,
-  network: NetworkName,
-):
-  | { readonly party: string }
-  | { readonly resolver: string | null; readonly name: string }
-  | QuorumscanError {
+function inputOf(typed: string, network: NetworkName) {
   if (typeof typed !== 'string') return invalidArgument('The name to resolve must be a string.')
   const text = typed.trim()
   if (isParty(text)) return { party: text }
@@ -249,11 +235,4 @@ function ofParty(party: string, network: NetworkName): Resolved {
 function unresolved(kind: Unresolved['kind'], facts: Partial<Unresolved>): Unresolved {
   const { candidates = [], failures = [], error = failures[0]?.error ?? null } = facts
   return { kind, party: null, candidates, failures, error }
-}
-
-async function isAccepted(
-  change: NameChange,
-  acceptChange: true | ((change: NameChange) => boolean | Promise<boolean>) | undefined,
-): Promise<boolean> {
-  return acceptChange === true || (await acceptChange?.(change)) === true
 }

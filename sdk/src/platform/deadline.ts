@@ -1,6 +1,6 @@
 /** Timeouts of calls. */
 
-import { failure, invalidArgument } from '../errors.ts'
+import { invalidArgument, transient } from '../errors.ts'
 import type { Clock } from './clock.ts'
 
 /** The outermost of the nested waits (D-38). */
@@ -33,16 +33,11 @@ export async function withDeadline<T>(
   const done = new AbortController()
   const bound = late.signal
   const forget = signal && onAbort(signal, () => late.abort(signal.reason))
-  clock.delay(timeoutMs, done.signal).then(
-    () =>
-      late.abort(
-        failure('TIMEOUT', `${what} got no answer within ${timeoutMs} ms${doubt}.`, {
-          definite: !doubt,
-          retryable: true,
-        }),
-      ),
-    () => {}, // The call ended first.
-  )
+  const expire = () => {
+    const message = `${what} got no answer within ${timeoutMs} ms${doubt}.`
+    late.abort(transient('TIMEOUT', message, { definite: !doubt }))
+  }
+  clock.delay(timeoutMs, done.signal).then(expire, () => {}) // The call ended first.
   try {
     return await new Promise<T>((resolve, reject) => {
       // The function may ignore its signal, or wrap the reason that the caller should get.

@@ -11,12 +11,9 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     return await load()
   } catch (cause) {
     const isServiceWorker = 'ServiceWorkerGlobalScope' in globalThis
-    throw failure(
-      'PART_UNAVAILABLE',
-      isServiceWorker
-        ? 'A service worker has no `import()`: bundle the SDK into one file.'
-        : 'A part of the SDK could not be loaded. Try again.',
-      { retryable: !isServiceWorker, cause },
-    )
+    const message = isServiceWorker
+      ? 'A service worker has no `import()`: bundle the SDK into one file.'
+      : 'A part of the SDK could not be loaded. Try again.'
+    throw failure('PART_UNAVAILABLE', message, { retryable: !isServiceWorker, cause })
   }
 }

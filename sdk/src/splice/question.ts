@@ -108,10 +108,8 @@ export async function readByVotes<T extends JsonValue>(
       }
       const wake = (atMs: number, event: VoteEvent): void => {
         const ms = Math.max(0, atMs - clock.monotonicMs())
-        clock.delay(ms, over.signal).then(
-          () => feed(event),
-          () => {}, // The read has ended.
-        )
+        const onTime = () => feed(event)
+        clock.delay(ms, over.signal).then(onTime, () => {}) // The read has ended.
       }
       const ask = async (voter: Voter): Promise<void> => {
         const reply = await askScan(question, voter, { ...context, signal: over.signal })
@@ -165,11 +163,7 @@ async function askScan(
  * Parses one reply. A vote is a 200 with an answer of the right form, or the 404 that means absence. A 404 of a wrong
  * address, of a proxy or of a scan that has not started is a failure.
  */
-function parseReply(
-  question: Question<JsonValue>,
-  reply: TransportReply,
-  nowMicros: number,
-): ParsedReply {
+function parseReply(question: Question<JsonValue>, reply: TransportReply, nowMicros: number) {
   const { status } = reply
   if (status !== 200 && status !== 404)
     return failed(`HTTP status ${status}`, retryAfter(reply.header('retry-after')))

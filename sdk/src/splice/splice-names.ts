@@ -119,10 +119,8 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
       checkedText('The prefix', prefix)
       // Scans have no second page: a full page is requested again, larger.
       for (let size = pageSize; ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
-        const { value } = decided(
-          `search ${prefix}`,
-          await reader.read(askPrefix(prefix, size), options),
-        )
+        const outcome = await reader.read(askPrefix(prefix, size), options)
+        const { value } = decided(`search ${prefix}`, outcome)
         if (value?.isComplete === false && size < PAGE_SIZE_MAX) continue
         yield* value?.entries ?? []
         if (value?.isComplete !== false) return

@@ -11,7 +11,7 @@ import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
 import { type MemberList, type Question, type ReadContext, readByVotes } from './question.ts'
 import type { SpliceThreshold } from './splice-decider.ts'
-import { decided, type SpliceOutcome } from './splice-outcome.ts'
+import { decided } from './splice-outcome.ts'
 
 /** Bounds of a read. Each overrides the default of the client. */
 export type SpliceReadOptions = {
@@ -68,12 +68,8 @@ export function createSpliceReader(options: {
   }
 
   return {
-    async read<T extends JsonValue>(
-      question: Question<T>,
-      asked: SpliceReadOptions,
-    ): Promise<SpliceOutcome<T>> {
-      const { threshold = defaults.threshold ?? 'f+1' } = asked
-      const { timeoutMs = defaultMs } = asked
+    async read<T extends JsonValue>(question: Question<T>, asked: SpliceReadOptions) {
+      const { threshold = defaults.threshold ?? 'f+1', timeoutMs = defaultMs } = asked
       const endsAtMs = clock.monotonicMs() + timeoutMs
       closing.throwIfAborted()
       const signal = AbortSignal.any([closing, asked.signal ?? closing])
@@ -148,10 +144,7 @@ function readMember(row: JsonValue): Member | undefined {
  *
  * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known.
  */
-async function openMemberList(
-  origin: Origin,
-  context: Omit<ReadContext, 'threshold'>,
-): Promise<MemberList> {
+async function openMemberList(origin: Origin, context: Omit<ReadContext, 'threshold'>) {
   const { scans, areScansAll, svCount } = origin
   const names = new Set(scans.map(({ svName }) => svName))
   const voters = votersOf(scans, names)
@@ -166,11 +159,7 @@ async function openMemberList(
  *
  * @throws {QuorumscanError} As `openMemberList`.
  */
-async function readList(
-  from: MemberList,
-  origin: Origin,
-  context: Omit<ReadContext, 'threshold'>,
-): Promise<MemberList> {
+async function readList(from: MemberList, origin: Origin, context: Omit<ReadContext, 'threshold'>) {
   const read = async <T extends JsonValue>(question: Question<T>): Promise<T> => {
     const outcome = await readByVotes(question, from, { ...context, threshold: 'f+1' })
     const { value } = decided(question.what, outcome)
@@ -221,10 +210,7 @@ export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | 
 }
 
 /** Each member once, and each address for one member only: each scan has one vote. */
-function votersOf(
-  scans: readonly SpliceScanAddress[],
-  names: ReadonlySet<string>,
-): MemberList['voters'] {
+function votersOf(scans: readonly SpliceScanAddress[], names: ReadonlySet<string>) {
   const urlsByName = new Map<string, string[]>()
   const taken = new Set<string>()
   for (const { svName, publicUrl } of scans) {

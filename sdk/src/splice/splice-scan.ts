@@ -157,14 +157,10 @@ function originOf({ seeds, scans, svCount }: SpliceScanOptions) {
     seeds?.map((url) => ({ svName: URL.canParse(url) ? new URL(url).host : '', publicUrl: url })) ??
     []
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
-  for (const { svName, publicUrl } of addresses)
-    if (
-      typeof svName !== 'string' ||
-      svName === '' ||
-      parseScanUrl(publicUrl, true) === undefined
-    ) {
-      const message = `The URL of a scan must be https, or on this machine: not ${publicUrl}.`
-      throw invalidArgument(message)
-    }
+  for (const { svName, publicUrl } of addresses) {
+    const isNamed = typeof svName === 'string' && svName !== ''
+    if (isNamed && parseScanUrl(publicUrl, true) !== undefined) continue
+    throw invalidArgument(`The URL of a scan must be https, or on this machine: not ${publicUrl}.`)
+  }
   return { scans: addresses, areScansAll: scans !== undefined, svCount: svCount ?? null }
 }

@@ -69,10 +69,8 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
 
 /** Whether the contract is consumed. */
 export function isConsumed(error: unknown): boolean {
-  return (
-    isQuorumscanError(error) &&
-    (error.code === 'CONTRACT_NOT_FOUND' || error.code === 'CONTRACT_CONSUMED')
-  )
+  const codes: readonly unknown[] = ['CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED']
+  return isQuorumscanError(error) && codes.includes(error.code)
 }
 
 /** The same error, with the state of the payment. */
@@ -97,15 +95,11 @@ export async function requestedDetails(
 ): Promise<EntryDetails | null> {
   const updateFormat = formatOf([asked.party])
   try {
-    const body = {
-      contractId: asked.requestCid,
-      eventFormat: updateFormat.includeTransactions?.eventFormat,
-    }
+    const { eventFormat } = updateFormat.includeTransactions ?? {}
+    const body = { contractId: asked.requestCid, eventFormat }
     const path = '/v2/events/events-by-contract-id'
-    const { created } = await http.call(
-      { method: 'POST', path, body, isSafe: true, ...call() },
-      isJsGetEventsByContractIdResponse,
-    )
+    const request = { method: 'POST', path, body, isSafe: true, ...call() } as const
+    const { created } = await http.call(request, isJsGetEventsByContractIdResponse)
     const { offset } = created.createdEvent
     const range = { after: offset - 1, end: offset, updateFormat, signal: call().signal }
     for (const { update } of await readPage(http, range, 1)) {

@@ -27,11 +27,7 @@ export type RegisterProgress =
   | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
 
 /** The payment exists, and is not decided. */
-type Paid = {
-  readonly kind: 'paid'
-  readonly paymentCid: ContractId
-  readonly requestCid: string
-}
+type Paid = { readonly kind: 'paid'; readonly paymentCid: ContractId; readonly requestCid: string }
 /** What exists of the registration. */
 export type Found =
   | { readonly kind: 'nothing' }
@@ -93,7 +89,8 @@ export async function runSteps(
   }
   if (found.kind === 'paid') await awaitDecision(calls, context, found, initialKind === 'paid')
   onPayment('paid')
-  const late = () => uncertain('CONSENSUS_LAGGING', notShown(name))
+  const notShown = `${name} is registered, but not enough scan nodes show it yet. It needs no second call.`
+  const late = () => uncertain('CONSENSUS_LAGGING', notShown)
   const entry = await poll(calls.resolve, (entry) => entry, { ...context, late })
   return { entry, wasOwned: initialKind === 'owned' }
 }
@@ -113,11 +110,9 @@ async function request(calls: Calls, context: StepContext): Promise<Found> {
 
 async function pay(calls: Calls, context: StepContext, requestCid: ContractId): Promise<Found> {
   const { name, signal, onPayment } = context
-  const attempt = async (): Promise<Found> => ({
-    kind: 'paid',
-    paymentCid: await calls.pay(requestCid),
-    requestCid,
-  })
+  const attempt = async (): Promise<Found> => {
+    return { kind: 'paid', paymentCid: await calls.pay(requestCid), requestCid }
+  }
   try {
     return await attempt()
   } catch (cause) {
@@ -131,7 +126,8 @@ async function pay(calls: Calls, context: StepContext, requestCid: ContractId): 
         // The request is consumed, and no payment exists.
         if (wasCertain) throw cause
         onPayment('refunded')
-        throw transient('PAYMENT_REFUNDED', consumed(name), { cause })
+        const consumed = `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`
+        throw transient('PAYMENT_REFUNDED', consumed, { cause })
       }
       if (!mayRepeat) return null
       return attempt().catch((error: unknown) => {
@@ -140,7 +136,8 @@ async function pay(calls: Calls, context: StepContext, requestCid: ContractId): 
         return null
       })
     }
-    const late = () => uncertain('PAYMENT_UNKNOWN', unknown(name), cause)
+    const unknown = `It is unknown whether the coin for ${name} was locked. Call register again: it checks first and never pays twice for one request.`
+    const late = () => uncertain('PAYMENT_UNKNOWN', unknown, cause)
     return poll(calls.readState, next, { ...context, late })
   }
 }
@@ -157,24 +154,15 @@ async function awaitDecision(
   if (isResumed) await calls.compare(requestCid)
   onProgress({ step: 'paid', paymentCid, isResumed })
   const confirm = () => calls.confirm(paymentCid)
-  const late = () => uncertain('PAYMENT_PENDING', pending(name))
+  const pending = `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to continue waiting.`
+  const late = () => uncertain('PAYMENT_PENDING', pending)
   if (await poll(confirm, (isDefect) => isDefect, { ...context, late })) return
   onPayment('refunded')
-  throw transient('PAYMENT_REFUNDED', returned(name))
+  const returned = `The coin for ${name} was returned in full: another user was first, or the lock expired before enough super-validators confirmed.`
+  throw transient('PAYMENT_REFUNDED', returned)
 }
 
 /** The error of a payment whose effect is not known, or not visible yet. */
 export function uncertain(code: ErrorCode, message: string, cause?: unknown) {
   return failure(code, message, { definite: false, retryable: true, cause })
 }
-
-const consumed = (name: string) =>
-  `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`
-const returned = (name: string) =>
-  `The coin for ${name} was returned in full: another user was first, or the lock expired before enough super-validators confirmed.`
-const unknown = (name: string) =>
-  `It is unknown whether the coin for ${name} was locked. Call register again: it checks first and never pays twice for one request.`
-const pending = (name: string) =>
-  `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to continue waiting.`
-const notShown = (name: string) =>
-  `${name} is registered, but not enough scan nodes show it yet. It needs no second call.`

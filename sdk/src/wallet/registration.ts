@@ -135,6 +135,7 @@ function createCalls(
   let madeNow: ContractId | null = null
 
   const own = () => ownEntry(names, { name, party }, call)
+  const detailsOf = (requestCid: string) => requestedDetails(http, { party, requestCid }, call)
   const owns = async (): Promise<boolean> =>
     (await listOwnEntries(http, call())).some((entry) => entry.name === name)
 
@@ -167,14 +168,11 @@ function createCalls(
     readState,
     isShown: async () => (await own()) !== null,
     async request() {
-      const answer = await http
-        .call(
-          { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
-          isCreateEntryAnswer,
-        )
-        .catch((error: unknown) => {
-          throw unlessExpired(error, clock)
-        })
+      const body = { name, url, description }
+      const entry = { method: 'POST', path: '/v0/entry/create', body, ...call() } as const
+      const answer = await http.call(entry, isCreateEntryAnswer).catch((error: unknown) => {
+        throw unlessExpired(error, clock)
+      })
       madeNow = answer.subscriptionRequestCid as ContractId // It was checked.
       return madeNow
     },
@@ -182,10 +180,7 @@ function createCalls(
     async choose(requestCids) {
       let chosen: ContractId | null = null
       for (const requestCid of requestCids) {
-        const asked =
-          requestCid === madeNow
-            ? fields
-            : await requestedDetails(http, { party, requestCid }, call)
+        const asked = requestCid === madeNow ? fields : await detailsOf(requestCid)
         const isSame = asked?.url === url && asked.description === description
         if (isSame && chosen === null) chosen = requestCid
         else
@@ -201,7 +196,7 @@ function createCalls(
       return answer.initialPaymentContractId
     },
     async compare(requestCid) {
-      const paid = await requestedDetails(http, { party, requestCid }, call)
+      const paid = await detailsOf(requestCid)
       if (paid !== null) assertSameDetails(paid)
     },
     async confirm(paymentCid) {

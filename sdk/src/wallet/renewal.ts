@@ -100,8 +100,9 @@ export async function renew(
       else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
       else if (isUnknown && refusal !== undefined) {
         isUnknown = false
+        const opensAt = isQuorumscanError(refusal) ? refusal.details?.['windowOpensAt'] : undefined
         // The window has not opened. No clock is wrong by half of it.
-        if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
+        if (opensAt !== undefined && clock.nowMicros() < middle) return done(now, true)
         throw refusal
       } else if (!isUnknown) {
         const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
@@ -169,11 +170,7 @@ export async function setAutoRenew(
   return parts.wallet.setAutoRenew(subscription.contractId, isEnabled, call())
 }
 
-async function ownSubscription(
-  parts: RegistrationParts,
-  name: string,
-  call: () => CallOptions,
-): Promise<Subscription> {
+async function ownSubscription(parts: RegistrationParts, name: string, call: () => CallOptions) {
   const { found } = await findSubscription(parts, name, call)
   if (found !== undefined) return found
   throw noSubscription(name)
@@ -201,10 +198,6 @@ function windowOf({ state }: Subscription) {
   const duration = Number(Object(paymentDuration).microseconds ?? 0)
   const due = microsOf(dueAt)
   return { dueAt, opensAt: due - duration, middle: due - duration / 2 }
-}
-
-function isOutsideWindow(refusal: unknown): boolean {
-  return isQuorumscanError(refusal) && refusal.details?.['windowOpensAt'] !== undefined
 }
 
 function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanError {

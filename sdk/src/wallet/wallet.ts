@@ -123,11 +123,7 @@ type Check<T> = (body: unknown) => body is T
 
 /** @internal Only `createValidator` calls it. */
 export function createWallet(http: Http): Wallet {
-  const get = async <T>(
-    path: string,
-    isValid: Check<T>,
-    { signal, timeoutMs }: CallOptions = {},
-  ): Promise<Camel<T>> =>
+  const get = async <T>(path: string, isValid: Check<T>, { signal, timeoutMs }: CallOptions = {}) =>
     toCamel(await http.call({ method: 'GET', path, signal, timeoutMs }, isValid))
   /** A write, with the offset at which the ledger shows it. */
   const write = async <T>(
@@ -166,12 +162,8 @@ export function createWallet(http: Http): Wallet {
       for (let after: string | null = null; ; ) {
         const body: unknown = { page_size: pageSize, begin_after_id: after }
         const asked = { ...options, body, isSafe: true }
-        const page = await write(
-          'POST',
-          `${WALLET}/transactions`,
-          answers.isTransactionsAnswer,
-          asked,
-        )
+        const path = `${WALLET}/transactions`
+        const page = await write('POST', path, answers.isTransactionsAnswer, asked)
         for (const item of page.items) {
           yield item
           after = item.eventId

@@ -1,7 +1,7 @@
 /** Compares a voted read of thirteen scans with plain requests to the same scans at the same time. */
 import { createSystemClock } from '@quorumscan/base'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
-import { idOf, partyOf, type RunningScans, startScans } from '../../support/splice-scans.ts'
+import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
 import { atMost, median, print, printRow, round } from '../report.ts'
 
 export type SpliceOptions = { readonly readCount: number }

@@ -9,11 +9,11 @@ export type CertifiedViolation = {
     | 'fork'
     | 'truth'
     | 'freshness'
-    | 'monotony'
-    | 'support'
+    | 'monotonic-reads'
+    | 'signers'
     | 'availability'
-    | 'patience'
-    | 'held'
+    | 'wait'
+    | 'withheld'
   readonly read: CertifiedRecord
   readonly why: string
 }
@@ -30,7 +30,7 @@ type Decided = CertifiedRecord & {
   }
 }
 
-/** Limit of a read: two hung nodes, twice, and a node that waits for an offset. */
+/** Time limit of a read: two hung nodes, twice, and a node that waits for an offset. */
 const ANSWER_MS_MAX = 2600
 /** Up to this number of faulty nodes, or f, the limit of a read holds. */
 const BROKEN_MAX = 2
@@ -52,7 +52,7 @@ const checkTruth: Checker = (run) =>
     if (offset > ledger.head()) return [{ rule: 'truth', read, why: `no entry at ${offset}` }]
     const point = ledger.pointAt(offset)
     if (point.historyHash !== historyHash || point.recordTime !== recordTime)
-      return [{ rule: 'truth', read, why: `another point than at ${offset}` }]
+      return [{ rule: 'truth', read, why: `history point differs at ${offset}` }]
     const truth = truthOf(run, read)
     const isAbsent = kind.endsWith('absent')
     const isTrue = JSON.stringify(answer) === JSON.stringify(truth) && isAbsent === (truth === null)
@@ -106,17 +106,17 @@ const checkMonotonicReads: Checker = (run) =>
     )
     const highest = Math.max(-1, ...before.map(({ outcome }) => outcome.offset))
     return read.outcome.offset < highest
-      ? [{ rule: 'monotony', read, why: `offset ${read.outcome.offset} after ${highest}` }]
+      ? [{ rule: 'monotonic-reads', read, why: `offset ${read.outcome.offset} after ${highest}` }]
       : []
   })
 
-const checkSupport: Checker = (run) =>
+const checkSigners: Checker = (run) =>
   decided(run).flatMap((read) => {
     const { agreed } = read.outcome
     const members = run.world.cluster.genesis.nodes.map(({ name }) => name)
     const distinct = new Set(agreed.filter((name) => members.includes(name)))
     return distinct.size < read.signersNeeded || distinct.size < agreed.length
-      ? [{ rule: 'support', read, why: `${agreed} of ${read.signersNeeded}` }]
+      ? [{ rule: 'signers', read, why: `${agreed} of ${read.signersNeeded}` }]
       : []
   })
 
@@ -133,8 +133,8 @@ const checkAvailability: Checker = (run) => {
         if (read.isLost) return []
         const isPatient = read.waitMs >= 10_000 && answeringCount >= signersNeeded
         if (outcome.kind === 'insufficient' && isPatient)
-          return [{ rule: 'patience', read, why: `insufficient after ${tookMs} ms` }]
-        if (steadyCount < signersNeeded || outcome.kind === 'expired') return []
+          return [{ rule: 'wait', read, why: `insufficient after ${tookMs} ms` }]
+        if (steadyCount < signersNeeded || outcome.kind === 'pruned') return []
         if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
         // The log itself may be older than the read accepts, or stall before the offset that the read needs.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
@@ -156,7 +156,7 @@ const checkHeld: Checker = (run) =>
     if ('page' in read && read.page.pageToken !== null) return []
     const isHeld = read.heldFrom !== null && read.outcome.offset < read.heldFrom
     return isHeld && ageMs > SUSPICIOUS_MS
-      ? [{ rule: 'held', read, why: `${ageMs} ms old, and ${read.heldFrom} was certified` }]
+      ? [{ rule: 'withheld', read, why: `${ageMs} ms old, and ${read.heldFrom} was certified` }]
       : []
   })
 
@@ -180,7 +180,7 @@ const CHECKERS = [
   checkTruth,
   checkFreshness,
   checkMonotonicReads,
-  checkSupport,
+  checkSigners,
   checkAvailability,
   checkHeld,
 ]

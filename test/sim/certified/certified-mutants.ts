@@ -17,7 +17,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {
     mistake: 'accepting an answer older than an earlier one',
     lies: ['old'],
-    rule: 'monotony',
+    rule: 'monotonic-reads',
     decisions: { ...CERTIFIED_DECISIONS, isBelowOffset: () => false },
   },
   {
@@ -29,7 +29,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {
     mistake: 'accepting any number of signers',
     lies: ['tooFew'],
-    rule: 'support',
+    rule: 'signers',
     decisions: { ...CERTIFIED_DECISIONS, hasSigners: () => true },
   },
   {
@@ -37,7 +37,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
     nodeCount: 4,
     lies: ['freeze'],
     faults: [],
-    rule: 'held',
+    rule: 'withheld',
     decisions: { ...CERTIFIED_DECISIONS, consultedMin: () => 1 },
   },
   {
@@ -45,7 +45,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
     nodeCount: 4,
     lies: ['freeze'],
     faults: [],
-    rule: 'held',
+    rule: 'withheld',
     decisions: { ...CERTIFIED_DECISIONS, isSuspicious: () => false },
   },
   {

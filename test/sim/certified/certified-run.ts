@@ -30,7 +30,7 @@ export type CertifiedRunOptions = {
   readonly seed: number
   readonly readCount: number
   /** `budget`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. */
-  readonly mode?: 'budget' | 'beyond-f'
+  readonly mode?: 'at-most-f' | 'beyond-f'
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
   /** Decisions of the reader, one of them broken to test the checkers. */

@@ -19,11 +19,11 @@ function isImpatient(read: ReadRecord): boolean {
 }
 
 export const checkAvailability: Checker = (run) => {
-  if (run.options.mode !== 'budget') return []
+  if (run.options.mode !== 'at-most-f') return []
   return run.reads.flatMap((read) => {
     if (isImpatient(read)) {
       const why = `insufficient after ${read.endMs - read.startMs} ms with ${read.answeringCount} nodes that answer`
-      return [{ rule: 'patience', read, why }]
+      return [{ rule: 'wait', read, why }]
     }
     if (read.steadyCount < read.votesNeeded) return []
     const tookMs = read.endMs - read.startMs - read.stalledMs

@@ -166,7 +166,7 @@ describe('a minimum offset of one call', () => {
     expect(ms).toBeLessThan(150)
   })
 
-  it('above the heads makes the read lag, after the time that a node waits', async () => {
+  it('is lagging after the node wait if it is above every head', async () => {
     const { lookup, timed, network } = createWorld()
     await lookup(ALICE)
     const { outcome, ms } = await timed(ALICE, { minOffset: 1_000_000 })
@@ -227,7 +227,7 @@ describe('freshness', () => {
   })
 })
 
-describe('the read floor', () => {
+describe('the verified floor', () => {
   it('survives a restart', async () => {
     let stored = 0
     const floorStore = {

@@ -18,7 +18,7 @@ import { usePolled } from '../use-cluster.ts'
 
 const POLL_MS = 500
 const SHOWN_MAX = 5
-const DURATIONS_S = [10, 20, 60, 300]
+const DURATIONS = durationChoices([10, 20, 60, 300])
 /** The length of a random seed: short enough to be typed again. */
 const SEED_LETTERS = 8
 
@@ -32,6 +32,10 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
   const [problem, act] = useAct()
   const runs = usePolled(() => api.chaos.list.query(), POLL_MS)
   const running = runs?.find(({ state }) => state === 'running')
+  const budgets = [
+    ['f', `f: at most ${f} faulty`],
+    ['beyond-f', `beyond f: up to ${2 * f}`],
+  ] as const
   const start = (textOf: (name: string) => string) => {
     const budget = textOf('budget') === 'f' ? 'f' : 'beyond-f'
     const durationMs = Number(textOf('seconds')) * 1000
@@ -42,20 +46,8 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
     <Panel title="Chaos runs" note="each with a verdict">
       <Form onSubmit={start}>
         <ExactField label="Seed" name="seed" placeholder="random" maxLength={64} />
-        <Select
-          label="Duration"
-          name="seconds"
-          defaultValue={20}
-          choices={durationChoices(DURATIONS_S)}
-        />
-        <Select
-          label="Budget"
-          name="budget"
-          choices={[
-            ['f', `f: at most ${f} faulty`],
-            ['beyond-f', `beyond f: up to ${2 * f}`],
-          ]}
-        />
+        <Select label="Duration" name="seconds" defaultValue={20} choices={DURATIONS} />
+        <Select label="Budget" name="budget" choices={budgets} />
         <button type="submit" className="primary" disabled={running !== undefined}>
           Start a run
         </button>

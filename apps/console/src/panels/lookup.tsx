@@ -83,6 +83,14 @@ export function LookupPanel({ api }: { readonly api: Api }) {
 
 function Result({ resolved }: { readonly resolved: Resolved }) {
   const { kind, offset, threshold, answer, asked } = resolved
+  const rows = Object.entries(answer ?? {}).map(
+    ([name, value]) => [name, value ? shorten(value, 46) : '–', value ?? ''] as const,
+  )
+  const replies = asked.map(({ node, isProven, reason }) =>
+    isProven
+      ? { node, tone: 'good', word: ANSWERED, detail: null }
+      : { node, tone: 'bad', word: 'failed', detail: reason },
+  )
   return (
     <>
       <p className="result">
@@ -93,23 +101,9 @@ function Result({ resolved }: { readonly resolved: Resolved }) {
           </span>
         )}
       </p>
-      {answer && (
-        <Fields
-          rows={Object.entries(answer).map(
-            ([name, value]) => [name, value ? shorten(value, 46) : '–', value ?? ''] as const,
-          )}
-        />
-      )}
+      {answer && <Fields rows={rows} />}
       <h3>Proofs</h3>
-      <Replies
-        label="Nodes asked for a proof"
-        rows={asked.map(({ node, isProven, reason }) => ({
-          node,
-          tone: isProven ? 'good' : 'bad',
-          word: isProven ? ANSWERED : 'failed',
-          detail: isProven ? null : reason,
-        }))}
-      />
+      <Replies label="Nodes asked for a proof" rows={replies} />
     </>
   )
 }
@@ -127,19 +121,17 @@ function Votes(props: {
     if (voted.reason !== null) return isSameEntry(group.entry, proven) ? AS_PROVEN : 'contradicts'
     return group === first ? AGREED : DISSENTED
   }
+  const replies = voted.groups.flatMap((group) => {
+    const word = wordOf(group)
+    const tone = [AGREED, AS_PROVEN].includes(word) ? 'good' : 'bad'
+    const { entry } = group
+    const detail = entry === undefined ? null : `for ${entry?.['user'] ?? 'no entry'}`
+    return group.nodes.map((node) => ({ node, tone, word, detail }))
+  })
   return (
     <>
       <h3>Votes</h3>
-      <Replies
-        label="Votes"
-        rows={voted.groups.flatMap((group) => {
-          const word = wordOf(group)
-          const tone = [AGREED, AS_PROVEN].includes(word) ? 'good' : 'bad'
-          const { entry } = group
-          const detail = entry === undefined ? null : `for ${entry?.['user'] ?? 'no entry'}`
-          return group.nodes.map((node) => ({ node, tone, word, detail }))
-        })}
-      />
+      <Replies label="Votes" rows={replies} />
       <p className="muted">
         {voted.heard} received, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
       </p>

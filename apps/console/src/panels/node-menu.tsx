@@ -7,8 +7,7 @@ import { type NodeProps, NodeView } from './node-view.tsx'
 
 export type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
-const DURATIONS_S = [10, 30, 60, 300]
-const DEFAULT_DURATION_S = 60
+const DURATIONS = [...durationChoices([10, 30, 60, 300]), [0, 'until healed'] as const]
 
 /** Destructive actions with their consequences, in the order of the menu. */
 function destructionsOf({ target: { name: node, kind }, snapshot: { api, status } }: NodeProps) {
@@ -138,12 +137,7 @@ function BreakDialog(props: {
             </optgroup>
           ))}
         </Select>
-        <Select
-          label="Duration"
-          name="seconds"
-          defaultValue={DEFAULT_DURATION_S}
-          choices={[...durationChoices(DURATIONS_S), [0, 'until healed']]}
-        />
+        <Select label="Duration" name="seconds" defaultValue={60} choices={DURATIONS} />
         <p className="dialog-actions">
           <CloseButton label="Cancel" />
           <button type="submit" className="primary">

@@ -110,11 +110,10 @@ const VOTE_LABELS: Readonly<Record<Sample['nodes'][number]['vote'], readonly [To
 
 /** The vote of the node in each measured lookup. */
 function Votes({ name, samples }: { readonly name: string; readonly samples: readonly Sample[] }) {
-  const votes = samples
-    .slice(-VOTES_SHOWN)
-    .flatMap(({ at, nodes }) =>
-      nodes.flatMap((vote) => (vote.node === name ? { at, ...vote } : [])),
-    )
+  const shown = samples.slice(-VOTES_SHOWN)
+  const votes = shown.flatMap(({ at, nodes }) =>
+    nodes.flatMap((vote) => (vote.node === name ? { at, ...vote } : [])),
+  )
   const counted = Object.entries(VOTE_LABELS).flatMap(([kind, [, label]]) => {
     const count = votes.filter(({ vote }) => vote === kind).length
     return count > 0 ? `${count} ${label}` : []

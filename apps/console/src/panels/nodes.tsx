@@ -87,12 +87,8 @@ export function NodePanel({ snapshot }: { readonly snapshot: ClusterSnapshot }) 
               const { name, state } = node
               const vote = newest?.nodes.find((one) => one.node === name)?.vote
               const isDissenting = state === 'up' && vote === 'dissented'
-              const row = {
-                node,
-                isDissenting,
-                snapshot,
-                act: (action: Action) => act(name, action),
-              }
+              const actHere = (action: Action) => act(name, action)
+              const row = { node, isDissenting, snapshot, act: actHere }
               return (
                 <tr key={name} className={busy.has(name) ? 'busy' : ''}>
                   <th scope="row" data-label="Node">

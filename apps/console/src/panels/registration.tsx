@@ -11,7 +11,7 @@ const SUFFIX = '.unverified.ns'
 const STEPS_BEFORE_CONFIRMATIONS = 4
 
 export function RegistrationPanel(props: { readonly api: Api; readonly nodes: readonly string[] }) {
-  const { api } = props
+  const { api, nodes } = props
   const [isWhole, setWhole] = useState(false)
   const [problem, act] = useAct()
   const registrations = usePolled(() => api.registrations.list.query(), POLL_MS) ?? []
@@ -42,14 +42,10 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
           super-validators confirm, and lookups find the name.
         </p>
       ) : (
-        <ol className="walks">
-          {registrations.slice(0, 3).map((registration, index) => (
-            <li key={registration.id}>
-              <RegistrationSteps
-                registration={registration}
-                nodes={props.nodes}
-                isOpen={index === 0}
-              />
+        <ol className="registrations">
+          {registrations.slice(0, 3).map((one, index) => (
+            <li key={one.id}>
+              <RegistrationSteps registration={one} nodes={nodes} isOpen={index === 0} />
             </li>
           ))}
         </ol>

@@ -18,6 +18,7 @@ import {
   type RangeQuery,
 } from '@quorumscan/verifier/certified'
 import {
+  type FormRequest,
   inEitherForm,
   pinAbove,
   pinAt,
@@ -41,6 +42,7 @@ type LookupHandlers = Pick<
 /** One lookup after validation: exactly one of `name` and `party`. It may still have unknown members. */
 type Lookup = BodyOf<Routes['lookupEntries']>['lookups'][number]
 type PageQuery = { readonly page_size: number; readonly page_token?: string }
+type PageRequest = ReadRequest & FormRequest & { readonly query: PageQuery }
 
 /** The answer of a lookup that finds nothing (D-10). */
 const ABSENT = utf8('{"entry":null}')
@@ -56,10 +58,7 @@ export function createLookupHandlers(context: {
   const { reads, network } = context
   const either = inEitherForm(context.certified)
 
-  const getOne = async (
-    lookup: Lookup,
-    request: ReadRequest,
-  ): Promise<Reply<Routes['getEntryByName']>> => {
+  const getOne = async (lookup: Lookup, request: ReadRequest) => {
     const at = await pinFor(reads, request)
     const [entry = null] = isByName(lookup)
       ? await reads.lookups.lookupNames([lookup.name], at.offset)
@@ -72,7 +71,7 @@ export function createLookupHandlers(context: {
 
   const getPage = async (
     subject: PageSubject,
-    request: ReadRequest & { readonly query: PageQuery },
+    request: PageRequest,
   ): Promise<Reply<Routes['listEntries']>> => {
     const { page_size: pageSize, page_token: token } = request.query
     const asked = request.headers['x-read-at-offset'] ?? null
@@ -114,9 +113,11 @@ export function createLookupHandlers(context: {
     }
   }
 
-  const pageOfPrefix = ({ name_prefix: prefix = '' }: { readonly name_prefix?: string }) =>
-    ({ kind: 'prefix', prefix }) as const
-  const pageOfParty = ({ party }: { readonly party: string }) => ({ kind: 'party', party }) as const
+  const pages = <Request extends PageRequest>(subjectOf: (request: Request) => PageSubject) =>
+    either(
+      (request: Request) => askPage(subjectOf(request), request.query),
+      (request: Request) => getPage(subjectOf(request), request),
+    )
 
   return {
     getEntryByName: either(
@@ -127,14 +128,8 @@ export function createLookupHandlers(context: {
       ({ params }) => partyQuery(params.party, network),
       (request) => getOne(request.params, request),
     ),
-    listEntries: either(
-      ({ query }) => askPage(pageOfPrefix(query), query),
-      (request) => getPage(pageOfPrefix(request.query), request),
-    ),
-    listEntriesByParty: either(
-      ({ params, query }) => askPage(pageOfParty(params), query),
-      (request) => getPage(pageOfParty(request.params), request),
-    ),
+    listEntries: pages(({ query }) => ({ kind: 'prefix', prefix: query.name_prefix ?? '' })),
+    listEntriesByParty: pages(({ params }) => ({ kind: 'party', party: params.party })),
     lookupEntries: either(
       ({ body }) => batchQuery(body.lookups.map(onlyMember), network),
       async (request) => {
@@ -172,11 +167,7 @@ function onlyMember(lookup: Lookup): Lookup {
 }
 
 /** One answer for each lookup, in order. */
-async function answerAll(
-  reads: Reads,
-  lookups: readonly Lookup[],
-  at: Pinned,
-): Promise<readonly Uint8Array[]> {
+async function answerAll(reads: Reads, lookups: readonly Lookup[], at: Pinned) {
   const names = lookups.flatMap((lookup) => (isByName(lookup) ? [lookup.name] : []))
   const parties = lookups.flatMap((lookup) => (isByName(lookup) ? [] : [lookup.party]))
   const [byName, byParty] = await Promise.all([
@@ -206,18 +197,13 @@ function jsonOf(before: string, bodies: readonly Uint8Array[], after: string): U
 }
 
 function foreignToken(): ScanError {
-  return new ScanError(
-    'INVALID_PAGE_TOKEN',
-    'the page token was not issued for this list: pass next_page_token of the page before, unchanged',
-  )
+  const message =
+    'the page token was not issued for this list: pass next_page_token of the page before, unchanged'
+  return new ScanError('INVALID_PAGE_TOKEN', message)
 }
 
 /** D-13. */
 function notFound(lookup: Lookup): ScanError {
-  return new ScanError(
-    'ENTRY_NOT_FOUND',
-    isByName(lookup)
-      ? `No ans entry found for name: ${lookup.name}`
-      : `No ans entry found for party: ${lookup.party}`,
-  )
+  const subject = isByName(lookup) ? `name: ${lookup.name}` : `party: ${lookup.party}`
+  return new ScanError('ENTRY_NOT_FOUND', `No ans entry found for ${subject}`)
 }

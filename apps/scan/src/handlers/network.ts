@@ -95,12 +95,11 @@ export function createNetworkHandlers(context: {
       const rounds = await reads.lookups.documentsAsOf('OpenMiningRound', at.offset)
       const closing = rounds.map((round) => payloadOf(openMiningRound, round).targetClosesAt)
       const known = body.cached_open_mining_round_contract_ids
+      const open = rounds.map((one) => [one.contractId, unlessCached(withState(one), known)])
       return {
         // By record time, so that all nodes answer the same.
         time_to_live_in_microseconds: Math.max(0, Math.min(...closing) - at.recordTime),
-        open_mining_rounds: Object.fromEntries(
-          rounds.map((round) => [round.contractId, unlessCached(withState(round), known)]),
-        ),
+        open_mining_rounds: Object.fromEntries(open),
         issuing_mining_rounds: {},
       }
     }),
@@ -122,7 +121,7 @@ export function createNetworkHandlers(context: {
           coin_rules: coinRules,
           amulet_rules: upstreamRules(coinRules),
           dso_rules: dsoRules,
-          // Spec silent: upstream lists a contract per node here; this network has only addresses, at /v0/scans.
+          // Not in the specification: upstream lists a contract per node; this network has only addresses (/v0/scans).
           sv_node_states: [],
           initial_round: INITIAL_ROUND,
         }
@@ -137,12 +136,9 @@ export function createNetworkHandlers(context: {
         const scans = genesis.nodes.flatMap((node) =>
           addresses
             .filter(({ name }) => name === node.name)
-            .map(({ url: publicUrl, name: svName, sequence, signature }) => ({
-              publicUrl,
-              svName,
-              sequence,
-              signature,
-            })),
+            .map(({ url: publicUrl, name: svName, sequence, signature }) => {
+              return { publicUrl, svName, sequence, signature }
+            }),
         )
         return { scans: [{ domainId: genesis.synchronizerId, scans }] }
       }),

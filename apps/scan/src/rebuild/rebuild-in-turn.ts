@@ -59,10 +59,7 @@ type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
 }
 
 /** Resolves when the replica is deleted. @throws The abort reason of the signal. */
-export async function rebuildInTurn(
-  parts: Parts,
-  deleteReplica: () => Promise<unknown>,
-): Promise<void> {
+export async function rebuildInTurn(parts: Parts, deleteReplica: () => Promise<unknown>) {
   const { logger } = parts
   const waiting: Waiting = { phase: 'waits', blockers: [] }
   await using _server = await serveWaiting(parts, waiting)
@@ -121,11 +118,9 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
   const notReady = () => {
     const { phase, blockers } = waiting
     const order = blockers.length === 0 ? '' : ` (after ${blockers.join(', ')})`
-    return new ScanError(
-      'NOT_READY',
-      `Another release of quorumscan wrote the replica: the node waits for its turn to rebuild it${order}.`,
-      { details: { state: STATE_OF[phase] }, retryAfterSeconds: 1 },
-    )
+    const sentence = `Another release of quorumscan wrote the replica: the node waits for its turn to rebuild it${order}.`
+    const details = { state: STATE_OF[phase] }
+    return new ScanError('NOT_READY', sentence, { details, retryAfterSeconds: 1 })
   }
   const refuse = async () => {
     throw notReady()

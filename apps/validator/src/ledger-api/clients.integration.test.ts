@@ -1,4 +1,4 @@
-/** Behaviour that unchanged clients of the ledger interface need beyond the reference's tables. */
+/** Behavior that unchanged clients of the ledger interface need beyond the reference's tables. */
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'

@@ -182,11 +182,7 @@ describe('completions', () => {
     expect(found.map((value) => value['userId'])).toEqual(['alice'])
   })
 
-  it('have later offsets than the progress message of the stream', async ({
-    ledgerEnd,
-    ofAlice,
-    alice,
-  }) => {
+  it('end with a checkpoint at or after beginExclusive', async ({ ledgerEnd, ofAlice, alice }) => {
     const beginExclusive = await ledgerEnd()
     const { body } = await completions(
       ofAlice,
@@ -204,7 +200,7 @@ describe('completions', () => {
     [{ parties: [] }, '400 MISSING_FIELD'],
     [{ parties: 'mine', beginExclusive: -1 }, '400 NEGATIVE_OFFSET'],
     [{ parties: 'mine', beginExclusive: 9_000_000_000_000 }, '400 OFFSET_AFTER_LEDGER_END'],
-  ] as const)('of %j are refused', async ([body, want], { alice, ofAlice }) => {
+  ] as const)('a request with %j is refused', async ([body, want], { alice, ofAlice }) => {
     const parties = body.parties === 'mine' ? [alice.party] : body.parties
     const { status, body: answer } = await completions(ofAlice, { ...body, parties })
     expect(`${status} ${answer.code}`).toBe(want)
@@ -282,11 +278,7 @@ describe('deduplication', () => {
     expect(await outcome(since(body.completionOffset))).toBe('accepted')
   })
 
-  it('looks back at most as long as the genesis allows, and the completion shows that', async ({
-    tap,
-    alice,
-    ofAlice,
-  }) => {
+  it('refuses a longer period than the genesis allows', async ({ tap, alice, ofAlice }) => {
     const request = tap(alice, lasting(86_401))
     expect(await ofAlice.post('/v2/commands/async/submit', request)).toAnswer(200)
     const waited = await ofAlice.post('/v2/commands/submit-and-wait', {

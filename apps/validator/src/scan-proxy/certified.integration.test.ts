@@ -11,13 +11,11 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { createWebCrypto } from '@quorumscan/verifier'
+import { type CanonicalRequest, createWebCrypto, requestOfLookup } from '@quorumscan/verifier'
 import {
-  batchQuery,
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
-  nameQuery,
-  type RangeQuery,
+  queryOf,
 } from '@quorumscan/verifier/certified'
 import { expect } from 'vitest'
 import { startValidator } from '../server.ts'
@@ -95,27 +93,80 @@ it.for<[string, string, { readonly body?: object }]>([
   },
 )
 
-it('the document proves the answer to a client that does not trust the validator', async ({
-  network,
-  client,
-}) => {
-  const { genesis, genesisHash } = network
-  const crypto = createWebCrypto()
-  const verifier = createCertifiedVerifier({ genesis, genesisHash, sha256, crypto })
-  const accept = { accept: CERTIFIED_MEDIA_TYPE }
-  const verify = async <Answer>(path: string, stateQuery: RangeQuery<Answer>, body?: object) => {
-    const method = body === undefined ? 'GET' : 'POST'
-    const reply = await client.send(method, path, body, { ...accept, 'x-quorum': 'strong' })
-    expect([reply.status, reply.type]).toEqual([200, CERTIFIED_MEDIA_TYPE])
-    return (await verifier.verify(reply.text, stateQuery, 'strong')).answer
-  }
-  expect((await verify(`${LOOKUP}/dso.ns`, nameQuery('dso.ns')))?.user).toBe(genesis.dso)
-  expect(await verify(`${LOOKUP}/unknown`, nameQuery('unknown'))).toBeNull()
-  const lookups = [{ name: 'sv-1.sv.ns' }, { party: genesis.dso }]
-  const batch = batchQuery(lookups, { genesis, genesisHash, sha256 })
-  const entries = await verify('/v0/scan-proxy/ans-entries/batch', batch, { lookups })
-  expect(entries.map((entry) => entry?.name)).toEqual(['sv-1.sv.ns', 'dso.ns'])
-})
+it.for<[string, string, (dso: string) => CanonicalRequest]>([
+  ['a name', `${LOOKUP}/dso.ns`, () => requestOfLookup({ name: 'dso.ns' })],
+  ['no name', `${LOOKUP}/unknown`, () => requestOfLookup({ name: 'unknown' })],
+  ['a party', '/v0/scan-proxy/ans-entries/by-party/DSO', (dso) => requestOfLookup({ party: dso })],
+  [
+    'no party',
+    '/v0/scan-proxy/ans-entries/by-party/xDSO',
+    (dso) => requestOfLookup({ party: `x${dso}` }),
+  ],
+  [
+    'a page',
+    '/v0/scan-proxy/ans-entries?page_size=2',
+    () => ({
+      operation: 'listEntries',
+      parameters: { name_prefix: '', page_size: 2, page_token: null },
+    }),
+  ],
+  [
+    'names of a party',
+    '/v0/scan-proxy/ans-entries/by-party/DSO/all?page_size=2',
+    (party) => ({
+      operation: 'listEntriesByParty',
+      parameters: { party, page_size: 2, page_token: null },
+    }),
+  ],
+  [
+    'a batch',
+    '/v0/scan-proxy/ans-entries/batch',
+    (party) => ({
+      operation: 'lookupEntries',
+      parameters: { lookups: [{ name: 'sv-1.sv.ns' }, { party }] },
+    }),
+  ],
+  [
+    'rules',
+    '/v0/scan-proxy/ans-rules',
+    () => ({
+      operation: 'getAnsRules',
+      parameters: { cached_ans_rules_contract_id: null, cached_ans_rules_domain_id: null },
+    }),
+  ],
+  [
+    'the operator',
+    '/v0/scan-proxy/dso',
+    () => ({ operation: 'getDso', parameters: { shared: true } }),
+  ],
+  ['addresses', '/v0/scan-proxy/scans', () => ({ operation: 'listScans', parameters: {} })],
+])(
+  '%s: the document proves the answer to a client that does not trust the validator',
+  async ([title, path, requestOf], { network: { genesis, genesisHash }, client }) => {
+    const hashed = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
+    const verifier = createCertifiedVerifier(hashed)
+    const url = path.replace('DSO', encodeURIComponent(genesis.dso))
+    const request = requestOf(genesis.dso)
+    const isPost = /batch$|rules$/.test(path)
+    for (const [quorum, signers] of [
+      ['weak', 2],
+      ['strong', 3],
+      ['all', 4],
+    ] as const) {
+      const reply = await until(`a document that ${signers} members signed`, async () => {
+        const headers = { accept: CERTIFIED_MEDIA_TYPE, 'x-quorum': quorum }
+        const body = isPost ? request.parameters : undefined
+        const reply = await client.send(isPost ? 'POST' : 'GET', url, body, headers)
+        return reply.status === 503 ? undefined : reply
+      })
+      expect([reply.status, reply.type]).toEqual([200, CERTIFIED_MEDIA_TYPE])
+      const proven = await verifier.verify(reply.text, queryOf(request, hashed), signers)
+      expect(proven.answer === null).toBe(title.startsWith('no '))
+      expect(reply.headers.get('x-quorum-offset')).toBe(String(proven.offset))
+      expect(reply.headers.get('x-quorum-agreed')).toBe(proven.signers.join())
+    }
+  },
+)
 
 it('thresholds, floors and ages that cannot be met are refused', async ({ client }) => {
   const ask = async (headers: Record<string, string>, path = `${LOOKUP}/dso.ns`) => {

@@ -88,16 +88,14 @@ export function checkWrites(history: readonly HistoryEvent[], truth: Truth): Rul
   const writes = eventsOf(history, 'write')
   const acknowledged = writes.filter(({ outcome }) => outcome === 'acknowledged')
   const countOf = ({ reference }: Write) => truth.paymentsFor(reference).length
-  const accepts = writes.filter(({ operation }) => operation === 'accept')
+  const paid = writes.filter((write) => write.operation === 'accept' && countOf(write) > 0)
   return [
     ...Object.entries(DURABILITY_RULES).map(([operation, rule]) => {
       const ofRule = acknowledged.filter((write) => write.operation === operation)
       return tally(rule, ofRule, (write) => lossOf(write, truth))
     }),
-    tally(
-      'nothing is paid twice',
-      accepts.filter((write) => countOf(write) > 0),
-      (write) => (countOf(write) > 1 ? `${whatOf(write)} made more than one payment` : null),
+    tally('nothing is paid twice', paid, (write) =>
+      countOf(write) > 1 ? `${whatOf(write)} made more than one payment` : null,
     ),
   ]
 }

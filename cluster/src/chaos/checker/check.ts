@@ -3,8 +3,8 @@
  * checks. Each rule counts how often it was tested. With too few tests the verdict is inconclusive.
  */
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
-import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
-import { eventsOf, tally } from '../history.ts'
+import { eventsOf, type HistoryEvent, type RuleTally, tally, type Verdict } from '../history.ts'
+import type { RunResult } from '../run.ts'
 import {
   answeredIn,
   checkLookups,
@@ -18,11 +18,7 @@ import { readTruth, type Truth } from './truth.ts'
 /** With fewer answers the run is inconclusive. */
 const ANSWERED_MIN = 10
 
-export type CheckInput = {
-  readonly history: readonly HistoryEvent[]
-  readonly log: readonly LogLine[]
-  readonly genesis: Genesis
-}
+export type CheckInput = RunResult & { readonly genesis: Genesis }
 
 export async function check({ history, log, genesis }: CheckInput): Promise<Verdict> {
   const truth = await readTruth(log, genesis)

@@ -35,10 +35,7 @@ export function checkAvailability(history: readonly HistoryEvent[], f: number): 
 }
 
 /** All lookups by their begin, and whether at most f nodes, and no other process, were faulty all the time. */
-export function attemptsIn(
-  history: readonly HistoryEvent[],
-  f: number,
-): { readonly lookup: EventOf<'lookup'>; readonly isWithinBudget: boolean }[] {
+export function attemptsIn(history: readonly HistoryEvent[], f: number) {
   const broken = brokenTimes(history, f)
   return eventsOf(history, 'lookup')
     .sort((one, other) => one.startMs - other.startMs)

@@ -43,12 +43,10 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
   const openUntil = new Map<string, number>()
   /** The expiry of each live name entry, by its name. */
   const liveUntil = new Map<string, number>()
-  const tallies = new Map<Rule, RuleTally>(
-    RULES.map((rule) => [rule, { rule, samples: 0, findings: [] }]),
-  )
+  const tallies = RULES.map((rule): RuleTally => ({ rule, samples: 0, findings: [] }))
 
   const record = (rule: Rule, finding: string | null): void => {
-    const tally = tallies.get(rule)
+    const tally = tallies.find((one) => one.rule === rule)
     if (tally === undefined) return
     tally.samples += 1
     if (finding !== null) tally.findings.push(finding)
@@ -97,7 +95,8 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
       liveUntil.set(name, expiresAt)
       const before = ended.get(name)
       if (before === undefined) continue
-      const isOnePeriod = expiresAt - before === genesis.names.entryLifetimeMicros
+      const payments = applied.archived.flatMap((contract) => paymentIn(contract) ?? [])
+      const isOnePeriod = payments.some(({ period }) => expiresAt - before === period)
       const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
       record('a renewal adds one period', isOnePeriod ? null : other)
     }
@@ -136,7 +135,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
           const finding = `the lock of ${payment} ended long ago, but it was neither collected nor refunded`
           record('no payment remains open', finding)
         }
-      return [...tallies.values()]
+      return tallies
     },
   }
 }
@@ -145,10 +144,12 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
 function paymentIn(contract: Contract) {
   const isInitial = isOf(subscriptionInitialPayment, contract)
   if (!isInitial && !isOf(subscriptionPayment, contract)) return null
-  const { lockExpiresAt, subscriptionData } = isInitial
+  const { lockExpiresAt, subscriptionData, payData } = isInitial
     ? payloadOf(subscriptionInitialPayment, contract)
     : payloadOf(subscriptionPayment, contract)
-  return { id: contract.contractId, isInitial, lockExpiresAt, payer: subscriptionData.sender }
+  const { sender: payer } = subscriptionData
+  const { paymentInterval: period } = payData
+  return { id: contract.contractId, isInitial, lockExpiresAt, payer, period }
 }
 type Payment = NonNullable<ReturnType<typeof paymentIn>>
 

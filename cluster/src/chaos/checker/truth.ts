@@ -14,7 +14,7 @@ import { MemoryLedger } from '@quorumscan/ledger/memory-ledger'
 import type { Contract } from '@quorumscan/model'
 import { formatInstant as formatTime, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import type { LogLine, RuleTally } from '../history.ts'
+import type { LogLine } from '../history.ts'
 import { createLogRules } from './log-rules.ts'
 
 type Version = {
@@ -71,10 +71,6 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
       from <= offset && offset < to && expiresAt > (recordTimes[offset] ?? FOREVER)
     return versions.get(name)?.findLast(isLive)?.entry ?? null
   }
-  const tallies: readonly RuleTally[] = [
-    { rule: 'the log has no gap', samples: log.length, findings: gaps },
-    ...rules.tallies(recordTimes.at(-1) ?? 0),
-  ]
   return {
     headOffset: hashes.length - 1,
     /** The live entry at an offset, or null. */
@@ -100,7 +96,10 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
     /** Initial payments of a subscription request, by contract id. */
     paymentsFor: (reference: string): readonly string[] => payments.get(reference) ?? [],
     /** The rules on the log itself. */
-    rules: tallies,
+    rules: [
+      { rule: 'the log has no gap', samples: log.length, findings: gaps },
+      ...rules.tallies(recordTimes.at(-1) ?? 0),
+    ],
   }
 }
 

@@ -136,11 +136,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
   })
 
   /** Null: no other answer than the honest one. */
-  const falseAnswer = async (
-    lie: LieKind,
-    { request, reply }: Answer,
-    body: string,
-  ): Promise<string | null> => {
+  const falseAnswer = async (lie: LieKind, { request, reply }: Answer, body: string) => {
     const operation = operationOf(request)
     const single = singleLookup(request)
     const isAbsence = single !== null && reply.statusCode === 404
@@ -167,9 +163,8 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
     const entry = lieAboutEntry(lie, truth, context)
     if (entry === null && isAbsence) return body
     reply.code(entry === null ? 404 : 200)
-    return JSON.stringify(
-      entry === null ? { error: 'No ans entry found', code: 'ENTRY_NOT_FOUND' } : { entry },
-    )
+    const absence = { error: 'No ans entry found', code: 'ENTRY_NOT_FOUND' }
+    return JSON.stringify(entry === null ? absence : { entry })
   }
 
   /** Each state, and another one for the same offset, both signed. */
@@ -185,10 +180,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
     return [...statements, ...others]
   }
 
-  const otherEntry = async (
-    offset: number,
-    { body, params }: FastifyRequest,
-  ): Promise<CertifiedEntry | null> => {
+  const otherEntry = async (offset: number, { body, params }: FastifyRequest) => {
     const name = KNOWN_NAMES.find((known) => !JSON.stringify([body, params]).includes(known))
     const [found] = await deps.replica.lookups.lookupNames([name ?? ''], offset).catch(() => [null])
     return found == null ? null : (JSON.parse(Buffer.from(found).toString()) as CertifiedEntry)

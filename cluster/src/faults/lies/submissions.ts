@@ -75,25 +75,17 @@ export function createFalseSubmitter(deps: {
   const invented = () => `00${randomHex(random, ID_BYTES)}` as ContractId
   const flood = async (signal: AbortSignal): Promise<void> => {
     const work = () => submit(confirm(invented()), signal)
-    const everyMs = FLOOD_PAUSE_MS
-    const workers = Array.from({ length: FLOOD_WORKERS }, () =>
-      repeat(work, { clock, everyMs, signal }),
-    )
-    await Promise.all(workers.map(({ ended }) => ended))
+    const start = () => repeat(work, { clock, everyMs: FLOOD_PAUSE_MS, signal }).ended
+    await Promise.all(Array.from({ length: FLOOD_WORKERS }, start))
   }
 
-  const answerContracts = async (
-    lie: Exclude<SubmittedLie, 'flood'>,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const answerContracts = async (lie: Exclude<SubmittedLie, 'flood'>, signal: AbortSignal) => {
     const seen: ContractId[] = []
     const stopListening = ledger.onApplied(({ created }: AppliedEntry) => {
-      for (const contract of created)
-        if (
-          seen.length < SEEN_MAX &&
-          (lie === 'confirm' || isOf(subscriptionInitialPayment, contract))
-        )
-          seen.push(contract.contractId)
+      for (const contract of created) {
+        const isMeant = lie === 'confirm' || isOf(subscriptionInitialPayment, contract)
+        if (isMeant && seen.length < SEEN_MAX) seen.push(contract.contractId)
+      }
     })
     const work = async () => {
       const ids = seen.splice(0, SEEN_PER_ROUND_MAX)

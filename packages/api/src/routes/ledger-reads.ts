@@ -13,7 +13,7 @@ export const ledgerReadRoutes = defineRoutes({
     summary: 'Updates after an offset.',
     description:
       'Ends at `endInclusive`, or after `stream_idle_timeout_ms` without an element. ' +
-      'More than 200 elements without a smaller `limit` are 413: request fewer, or use the WebSocket.',
+      'More than 200 elements without a smaller `limit`: returns 413. Request fewer, or use the WebSocket.',
     body: updates.GetUpdatesRequest,
     response: updates.GetUpdatesAnswer,
   }),
@@ -40,7 +40,7 @@ export const ledgerReadRoutes = defineRoutes({
   }),
   getActiveContracts: route('POST /v2/state/active-contracts', list, {
     summary: 'Contracts that are active at an offset.',
-    description: 'More than 200 without a smaller `limit` are 413: use the WebSocket.',
+    description: 'More than 200 without a smaller `limit`: returns 413. Use the WebSocket.',
     tag: 'state',
     body: state.GetActiveContractsRequest,
     response: state.ActiveContractsAnswer,
@@ -81,7 +81,7 @@ export const ledgerReadRoutes = defineRoutes({
     summary: 'The offset up to which updates and completions are pruned; 0: none are.',
     response: state.PrunedOffsetsAnswer,
   }),
-  // Spec silent: upstream's participants are pruned through another interface.
+  // Not in the specification: upstream's participants are pruned through another interface.
   pruneParticipant: route('POST /v2/participant/prune', stateRead, {
     summary: 'Prunes updates and completions up to an offset.',
     description: 'Contracts stay. A smaller offset than before has no effect.',

@@ -66,7 +66,7 @@ const lookup = { ...proven, tag: 'lookup' } as const
 /** The cost of a piece: 1 MiB takes as long as ten lookups. An anonymous client gets 20 per second. */
 const COST_PIECE = 10
 
-const SnapshotOffset = m.about(LedgerOffset, 'Of a snapshot that the node lists.')
+const SnapshotOffset = m.about(LedgerOffset, 'The offset of a snapshot that the node lists.')
 
 /** A read about the node and its network, not at an offset. */
 const nodeRead = { tag: 'network', auth: 'none', errors: [], cost: COST_LOOKUP } as const

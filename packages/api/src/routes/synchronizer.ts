@@ -16,7 +16,7 @@ export const engineRead = route('POST /v0/engine-reads', ordering, {
   description:
     'Request and answer are signed with the keys of the two engines. ' +
     'The route reads the blocks that the engine stores, and their signed headers. ' +
-    'With the ordering driver `redis` it is 404.',
+    'With the ordering driver `redis` it returns 404.',
   body: 'bytes',
   bodyBytesMax: ENGINE_READ_BYTES_MAX,
   response: 'bytes',
@@ -32,9 +32,7 @@ export const synchronizerRoutes = defineRoutes({
     summary: 'Submits an entry to the log; answers when it is durable.',
     body: 'bytes',
     bodyBytesMax: SUBMISSION_BYTES_MAX,
-    response: Type.Object({
-      accepted: Type.Literal(true, { description: 'It is in the log.' }),
-    }),
+    response: Type.Object({ accepted: Type.Literal(true, { description: 'It is in the log.' }) }),
     errors: [
       'LIMIT_EXCEEDED',
       'DEPENDENCY_UNAVAILABLE',

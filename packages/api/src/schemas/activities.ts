@@ -83,8 +83,8 @@ const Transfer = m.component(
       change_to_holding_fees_rate: zero,
     }),
     description: m.nullableText('The text of the sender.'),
-    transferInstructionReceiver: m.orNull(Party, 'Of an offer: its receiver.'),
-    transferInstructionAmount: m.orNull(Decimal, 'Of an offer: how much.'),
+    transferInstructionReceiver: m.orNull(Party, 'The receiver of an offer.'),
+    transferInstructionAmount: m.orNull(Decimal, 'The amount of an offer.'),
     transferInstructionCid: m.orNull(ContractId, 'The offer that was made or accepted.'),
     transfer_kind: m.orNull(
       Type.Enum(['create_transfer_instruction', 'transfer_instruction_accept']),

@@ -45,7 +45,7 @@ export const CertifiedAnswer = m.component(
 
 const ShownRow = Type.Object(
   {
-    event_id: m.string('Of the row.'),
+    event_id: m.string('The id of the event of the row.'),
     record_time: m.integer(0, 'Microseconds since the epoch.'),
     row: m.optional(Type.String(), 'Its JSON; absent for rows next to the page.'),
     row_hash: m.optional(Type.String(), 'Instead, the SHA-256 of the JSON, base64.'),
@@ -61,7 +61,7 @@ export const CertifiedActivities = m.component(
     proof: m.part('The rows, and the state that contains them.', {
       run: m.part('The rows, as a part of the activity tree.', {
         first: m.integer(0, 'Place of the first row, from 0.'),
-        hashes: m.array('Of the other subtrees, from left to right, base64.', Type.String()),
+        hashes: m.array('Hashes of the other subtrees, from left to right, base64.', Type.String()),
         rows: m.array('The row before the page, its rows, and the row after it.', ShownRow),
       }),
       state: m.array(
@@ -78,10 +78,10 @@ const Snapshot = m.component('Snapshot', 'A snapshot of the state, with signatur
   history_hash: m.about(Hex32, 'The history hash at the offset.'),
   content_hash: m.about(Hex32, 'SHA-256 of the manifest.'),
   signatures: m.array(
-    'Of the answering node, and of others that it knows.',
+    'Signatures of the answering node, and of others that it knows.',
     m.part('The signature of a member.', {
       name: m.string('The name of the member.'),
-      signature: m.string('Of its scan key, hex.'),
+      signature: m.string('The signature of its scan key, hex.'),
     }),
   ),
 })
@@ -97,10 +97,7 @@ const SignedStatement = m.component('SignedStatement', 'A statement with its sig
 
 const Evidence = m.component('Evidence', 'Two statements of one key that exclude each other.', {
   signer: NodeName,
-  statements: m.array('The two statements.', SignedStatement, {
-    minItems: 2,
-    maxItems: 2,
-  }),
+  statements: m.array('The two statements.', SignedStatement, { minItems: 2, maxItems: 2 }),
 })
 
 export const EvidenceAnswer = m.component('EvidenceAnswer', 'Proofs of equivocation.', {

@@ -11,20 +11,20 @@ import { ContractIdInput } from './scalars.ts'
 /** Three rounds are open at a time; a longer list contains old rounds. */
 const CACHED_ROUNDS_MAX = 100
 
-export const AmuletRulesRequest = m.component('AmuletRulesRequest', 'What the caller has.', {
+export const AmuletRulesRequest = m.component('AmuletRulesRequest', 'The cached contract ids.', {
   cached_amulet_rules_contract_id: CachedContractId,
   cached_amulet_rules_domain_id: CachedDomainId,
 })
 
 export const AmuletRulesAnswer = m.component('AmuletRulesAnswer', 'The rules of coin.', {
-  amulet_rules_update: m.about(MaybeCachedContract, 'What is in force.'),
+  amulet_rules_update: m.about(MaybeCachedContract, 'The current rules.'),
 })
 
 const cachedIds = (what: string) => m.array(what, ContractIdInput, { maxItems: CACHED_ROUNDS_MAX })
 
-export const MiningRoundsRequest = m.component('MiningRoundsRequest', 'What the caller has.', {
-  cached_open_mining_round_contract_ids: cachedIds('The open rounds that the caller has.'),
-  cached_issuing_round_contract_ids: cachedIds('The issuing rounds that the caller has.'),
+export const MiningRoundsRequest = m.component('MiningRoundsRequest', 'The cached contract ids.', {
+  cached_open_mining_round_contract_ids: cachedIds('The open rounds that the caller has cached.'),
+  cached_issuing_round_contract_ids: cachedIds('The issuing rounds that the caller has cached.'),
 })
 
 const roundsById = (what: string) => m.record(what, MaybeCachedContract)
@@ -36,7 +36,7 @@ export const MiningRoundsAnswer = m.component('MiningRoundsAnswer', 'The rounds 
 })
 
 export const AmuletRulesProxyAnswer = m.component('AmuletRulesProxyAnswer', 'The rules of coin.', {
-  amulet_rules: m.about(ContractWithState, 'What is in force.'),
+  amulet_rules: m.about(ContractWithState, 'The current rules.'),
 })
 
 export const MiningRoundsProxyAnswer = m.component(

@@ -26,9 +26,7 @@ const AnsEntry = m.component(
   },
 )
 
-export const EntryAnswer = m.component('EntryAnswer', 'The entry.', {
-  entry: AnsEntry,
-})
+export const EntryAnswer = m.component('EntryAnswer', 'The entry.', { entry: AnsEntry })
 
 export const EntryPage = m.component('EntryPage', 'A page of entries.', {
   entries: m.array('In byte order of the name.', AnsEntry),
@@ -70,7 +68,7 @@ export const ansRulesMembers = {
 
 export const AnsRulesRequest = m.component(
   'AnsRulesRequest',
-  'What the caller has.',
+  'The cached contract ids.',
   ansRulesMembers,
 )
 

@@ -54,7 +54,7 @@ export const ScansAnswer = m.component('ScansAnswer', 'Address records, each sig
       publicUrl: m.string('The address of the node.'),
       svName: NodeName,
       sequence: m.integer(0, 'The record with the highest counts.'),
-      signature: m.about(Signature, 'Of the record, by the node.'),
+      signature: m.about(Signature, 'The signature of the record, by the node.'),
     }),
   }),
 })
@@ -66,7 +66,7 @@ export const GenesisAnswer = m.component(
   'Genesis',
   'Its RFC 8785 form hashes to the genesis hash.',
   {
-    version: Type.Literal(3, { description: 'Of the form.' }),
+    version: Type.Literal(3, { description: 'The version of the form.' }),
     protocolVersion: m.integer(1, 'The version of the protocol that the network begins with.'),
     nonce: m.about(Hex32, 'Random: no two networks share a genesis hash.'),
     recordTime: micros('The record time of offset 0, since the epoch'),
@@ -134,7 +134,7 @@ const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the 
   nodes: m.rows('How each of them answers.', {
     name: NodeName,
     url: m.orNull(Type.String(), 'Its address, if known.'),
-    sequence: m.orNull(Type.Integer({ minimum: 0 }), 'Of its address record.'),
+    sequence: m.orNull(Type.Integer({ minimum: 0 }), 'The sequence number of its address record.'),
     state: m.string('unknown, live, silent or failing.'),
     head: m.orNull(LedgerOffset, 'The newest offset that it has claimed.'),
     requests: count('Requests to it.'),
@@ -142,8 +142,8 @@ const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the 
     lastError: m.orNull(Type.String(), 'Why the last of them failed.'),
     votes: count('Answers of it.'),
     dissents: count('Answers of it that were outvoted.'),
-    latencyMs: m.orNull(Type.Number(), 'Of its answers, in milliseconds.'),
-    latencyMsLast: m.orNull(Type.Number(), 'Of its last answer.'),
+    latencyMs: m.orNull(Type.Number(), 'The latency of its answers, in milliseconds.'),
+    latencyMsLast: m.orNull(Type.Number(), 'The latency of its last answer.'),
   }),
   forks: m.rows('An alarm: the histories of the nodes; `local` is the replica of this validator.', {
     offset: m.about(LedgerOffset, 'The offset at which they differ.'),
@@ -173,10 +173,10 @@ export const StatusAnswer = m.component('NodeStatus', 'The state of the process.
       detail: Type.Optional(m.orNull(Type.String(), 'What an operator must know.')),
       ordering: Type.Optional(
         m.part('Ordering by all members, as this process sees it.', {
-          height: Type.Integer({ description: 'Of the newest block.' }),
+          height: Type.Integer({ description: 'The height of the newest block.' }),
           round: m.orNull(
             Type.Integer(),
-            'Of the block before it; above 0, a proposer was absent.',
+            'The round of the block before it; above 0, a proposer was absent.',
           ),
           connected: m.array('Members whose engines are connected to this one.', Type.String()),
           absent: m.array('Members whose votes on that block were missing.', Type.String()),
@@ -188,6 +188,6 @@ export const StatusAnswer = m.component('NodeStatus', 'The state of the process.
 })
 
 export const VersionAnswer = m.component('Version', 'What is running.', {
-  version: m.string('Of the software.'),
+  version: m.string('The version of the software.'),
   commit_ts: m.string('When it was committed, ISO-8601.'),
 })

@@ -72,7 +72,7 @@ export const ContractId = m.formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 
 /** Any text that has a UTF-8 form, so that a canonical request can name it (D-41). */
 export const WellFormedText = m.formed(WELL_FORMED_PATTERN, 'Any text.')
 
-/** A contract id in a path or body. An unknown one is 404, whatever its form. */
+/** A contract id in a path or body. An unknown one returns 404, whatever its form. */
 export const ContractIdInput = m.formed(WELL_FORMED_PATTERN, 'A contract id.', { maxLength: 255 })
 
 /** An Ed25519 signature. */

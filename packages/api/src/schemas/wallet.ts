@@ -243,8 +243,8 @@ const TransferItem = m.component('TransferItem', 'Coin that moved.', {
   validator_rewards_used: zero,
   sv_rewards_used: zero,
   development_fund_coupons_used: zero,
-  transfer_instruction_receiver: m.nullableText('Of an offer: its receiver.'),
-  transfer_instruction_amount: m.nullableText('Of an offer: how much.'),
+  transfer_instruction_receiver: m.nullableText('The receiver of an offer.'),
+  transfer_instruction_amount: m.nullableText('The amount of an offer.'),
   transfer_instruction_cid: m.nullableText('The offer that was made or accepted.'),
   description: m.nullableText('The text of the sender.'),
 })

@@ -26,7 +26,7 @@ it('a light client’s socket forwards only the permitted methods to its member'
     'height 7 is not available',
   )
   await expect(two?.call('consensus_params')).rejects.toThrow('two does not answer')
-  for (const method of ['broadcast_evidence', 'beginnings_', ''])
+  for (const method of ['broadcast_evidence', 'sync_anchors_', ''])
     await expect(two?.call(method)).rejects.toThrow('this cannot be read from other members')
   expect(asked).toEqual([
     ['one', { method: 'commit', params: { height: '7' } }],

@@ -35,7 +35,7 @@ export async function openLightSocket(
     }
   })
   server.maxConnections = CONNECTIONS_MAX
-  await rm(path, { force: true }) // A process that was killed leaves it.
+  await rm(path, { force: true }) // A process that was killed leaves the socket file.
   server.listen(path)
   await once(server, 'listening')
   return {
@@ -47,10 +47,7 @@ export async function openLightSocket(
 }
 
 /** @throws {SyntaxError} If it is not JSON. */
-async function answerCall(
-  body: string,
-  read: (read: EngineRead) => Promise<EngineAnswer>,
-): Promise<string> {
+async function answerCall(body: string, read: (read: EngineRead) => Promise<EngineAnswer>) {
   const { id, method, params } = Object(JSON.parse(body))
   const asked = readOf(method, params)
   const answer: EngineAnswer =

@@ -19,16 +19,11 @@ const PORTION = 500
 /** The time after which the completion of an expired submission is stored in Redis. */
 const SETTLE_MS = 50
 
-type StreamContext = Pick<
-  LedgerApiDeps,
-  'ledger' | 'dispatcher' | 'store' | 'reads' | 'genesis' | 'participantId'
->
-
 type CompletionFilter = { readonly userId: UserId; readonly parties: ReadonlySet<PartyId> }
 
 /** @throws {LedgerError} The first of: rights, no parties, offsets. */
 export const openCompletions =
-  (context: StreamContext) =>
+  (context: LedgerApiDeps) =>
   async (request: CompletionsRequest, caller: CallerRights): Promise<OpenStream> => {
     const { reads } = context
     const { parties, beginExclusive } = request
@@ -55,7 +50,7 @@ export const openCompletions =
 
 /** Yields what comes after an offset, and returns how far that is. */
 async function* readCompletions(
-  context: StreamContext,
+  context: LedgerApiDeps,
   after: Offset,
   options: { readonly filter: CompletionFilter; readonly signal: AbortSignal },
 ) {
@@ -81,7 +76,7 @@ async function* readCompletions(
  * more is settled yet.
  */
 async function nextCompletions(
-  { ledger, dispatcher, store }: StreamContext,
+  { ledger, dispatcher, store }: LedgerApiDeps,
   after: Offset,
   filter: CompletionFilter,
 ): Promise<{ readonly upTo: Offset; readonly records: readonly CompletionRecord[] } | null> {
@@ -100,7 +95,7 @@ async function nextCompletions(
 
 /** The completion as a client sees it that reads for these parties. */
 async function toJsCompletion(
-  { ledger, genesis, participantId: participant }: StreamContext,
+  { ledger, genesis, participantId: participant }: LedgerApiDeps,
   record: CompletionRecord,
   { parties }: CompletionFilter,
 ): Promise<JsCompletion> {
@@ -129,10 +124,7 @@ async function toJsCompletion(
  * The period that was in force, as the offset after which it began (docs/upstream.md §L4.7): of a duplicate right
  * before the acceptance that blocks; of a duration the offset before the first completion within it.
  */
-async function periodStart(
-  ledger: Pick<Replica, 'completions'>,
-  record: CompletionRecord,
-): Promise<Offset> {
+async function periodStart(ledger: Pick<Replica, 'completions'>, record: CompletionRecord) {
   const { outcome, completion, offset, recordTime } = record
   if (outcome.kind === 'rejected' && outcome.prior !== undefined) return outcome.prior.offset - 1
   const { deduplication } = completion

@@ -2,7 +2,7 @@
  * Submissions in flight. Each is stored before it is acknowledged, one for each change, and is sent until its outcome is
  * known: it is in the log, or its `notAfter` has passed. So a 200 is never lost, even if the process is killed (Rule 3).
  */
-import { anySignal, type Clock } from '@quorumscan/base'
+import { anySignal, type Clock, withResolvers } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import {
@@ -149,12 +149,8 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #add(pending: PendingSubmission): Item {
-    let resolve: (record: CompletionRecord) => void = () => {}
-    const outcome = new Promise<CompletionRecord>((resolvePromise) => {
-      resolve = resolvePromise
-    })
-    const over = new AbortController()
-    const item = { pending, resolve, outcome, over }
+    const { promise: outcome, resolve } = withResolvers<CompletionRecord>()
+    const item = { pending, resolve, outcome, over: new AbortController() }
     this.#items.set(pending.entryHash, item)
     return item
   }

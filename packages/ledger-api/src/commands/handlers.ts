@@ -123,11 +123,8 @@ async function submitAndWait(context: LedgerApiDeps, request: Request, body: JsC
 }
 
 /** Rejects with the signal's reason. The submission continues when its caller stops waiting. */
-function settled(
-  outcome: Promise<CompletionRecord>,
-  signal: AbortSignal,
-): Promise<CompletionRecord> {
-  return new Promise((resolve, reject) => {
+function settled(outcome: Promise<CompletionRecord>, signal: AbortSignal) {
+  return new Promise<CompletionRecord>((resolve, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     outcome.then(resolve, reject)

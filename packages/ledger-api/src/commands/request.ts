@@ -220,7 +220,7 @@ function checkHints({ prefetchContractKeys, tapsMaxPasses }: JsCommands): void {
     throw invalidArgument(`taps_max_passes lies between 1 and ${TAPS_PASSES_MAX}`)
 }
 
-// Spec silent on numbers: Rule 1 bounds what one submission costs every replica.
+// The specification has no numbers: Rule 1 bounds what one submission costs every replica.
 function checkBounds({ commands, disclosedContracts }: JsCommands, partyCount: number): void {
   if (commands.length > COMMANDS_MAX)
     throw invalidArgument(`a submission has at most ${COMMANDS_MAX} commands`)

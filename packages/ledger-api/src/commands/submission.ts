@@ -18,11 +18,6 @@ import type { ReadCommand } from './commands.ts'
 import { refusalOf } from './completion-status.ts'
 import type { CheckedRequest } from './request.ts'
 
-type SubmissionDeps = Pick<
-  LedgerApiDeps,
-  'ledger' | 'dispatcher' | 'genesis' | 'genesisHash' | 'registration' | 'random'
->
-
 type Refuse = (code: LedgerErrorCode, message: string) => never
 
 /** Decided by the order in the log: reported by a completion (docs/upstream.md §L4.6). */
@@ -36,7 +31,7 @@ const HOLDINGS = new Set(['Coin', 'LockedCoin'])
  * @throws {LedgerError} Definitely without effect, and without a completion.
  */
 export async function submit(
-  deps: SubmissionDeps,
+  deps: LedgerApiDeps,
   request: CheckedRequest,
   options: { readonly now: Micros },
 ): Promise<{ readonly outcome: Promise<CompletionRecord> }> {
@@ -102,10 +97,7 @@ function checkSynchronizers(request: CheckedRequest, own: string, refuse: Refuse
  * An exercise by interface is one of the contract's own template. A contract that is unknown, or no holding,
  * stays a coin: interpretation then reports which of the two it is, if the submitters may know.
  */
-async function resolveInterfaces(
-  ledger: Ledger,
-  commands: readonly ReadCommand[],
-): Promise<readonly Command[]> {
+async function resolveInterfaces(ledger: Ledger, commands: readonly ReadCommand[]) {
   const resolve = async ({ command, isByInterface }: ReadCommand): Promise<Command> => {
     if (!isByInterface || command.kind !== 'exercise') return command
     const [contract] = await ledger.contracts([command.contractId])

@@ -87,7 +87,7 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
         handler: app.stages.bind<Decoded>({
           operationId: route.operationId,
           decode: decoderOf(route, authenticate, read),
-          // Spec silent: the operations wait for the ledger, and callers are known.
+          // Not in the specification: the operations wait for the ledger, and callers are known.
           unitsOf: () => 0,
           handle: async (input, { signal }) => ({
             headers: { 'content-type': JSON_TYPE, ...headers() },

@@ -36,6 +36,9 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
     if (!isAllowed) throw denied(`${caller.userId} may not read the user ${quoted(id)}`)
     return (await users.get(id)) ?? unknownUser(id)
   }
+  const userFor = async (caller: Caller, id: string) => {
+    return { user: toLedgerUser(await recordFor(caller, id)) }
+  }
 
   /** Changes the rights of a user by those of the request. */
   const changeRights = async (
@@ -53,9 +56,7 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
   }
 
   return {
-    async getAuthenticatedUser(request) {
-      return { user: toLedgerUser(await recordFor(request.caller, request.caller.userId)) }
-    },
+    getAuthenticatedUser: ({ caller }) => userFor(caller, caller.userId),
     async listLedgerUsers(request) {
       const page = readPage(request.query, { sizeMax: USERS_PAGE_MAX, isToken: isUserId })
       const found = await users.list(page)
@@ -71,9 +72,7 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
         })
       return { user: toLedgerUser({ user }) }
     },
-    async getLedgerUser(request) {
-      return { user: toLedgerUser(await recordFor(request.caller, request.params.id)) }
-    },
+    getLedgerUser: ({ caller, params }) => userFor(caller, params.id),
     async updateLedgerUser(request) {
       const { id } = request.params
       const { user, updateMask } = request.body
@@ -178,10 +177,7 @@ function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
 }
 
 /** @throws {LedgerError} INVALID_ARGUMENT if they are too large. */
-export function readAnnotations(
-  metadata: LedgerUserInput['metadata'],
-  field: string,
-): Readonly<Record<string, string>> {
+export function readAnnotations(metadata: LedgerUserInput['metadata'], field: string) {
   const { annotations = {} } = metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(annotations)) > ANNOTATIONS_BYTES_MAX)
     throw invalidArgument(`${field}: annotations take at most ${ANNOTATIONS_BYTES_MAX} bytes`)
@@ -248,9 +244,6 @@ export function readPage(
 }
 
 /** '' where the page was the last one. */
-export function nextPageToken(
-  page: readonly string[],
-  { limit }: { readonly limit: number },
-): string {
+export function nextPageToken(page: readonly string[], { limit }: { readonly limit: number }) {
   return page.length < limit ? '' : Buffer.from(page.at(-1) ?? '').toString('base64url')
 }

@@ -72,10 +72,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
     async listParties(request) {
       const page = readPage(request.query, { sizeMax: PARTIES_PAGE_MAX, isToken: isPartyId })
       const parties = await context.ledger.parties(page)
-      return {
-        partyDetails: await detailsOf(parties),
-        nextPageToken: nextPageToken(parties, page),
-      }
+      return { partyDetails: await detailsOf(parties), nextPageToken: nextPageToken(parties, page) }
     },
     async getParty(request) {
       const { party } = request.params
@@ -101,11 +98,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       await store.parties.annotate(party, annotations)
       return { partyDetails: await detailsOfOne(party) }
     },
-    async listPackages() {
-      return { packageIds: packages.map(({ id }) => id) }
-    },
-    async getParticipantId() {
-      return { participantId: context.participantId }
-    },
+    listPackages: async () => ({ packageIds: packages.map(({ id }) => id) }),
+    getParticipantId: async () => ({ participantId: context.participantId }),
   }
 }

@@ -1,4 +1,4 @@
-/** Actions of one super-validator for the operator: the ledger leaves it no choice (D-23). */
+/** Actions of one super-validator for the operator: the ledger determines the outcome (D-23). */
 import { assert, fromHex, verifySignature } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
 import { encodeAddressStatement, URL_LENGTH_MAX } from '@quorumscan/verifier'

@@ -1,6 +1,6 @@
 /**
- * A ledger in memory for tests and as an oracle for replicas: applies entries one by one, keeps the state
- * in the stored form of contracts, and loads only the cells that interpretation needs.
+ * A ledger in memory for tests and as an oracle for replicas: applies entries one by one, keeps
+ * contracts as they are read back from their stored form, and loads only the cells that interpretation needs.
  */
 import { assert, type KeyPair, sha256, toHex } from '@quorumscan/base'
 import type {
@@ -43,7 +43,7 @@ export class MemoryLedger {
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly #codec: ContractCodec
-  readonly #contracts = new Map<ContractId, Uint8Array>()
+  readonly #contracts = new Map<ContractId, Contract>()
   readonly #indexes = new Map<string, Set<ContractId>>()
   readonly #changes = new Map<string, ChangeRecord>()
   readonly #seen = new Map<string, Micros>()
@@ -131,8 +131,7 @@ export class MemoryLedger {
   }
 
   contract(id: ContractId): Contract | null {
-    const stored = this.#contracts.get(id)
-    return stored === undefined ? null : this.#codec.decode(stored)
+    return this.#contracts.get(id) ?? null
   }
 
   /** Every active contract, by id. */
@@ -216,7 +215,7 @@ export class MemoryLedger {
       for (const key of keysOf(contract)) this.#indexes.get(key)?.delete(contract.contractId)
     }
     for (const contract of delta.created) {
-      this.#contracts.set(contract.contractId, this.#codec.encode(contract))
+      this.#contracts.set(contract.contractId, this.#codec.decode(this.#codec.encode(contract)))
       for (const key of keysOf(contract)) {
         const ids = this.#indexes.get(key) ?? new Set()
         this.#indexes.set(key, ids.add(contract.contractId))

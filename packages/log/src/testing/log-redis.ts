@@ -78,10 +78,7 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
   }
 }
 
-export async function appendAll(
-  connection: LogConnection,
-  groups: readonly SignedGroup[],
-): Promise<void> {
+export async function appendAll(connection: LogConnection, groups: readonly SignedGroup[]) {
   for (const group of groups)
     if (!(await connection.append(group, group.firstOffset - 1))) throw new Error('fenced')
 }

@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fromUtf8, splitFrames } from '@quorumscan/base'
+import { splitFrames } from '@quorumscan/base'
+import { parseJson } from '@quorumscan/reader'
 import {
   CommandError,
   messageOf,
@@ -112,12 +113,12 @@ export async function openArchive(file: string) {
     last = { line, sha256: hash.copy().digest('hex') }
     hash.update(line).update('\n')
   }
-  const of = header.safeParse(parsed(first))
+  const of = header.safeParse(first && parseJson(first))
   if (!of.success)
     throw new CommandError(
       `${file} is not a backup of the format ${FORMAT}: name a file that \`backup\` wrote`,
     )
-  const written = end.safeParse(parsed(last?.line))
+  const written = end.safeParse(last && parseJson(last.line))
   if (!written.success) throw damaged(file, 'its end is missing')
   if (written.data.sha256 !== last?.sha256) throw damaged(file, 'its bytes were changed')
   return {
@@ -126,7 +127,7 @@ export async function openArchive(file: string) {
     async *items(): AsyncGenerator<Item> {
       let count = 0
       for await (const line of linesOf(file)) {
-        const value = parsed(line)
+        const value = parseJson(line)
         if (count++ === 0 || end.safeParse(value).success) continue
         const read = item.safeParse(value)
         if (!read.success) throw damaged(file, `line ${count}: ${messageOf(read.error)}`)
@@ -152,12 +153,4 @@ function damaged(file: string, why: string): CommandError {
   return new CommandError(
     `${file} is damaged: ${why}. Nothing of it was used: take another copy, or an older backup`,
   )
-}
-
-function parsed(line: Uint8Array | undefined): unknown {
-  try {
-    return JSON.parse(fromUtf8(line ?? new Uint8Array(0)))
-  } catch {
-    return null // `writeArchive` did not write this line.
-  }
 }

@@ -88,7 +88,7 @@ async function backedUp(config: OperatorConfig, isLogOnly = false): Promise<stri
 }
 
 const restored = (file: string, name: string, more: Partial<Parameters<typeof restore>[0]> = {}) =>
-  restore({ ...machine, file, target: join(root, name), changes: {}, logFiles: [], ...more })
+  restore({ ...machine, file, target: join(root, name), overrides: {}, logFiles: [], ...more })
 
 it('restores the users of a validator that ran, or not, during its backup', async () => {
   const config = configOf('validator', 'v')
@@ -108,7 +108,7 @@ it('restores the users of a validator that ran, or not, during its backup', asyn
     ['elsewhere', file],
     ['again', await backedUp(config)],
   ] as const) {
-    const { configFile } = await restored(from, name, { changes: { QS_PORT: '4711' } })
+    const { configFile } = await restored(from, name, { overrides: { QS_PORT: '4711' } })
     const there = readOperatorConfig('validator', configFile, validateProcesses)
     expect(there.variables).toEqual({
       ...config.variables,
@@ -137,10 +137,10 @@ it('backs up and restores a validator whose Redis runs elsewhere', async () => {
     await store.identity.save('a key of elsewhere')
   }
   const file = await backedUp(config)
-  const changes = { QS_REDIS: `unix://${empty.socketPath}` }
-  const { configFile } = await restored(file, 'with-redis', { changes })
+  const overrides = { QS_REDIS: `unix://${empty.socketPath}` }
+  const { configFile } = await restored(file, 'with-redis', { overrides })
   expect(readOperatorConfig('validator', configFile, validateProcesses).variables).toMatchObject(
-    changes,
+    overrides,
   )
   const kept = await readStore({ path: there.socketPath })
   expect(kept).toHaveLength(1)
@@ -153,7 +153,7 @@ it.each([
   ['QS_PORT', 'abc', 'QS_PORT must be an integer from 0 to 65535, not "abc"'],
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
-  await expect(restored(file, 'refused', { changes: { [name]: value } })).rejects.toThrow(
+  await expect(restored(file, 'refused', { overrides: { [name]: value } })).rejects.toThrow(
     `nothing was restored: the variables of \`--set\` are wrong:\n${why}\nCorrect them, and restore again`,
   )
   expect(existsSync(join(root, 'refused'))).toBe(false)

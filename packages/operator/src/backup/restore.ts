@@ -39,13 +39,13 @@ type RestoreOptions = Omit<OwnNode, 'config'> & {
   /** The data directory, which is made. */
   readonly target: string
   /** Variables that have other values on this machine, such as addresses and ports. */
-  readonly changes: Readonly<Record<string, string>>
+  readonly overrides: Readonly<Record<string, string>>
   /** Backups of super-validators, with groups of the log that may be newer than those of a synchronizer. */
   readonly logFiles: readonly string[]
 }
 
 /** A backup that is being restored. */
-type Stage = Pick<RestoreOptions, 'changes'> & {
+type Stage = Pick<RestoreOptions, 'overrides'> & {
   readonly header: Header
   /** The directory of the restored files until all are complete. */
   readonly stage: string
@@ -71,12 +71,12 @@ export async function restore(options: RestoreOptions) {
     )
   const isNew = !existsSync(target)
   const stage = makeStage(target)
-  const staged = { header, stage, changes: options.changes }
+  const staged = { header, stage, overrides: options.overrides }
   try {
     for await (const item of archive.items())
       if (item.kind === 'file') writeFileAtomic(join(stage, item.path), item.text)
     const genesis = readGenesisOf(staged)
-    refuseWrongChanges(staged)
+    refuseWrongOverrides(staged)
     const logEnd = await fillRedis({ ...options, ...staged, archive, others, genesis })
     writeFileAtomic(join(stage, CONFIG_FILE), configOf(staged, target))
     moveFromStage(stage, target)
@@ -156,9 +156,9 @@ function readGenesisOf({ header, stage }: Stage): Genesis {
 /**
  * Other problems are reported by `run`: a backup of an older release is restored all the same.
  *
- * @throws {UsageError} If a change is of a variable that nothing reads, or a wrong value.
+ * @throws {UsageError} If an override has a wrong value, or its variable does not exist.
  */
-function refuseWrongChanges(staged: Stage): void {
+function refuseWrongOverrides(staged: Stage): void {
   const file = join(staged.stage, CONFIG_FILE)
   writeFileAtomic(file, configOf(staged, staged.stage))
   let all: readonly string[] = []
@@ -171,15 +171,15 @@ function refuseWrongChanges(staged: Stage): void {
     if (!(error instanceof UsageError)) throw error
   }
   // The file that a variable names may come later: `run` reads it.
-  const changed = Object.keys(staged.changes)
-  const problems = all.filter((problem) => changed.some((name) => problem.startsWith(`${name} `)))
+  const names = Object.keys(staged.overrides)
+  const problems = all.filter((problem) => names.some((name) => problem.startsWith(`${name} `)))
   if (problems.length > 0)
     throw new UsageError(
       `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect them, and restore again`,
     )
 }
 
-/** Returns the end of the log, of a synchronizer. */
+/** Returns the last offset of the log; null unless it is of a synchronizer. */
 async function fillRedis(
   options: RestoreOptions &
     Stage & {
@@ -189,13 +189,13 @@ async function fillRedis(
     },
 ): Promise<number | null> {
   const { archive, others, genesis, stage } = options
-  const { role: runs, name } = archive.header
+  const { role, name } = archive.header
   // All that a super-validator has in its Redis follows from the log.
-  if (runs === 'sv') return null
+  if (role === 'sv') return null
   const variables = variablesOf(options, stage)
-  const config = { runs, name, directory: dataDirectory(stage), variables }
+  const config = { runs: role, name, directory: dataDirectory(stage), variables }
   await using own = await openOwnRedis({ ...options, config })
-  if (runs === 'validator') {
+  if (role === 'validator') {
     await writeStore(own.redis, storePartsOf(archive))
     return null
   }
@@ -232,7 +232,7 @@ function configOf(staged: Stage, path: string): string {
 }
 
 /** The variables of the backup, with the files of a data directory at `path`. */
-function variablesOf({ header, stage, changes }: Stage, path: string): Record<string, string> {
+function variablesOf({ header, stage, overrides }: Stage, path: string): Record<string, string> {
   const placed = Object.entries(header.variables).map(([variable, value]) => [
     variable,
     existsSync(join(stage, 'files', variable)) ? join(path, 'files', variable) : value,
@@ -242,7 +242,7 @@ function variablesOf({ header, stage, changes }: Stage, path: string): Record<st
     QS_DATA_DIR: path,
     QS_GENESIS: join(path, GENESIS_PATH),
     QS_MEMBERS: join(path, 'members'),
-    ...changes,
+    ...overrides,
   }
 }
 

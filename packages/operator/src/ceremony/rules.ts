@@ -36,11 +36,7 @@ const RULES_OF_ALL = {
     requestLifetimeMicros: DAY,
     openRequestsMax: 16,
   },
-  coin: {
-    tickMicros: 10 * MINUTE,
-    priceUsd: '0.0050000000',
-    rewardPerRound: '10.0000000000',
-  },
+  coin: { tickMicros: 10 * MINUTE, priceUsd: '0.0050000000', rewardPerRound: '10.0000000000' },
 } satisfies Partial<Genesis>
 /**
  * For engines that are near each other. A block takes 0.1 s there, and 0.3 s without a proposal mean that its proposer is

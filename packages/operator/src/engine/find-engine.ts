@@ -9,7 +9,7 @@ import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Env } from '@quorumscan/base'
+import { type Env, succeeds } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 
 /** The version to install. */
@@ -39,7 +39,7 @@ export async function findEngine(env: Env): Promise<string> {
   const reasons: string[] = []
   for (const place of [...(env['PATH'] ?? '').split(delimiter), engineCache(env)]) {
     const candidate = join(place, ENGINE_PROGRAM)
-    if (!(await isProgram(candidate))) continue
+    if (!(await succeeds(access(candidate, constants.X_OK)))) continue
     try {
       await assertUsable(candidate)
       return candidate
@@ -53,13 +53,6 @@ export async function findEngine(env: Env): Promise<string> {
       : `CometBFT is not usable: ${reasons.join('; ')}`
   throw new CommandError(
     `${why}; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}, or set QS_COMETBFT to where it is`,
-  )
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  return await access(path, constants.X_OK).then(
-    () => true,
-    () => false,
   )
 }
 

@@ -6,9 +6,9 @@ import {
   type Env,
   EnvError,
   type EnvReader,
-  type Meaning,
   parseKeyFile,
   readEnv,
+  type VariableSpec,
 } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE } from '@quorumscan/config'
@@ -46,7 +46,7 @@ export const OWN_VARIABLES = {
       'if all members order together: the loopback port of its own synchronizer, with its /metrics and health',
     example: '4624',
   },
-} as const satisfies Readonly<Record<string, Meaning>>
+} as const satisfies Readonly<Record<string, VariableSpec>>
 
 export type OperatorConfig = {
   readonly runs: Runnable

@@ -8,7 +8,7 @@ import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
 import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services.ts'
-import { holdDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
+import { lockDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
 
 const NO_SINGLE_LOG =
   'this network has no synchronizer whose log could be verified or repaired: all super-validators order together, and ' +
@@ -64,14 +64,14 @@ export async function repairOperatorLog(
     )
   const archives = await Promise.all(logFiles.map((file) => openLogFile(file, config)))
   const nodes = genesis.nodes.map(({ name }) => followerOf(name, archives))
-  await using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
+  await using lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
     throw new CommandError(
       `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`,
       { cause },
     )
   })
   const redisOf = (name: string) =>
-    planOwnRedis({ ...options, config: { ...config, name } }, held.socketDirectory)
+    planOwnRedis({ ...options, config: { ...config, name } }, lock.socketDirectory)
   const log = redisOf(config.name)
   await using runner = redisRunner([log], { directory, clock })
   return await repairLog({
@@ -79,10 +79,7 @@ export async function repairOperatorLog(
     nodes: await Promise.all(nodes),
     // A follower that keeps nothing is unknown here. If it applied what is cut off, it reports that itself.
     others: [],
-    spares: {
-      copy: redisOf(`${config.name}.copy`),
-      repaired: redisOf(`${config.name}.repaired`),
-    },
+    spares: { copy: redisOf(`${config.name}.copy`), repaired: redisOf(`${config.name}.repaired`) },
     genesis,
     runner,
     isCutAllowed,

@@ -5,7 +5,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
-import { type RedisConfig, readRedis } from '@quorumscan/redis'
+import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
 import type { RedisService } from '@quorumscan/supervisor'
 import type { MemberFile } from '../ceremony/member.ts'
@@ -97,10 +97,7 @@ function planOperatorRedis(
 }
 
 /** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If its address is malformed. */
-export function externalRedisOf({
-  runs,
-  variables,
-}: Pick<OperatorConfig, 'runs' | 'variables'>): RedisConfig | null {
+export function externalRedisOf({ runs, variables }: Pick<OperatorConfig, 'runs' | 'variables'>) {
   const name = redisVariableOf(runs)
   if (!variables[name]) return null
   return readEnv(variables, (reader) => readRedis(reader, name, { about: '', example: '' }))

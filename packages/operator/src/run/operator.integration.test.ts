@@ -144,7 +144,7 @@ it('TLS, proxies and the operator address apply to the public process only', () 
   expect(readScanConfig(scan?.app.env ?? {}).connections).toMatchObject({
     tls: { certFile: tls.QS_TLS_CERT, keyFile: tls.QS_TLS_KEY },
     proxies: { trusted: ['10.0.0.7'] },
-    operator: { host: '0.0.0.0', port: 9464 },
+    operatorAddress: { host: '0.0.0.0', port: 9464 },
   })
   expect(scan?.url).toBe('http://127.0.0.1:9464')
   expect(readSynchronizerConfig(ordering?.app.env ?? {}).connections).toEqual(PLAIN_CONNECTIONS)
@@ -159,7 +159,7 @@ it('all processes use the Redis that the file names, and none is started', () =>
   const services = plan('sv', named)
   expect(services.map(({ isExternal }) => isExternal)).toEqual([true, true])
   const [ordering, scan] = services.map(({ app }) => app.env)
-  const redis = { place: { host: 'redis.example', port: 6380 }, passwordFile: token }
+  const redis = { place: { host: 'redis.example', port: 6380 }, secretFiles: { password: token } }
   expect(readScanConfig(scan ?? {}).redis).toMatchObject(redis)
   const { ordering: config, logDirectory } = readSynchronizerConfig(ordering ?? {})
   expect(config).toMatchObject({ redis })

@@ -13,8 +13,8 @@ import {
   ServiceRunner,
 } from '@quorumscan/supervisor'
 import type { DataDirectory } from '../data-directory.ts'
+import { acquireLock } from './directory-lock.ts'
 import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services.ts'
-import { takeOver } from './take-over.ts'
 
 /**
  * The Redis that the operator's file names, or the one that runs. If neither exists, starts one as `run` plans it, and
@@ -31,7 +31,7 @@ export async function openOwnRedis(node: OwnNode) {
     const sockets = existingSocketDirectory(directory)
     const running = sockets === null ? null : planOwnRedis(node, sockets).redisAddress
     if (running !== null && (await isRedisReady(running))) return { redis: running }
-    const { socketDirectory } = resources.opened(await holdDirectory(directory, clock))
+    const { socketDirectory } = resources.opened(await lockDirectory(directory, clock))
     const service = planOwnRedis(node, socketDirectory)
     const runner = resources.opened(redisRunner([service], { directory, clock }))
     await runner.startRedis(service).catch((cause: unknown) => {
@@ -57,14 +57,14 @@ export function redisRunner(
 }
 
 /**
- * Keeps every other command from starting processes in a data directory until it is disposed of. Ends what a crash left
- * running there.
+ * Locks the data directory until it is disposed of, so that no other command starts processes there. Ends processes
+ * that a crash left running there.
  *
  * @throws {CommandError} If another process runs the processes of the directory.
  */
-export async function holdDirectory(directory: DataDirectory, clock: Clock) {
+export async function lockDirectory(directory: DataDirectory, clock: Clock) {
   return openAll(async (resources) => {
-    resources.opened(await takeOver(directory, clock))
+    resources.opened(await acquireLock(directory, clock))
     const endedCount = await endLeftovers({ ...directory.processes, clock })
     removeSocketDirectory(directory)
     const socketDirectory = makeSocketDirectory(directory)

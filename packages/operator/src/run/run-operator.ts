@@ -1,5 +1,5 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
-import { CONFIGURATION_EXIT, openAll } from '@quorumscan/base'
+import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { assertRedisUsable, ServiceRunner } from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
@@ -7,17 +7,17 @@ import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
-import { holdDirectory } from './own-redis.ts'
+import { lockDirectory } from './own-redis.ts'
 import { refuseSecondMachine } from './second-machine.ts'
 
-/** The supervisor's words for an exit for a wrong configuration. */
+/** The supervisor's text of the exit status for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 
 /**
  * Starts everything, and returns when that is done; disposing stops it in order.
  *
- * @throws {CommandError} If another one runs there, here or on another machine, or a program is missing: then nothing
- *   was started.
+ * @throws {CommandError} If the operator already runs, on this or another machine, or if a program is missing: then
+ *   nothing was started.
  */
 export async function runOperator(
   options: OwnNode & {
@@ -43,23 +43,20 @@ export async function runOperator(
     logFileOf: () => null,
   }
   return openAll(async (resources) => {
-    const held = await holdDirectory(directory, clock).catch((cause: unknown) => {
+    const lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
       if (!(cause instanceof CommandError)) throw cause
       throw new CommandError(
         `${cause.message}: nothing was started. Stop that first, or name another directory as QS_DATA_DIR`,
         { cause },
       )
     })
-    const { socketDirectory, endedCount } = resources.opened(held)
+    const { socketDirectory, endedCount } = resources.opened(lock)
     if (endedCount > 0) report(`ended ${endedCount} processes that a crash had left running`)
     if (isMemberOrdered) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
     const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
     const wereReady = new Set<string>()
-    let fail: (error: UsageError) => void = () => {}
-    const failed = new Promise<never>((_, reject) => {
-      fail = reject
-    })
+    const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller may no longer wait for it.
     const runner = new ServiceRunner({
       ...directory.processes,
@@ -67,7 +64,7 @@ export async function runOperator(
       clock,
       isCluster: false,
       onIncident: (_, sentence) => report(sentence),
-      isRestarted(id, how) {
+      shouldRestart(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
         fail(

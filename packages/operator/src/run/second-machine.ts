@@ -2,7 +2,7 @@
  * Whether another machine runs with the keys of a super-validator. It asks before anything is started here: a process that
  * then answers at the addresses of its scan node, and signs with its key, runs on another machine.
  */
-import { type Clock, fromUtf8, openClientTls, within } from '@quorumscan/base'
+import { type Clock, fromUtf8, openClientTls, withTimeout } from '@quorumscan/base'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
 import { createWebCrypto } from '@quorumscan/verifier'
@@ -75,7 +75,7 @@ async function learnAddress(
     allowPrivateAddresses: true,
   })
   const bound = { clock: options.clock, timeoutMs: ANSWER_MS_MAX }
-  await within(
+  await withTimeout(
     bound,
     () => reader.refreshAddresses(),
     () => {},

@@ -97,7 +97,7 @@ function apply(state: ReaderState, event: ReaderEvent): void {
       locate(state, event.name, event.url)
       break
     case 'learning':
-      state.isLearning = !event.isOver
+      state.isLearningAddresses = !event.isOver
   }
 }
 
@@ -215,11 +215,7 @@ function locate(state: ReaderState, name: string, url: string): void {
 }
 
 /** A certificate, with the answer that it proves. */
-function onProof(
-  state: ReaderState,
-  flight: RequestInFlight,
-  { point, answer }: CheckedAnswer,
-): void {
+function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: CheckedAnswer) {
   const { decisions, faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
   if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
@@ -278,7 +274,7 @@ function askFurther(state: ReaderState, read: Read, doubtful: CheckedAnswer | nu
   // If other nodes have proven a newer offset, the reader requests that one.
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
     ask(state, source, read, doubtful === null ? minOffset : floor)
-  if (others.length === 0 && flights.length === 0 && !state.isLearning)
+  if (others.length === 0 && flights.length === 0 && !state.isLearningAddresses)
     end(state, read, undecided(state, read))
 }
 

@@ -24,8 +24,8 @@ export type CertifiedReceipt = {
   readonly document: string
 }
 
-/** A walk over pages took longer than nodes keep the state at its offset. The caller has to start again. */
-export type Expired = Participation & { readonly kind: 'expired' }
+/** A page walk took longer than nodes keep the state at its offset. The caller has to start again. */
+export type OffsetPruned = Participation & { readonly kind: 'pruned' }
 
 /** No node sent a proven answer. */
 export type Unproven = Insufficient & {
@@ -38,14 +38,14 @@ export type CertifiedOutcome<Answer> =
   | Disputed
   | Unproven
   | Lagging
-  | Expired
+  | OffsetPruned
 
 /** Nodes certify several states per second. */
 const RETRY_AFTER_MS = 250
 /** Digits of a state root, for a person to compare. */
 const DIGEST_LENGTH = 16
 
-/** @param index - Of a lookup among those of its call; undefined: another query. */
+/** @param index - Position of the lookup in its call; undefined for other queries. */
 export function outcomeOf(
   { ending, read, first, threshold }: CallOutcome & { readonly threshold: number },
   nodeCount: number,
@@ -70,7 +70,7 @@ export function outcomeOf(
       return { ...part, ...ending, reachable: reachedCount, needed: threshold }
     case 'lagging': {
       const { reason } = ending
-      if (reason === 'pruned') return { ...part, kind: 'expired' }
+      if (reason === 'pruned') return { ...part, kind: 'pruned' }
       const ageMs = ending.ageMs === null ? null : Math.ceil(ending.ageMs)
       return { ...part, ...ending, reason, ageMs, retryAfterMs: RETRY_AFTER_MS }
     }

@@ -127,7 +127,8 @@ export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, Conflicti
   readonly points: Map<number, CheckedCertificate>
   fork: ConflictingCertificates | null
   polledAtMs: number
-  isLearning: boolean
+  /** Whether addresses may still come. */
+  isLearningAddresses: boolean
 }
 
 export function createReaderState(
@@ -146,6 +147,6 @@ export function createReaderState(
     points: new Map(),
     fork: null,
     polledAtMs: Number.NEGATIVE_INFINITY,
-    isLearning: true,
+    isLearningAddresses: true,
   }
 }

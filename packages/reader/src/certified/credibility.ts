@@ -67,7 +67,7 @@ function consulted(
  *   too few nodes were consulted.
  * - `lagging`, `floor`: nodes have not reached the floor of the call (`minOffset`); `not-reached`: they have no
  *   certificate that reaches the verified floor of the reader.
- * - `lagging`, `pruned`: the walk's offset is no longer certified (`expired` for the caller).
+ * - `lagging`, `pruned`: the walk's offset is no longer certified (`pruned` for the caller).
  * - `insufficient`: no node sent a valid proof. `unproven` says what was wrong with the last certificate that was
  *   not accepted; null if nodes sent errors only.
  */

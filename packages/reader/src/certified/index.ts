@@ -4,8 +4,8 @@ export {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedReceipt,
-  type Expired,
   kindOf,
+  type OffsetPruned,
   type Unproven,
 } from './certified-outcome.ts'
 export * from './certified-reader.ts'

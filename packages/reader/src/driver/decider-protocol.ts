@@ -58,20 +58,14 @@ export function createDeciderContext<F, O, N>(sources: Source<F>[]): DeciderCont
 }
 
 /** Begins a request. */
-export function send<F extends Flight<F>, O, N>(
-  { effects }: DeciderContext<F, O, N>,
-  flight: F,
-): void {
+export function send<F extends Flight<F>, O, N>({ effects }: DeciderContext<F, O, N>, flight: F) {
   flight.source.flights.add(flight)
   flight.source.counters.requests++
   effects.push({ kind: 'ask', flight })
 }
 
 /** Aborts a request. */
-export function drop<F extends Flight<F>, O, N>(
-  { effects }: DeciderContext<F, O, N>,
-  flight: F,
-): void {
+export function drop<F extends Flight<F>, O, N>({ effects }: DeciderContext<F, O, N>, flight: F) {
   if (flight.source.flights.delete(flight)) effects.push({ kind: 'drop', flight })
 }
 

@@ -7,19 +7,19 @@ import type { State } from './voted-state.ts'
 /** Whether the node's vote on the item cannot be expected. */
 export function isUnusable(state: State, item: Item, node: Node): boolean {
   if (item.isOverdue) return true
-  if (node.url === null) return !state.isLearning
+  if (node.url === null) return !state.isLearningAddresses
   if (node.isInsecure) return true
   const lane = node.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
   const { failureCount } = lane
-  return state.decisions.isGone({ failureCount, isSilent: isSilent(lane, state.nowMs) })
+  return state.decisions.isUnreachable({ failureCount, isSilent: isSilent(lane, state.nowMs) })
 }
 
-/** Whether the node has reported its head since heads were renewed. */
+/** Whether the node has reported its head since the last head refresh. */
 export function isFresh({ headsSinceMs }: State, { headAtMs }: Node): boolean {
   return headAtMs >= headsSinceMs
 }
 
-/** Whether the node was asked for its head since then and gave none. */
+/** Whether the node was asked for its head since the last head refresh, and did not report it. */
 export function reportedNoHead(state: State, node: Node): boolean {
   return !isFresh(state, node) && node.lanes.lookup.endedAtMs >= state.headsSinceMs
 }
@@ -34,12 +34,12 @@ export function cannotReachThreshold(state: State, item: Item): boolean {
 
 /** Whether enough nodes have room for another batch. The other nodes queue it. */
 export function hasRoomFor(state: State, item: Item): boolean {
-  let roomy = 0
+  let withCapacity = 0
   let usable = 0
   for (const node of state.nodes) {
     if (isUnusable(state, item, node)) continue
     usable++
-    if (hasRoomForLookups(node)) roomy++
+    if (hasRoomForLookups(node)) withCapacity++
   }
-  return roomy > 0 && roomy >= Math.min(item.threshold, usable)
+  return withCapacity > 0 && withCapacity >= Math.min(item.threshold, usable)
 }

@@ -15,7 +15,7 @@ export type Fork = {
   readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
-/** null: the local replica, which is believed alone. */
+/** null: the local replica, which is trusted without a second reporter. */
 type Reporter = string | null
 
 type OffsetHistories = { readonly reportersByHash: Map<string, Set<Reporter>>; isFork: boolean }
@@ -29,7 +29,7 @@ export function createHistories(faultyMax: number): Histories {
   return { faultyMax, byOffset: new Map() }
 }
 
-/** Notes the history of a node or of the local replica. Returns a fork once, when it shows. */
+/** Notes the history of a node or of the local replica. Returns a fork the first time it is detected. */
 export function noteHistory(
   histories: Histories,
   reporter: Reporter,

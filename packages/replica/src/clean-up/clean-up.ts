@@ -20,11 +20,7 @@ export function cleanUpBacklog({ head, timeline }: HeadState): number {
 }
 
 /** One pass. Like any write it changes the head's bytes, so that two writers never delete twice. */
-export async function cleanUp(
-  redis: Redis,
-  headState: HeadState,
-  signal: AbortSignal,
-): Promise<WriteOutcome> {
+export async function cleanUp(redis: Redis, headState: HeadState, signal: AbortSignal) {
   const count = Math.min(cleanUpBacklog(headState), CLEAN_UP_PORTION)
   const members = await redis.lrangeBuffer(KEYS.ended, 0, count - 1)
   const fields = { names: new Set<string>(), documents: new Set<string>() }

@@ -7,7 +7,7 @@ import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { PRUNED_FIELD, THROUGH_FIELD, tagMembers } from '../ingest/plan-histories.ts'
-import { type HeadState, type WriteOutcome, writeFenced } from '../ingest/store.ts'
+import { type HeadState, writeFenced } from '../ingest/store.ts'
 import { completionsBelow } from '../reads/completions.ts'
 import { decodeUpdates, readPrunedOffset } from '../reads/update-reads.ts'
 import { createGatheredCommands, toRedis } from '../storage/commands.ts'
@@ -18,11 +18,7 @@ import { readUpdates } from '../storage/scripts.ts'
 const PRUNE_BYTES = 256 * 1024
 
 /** Called before the first batch is written. A history with a gap starts again at the head. */
-export async function beginHistory(
-  redis: Redis,
-  headState: HeadState,
-  signal: AbortSignal,
-): Promise<WriteOutcome> {
+export async function beginHistory(redis: Redis, headState: HeadState, signal: AbortSignal) {
   const { head } = headState
   const through = await redis.hget(KEYS.history, THROUGH_FIELD)
   if (through !== null && Number(through) === head.offset) return 'written'

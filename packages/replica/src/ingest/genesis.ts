@@ -12,7 +12,7 @@ import { createTimeline } from '../storage/timeline.ts'
 import { planBatch } from './plan.ts'
 import { planSyntheticEntries, syntheticEntries, touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
-import { type HeadState, loadHeadState, writeFenced } from './store.ts'
+import { loadHeadState, writeFenced } from './store.ts'
 
 export type GenesisContext = {
   readonly genesis: Genesis
@@ -25,11 +25,7 @@ export type GenesisContext = {
  *
  * @throws {ReplicaStateError} If the stored replica is of another genesis or another layout.
  */
-export async function loadOrStart(
-  redis: Redis,
-  context: GenesisContext,
-  signal: AbortSignal,
-): Promise<HeadState> {
+export async function loadOrStart(redis: Redis, context: GenesisContext, signal: AbortSignal) {
   const { genesis, genesisHash, layout } = context
   for (;;) {
     const headState = await loadHeadState(redis)

@@ -3,7 +3,7 @@
  * (Rule 3) and reports them. It continues after lost connections, and after Redis lost its last seconds.
  */
 import type { Clock } from '@quorumscan/base'
-import { isScanError, type ScanError } from '@quorumscan/errors'
+import { isScanError } from '@quorumscan/errors'
 import { type LogEntry, type Ordering, type Snapshots, WorkingState } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
@@ -61,11 +61,7 @@ const HALT_CODES = ['LOG_REGRESSED', 'SOFTWARE_OUTDATED'] as const
  *
  * @throws A bug, or ReplicaStateError for a foreign replica.
  */
-export async function ingest(
-  redis: Redis,
-  ordering: Ordering,
-  context: IngestContext,
-): Promise<ScanError | null> {
+export async function ingest(redis: Redis, ordering: Ordering, context: IngestContext) {
   const { signal } = context
   let isBehindLog = false
   while (!signal.aborted) {
@@ -162,11 +158,7 @@ async function followFromHead(
 }
 
 /** Whether a newer snapshot has replaced the stored state. */
-async function startFromSnapshot(
-  redis: Redis,
-  { head }: HeadState,
-  context: IngestContext,
-): Promise<boolean> {
+async function startFromSnapshot(redis: Redis, { head }: HeadState, context: IngestContext) {
   const found = (await context.snapshots?.find(head.offset, context.signal)) ?? null
   if (found === null) return false
   await deleteReplica(redis)

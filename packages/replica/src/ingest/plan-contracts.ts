@@ -25,11 +25,7 @@ export function planContracts(commands: CommandSink, steps: Steps, layout: Layou
 type Target = { readonly commands: CommandSink; readonly layout: Layout }
 
 /** @param bytes - The contract as the codec of the layout writes it. */
-export function putContract(
-  filed: FiledContract,
-  bytes: Uint8Array,
-  { commands, layout }: Target,
-): void {
+export function putContract(filed: FiledContract, bytes: Uint8Array, { commands, layout }: Target) {
   const interned = internContractId(filed.contract.contractId)
   commands.add('HSET', contractsKey(interned.bucket), interned.rest, bytes)
   for (const { key, member } of indexMembers(filed, interned)) commands.add('ZADD', key, 0, member)

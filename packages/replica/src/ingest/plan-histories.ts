@@ -18,11 +18,7 @@ import type { StoredUpdate } from '../storage/update-codec.ts'
 import type { Step } from './step.ts'
 
 /** Returns the activity tree after the batch. @param before - The one before it. */
-export function planActivities(
-  commands: CommandSink,
-  steps: readonly Step[],
-  before: Frontier,
-): Frontier {
+export function planActivities(commands: CommandSink, steps: readonly Step[], before: Frontier) {
   let frontier = before
   const whole: WholeSubtree[] = []
   for (const { activities = [], notices = [] } of steps) {

@@ -91,11 +91,7 @@ export async function readActivities(
 }
 
 /** The oldest offset whose rows are visible, as in event ids; null if no row can be. */
-async function firstVisible(
-  redis: Redis,
-  position: LogPosition,
-  genesis: Genesis,
-): Promise<string | null> {
+async function firstVisible(redis: Redis, position: LogPosition, genesis: Genesis) {
   const until = expiredUntil(genesis, position.recordTime)
   if (until === null) return offsetText(0)
   const range = [`(${until}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
@@ -104,7 +100,7 @@ async function firstVisible(
 }
 
 /** The rows of the whole history before and after a page; null at the beginning and at the end of the history. */
-export async function readNeighbours(
+export async function readNeighbors(
   redis: Redis,
   page: Pick<ActivityPage, 'order'>,
   found: {
@@ -125,7 +121,7 @@ export async function readNeighbours(
   const toFirst = { min: utf8('-'), max: boundBefore(all, first) }
   const min = last === undefined ? lexBound('[', utf8(edge)) : boundAfter(all, last)
   const fromLast = { min, max: boundBefore(all, end) }
-  const neighbours = await readTogether(
+  const neighbors = await readTogether(
     redis,
     [
       rangeOf('activities', { bounds: toFirst, count: 1, order: 'desc' }),
@@ -133,7 +129,7 @@ export async function readNeighbours(
     ],
     position,
   )
-  const [left = null, right = null] = neighbours.map(([row]) =>
+  const [left = null, right = null] = neighbors.map(([row]) =>
     row === undefined ? null : decodeActivity(row),
   )
   return { before: left, after: right }
@@ -155,11 +151,7 @@ function boundsOfPage(
     : { ...bounds, max: boundBefore(prefix, after) }
 }
 
-type RowQuery = {
-  readonly bounds: Bounds
-  readonly count: number
-  readonly order: 'asc' | 'desc'
-}
+type RowQuery = { readonly bounds: Bounds; readonly count: number; readonly order: 'asc' | 'desc' }
 
 /** Rows of the whole history, or of a party's history, whose members name rows and notices. */
 async function readRows(

@@ -38,10 +38,7 @@ async function fetchContractCells(store: Store, asked: CellRequest): Promise<Loa
 }
 
 /** Records of change IDs, hashes of applied entries (`seen`), and hosted parties. */
-async function fetchRecordCells(
-  { redis }: Store,
-  { change, seen, party }: CellRequest,
-): Promise<LoadedCell[]> {
+async function fetchRecordCells({ redis }: Store, { change, seen, party }: CellRequest) {
   const [changes, untils, scores] = await Promise.all([
     change.length === 0 ? [] : redis.hmgetBuffer(KEYS.changes, ...change.map(idBytes)),
     seen.length === 0 ? [] : redis.zmscore(KEYS.seen, ...seen.map(idBytes)),

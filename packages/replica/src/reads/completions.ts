@@ -2,7 +2,7 @@
  * Completions: the outcomes of the submissions of one participant, in the order of the log. Offset (8 bytes,
  * big-endian) and JSON make one member of a sorted set, so that a page is one range of bytes.
  */
-import { concatBytes, fromUtf8, utf8 } from '@quorumscan/base'
+import { concatBytes, fromUtf8, u64, utf8 } from '@quorumscan/base'
 import { type CompletionRecord, type Offset, partyParticipant } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
@@ -36,7 +36,7 @@ export function planCompletions(commands: CommandSink, steps: readonly Step[]): 
   for (const { completion } of steps) {
     if (completion === undefined) continue
     const json = utf8(JSON.stringify(completion))
-    commands.add('ZADD', KEYS.completions, 0, concatBytes([offsetBytes(completion.offset), json]))
+    commands.add('ZADD', KEYS.completions, 0, concatBytes([u64(completion.offset), json]))
   }
 }
 
@@ -45,8 +45,8 @@ export async function readCompletions(
   redis: Redis,
   range: { readonly after: Offset; readonly upTo: Offset; readonly limit: number },
 ): Promise<CompletionRecord[]> {
-  const from = lexBound('[', offsetBytes(range.after + 1))
-  const to = lexBound('(', offsetBytes(range.upTo + 1))
+  const from = lexBound('[', u64(range.after + 1))
+  const to = lexBound('(', u64(range.upTo + 1))
   const members = await reach(
     redis.zrangeBuffer(KEYS.completions, from, to, 'BYLEX', 'LIMIT', 0, range.limit),
   )
@@ -59,14 +59,8 @@ const PRUNE_PORTION = 1_000
 
 /** Some members of offsets below this one. */
 export async function completionsBelow(redis: Redis, offset: Offset): Promise<Buffer[]> {
-  const max = lexBound('(', offsetBytes(offset))
+  const max = lexBound('(', u64(offset))
   return await reach(
     redis.zrangeBuffer(KEYS.completions, '-', max, 'BYLEX', 'LIMIT', 0, PRUNE_PORTION),
   )
-}
-
-function offsetBytes(offset: Offset): Uint8Array {
-  const bytes = Buffer.alloc(OFFSET_BYTES)
-  bytes.writeBigUInt64BE(BigInt(offset))
-  return bytes
 }

@@ -2,7 +2,7 @@
 import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
-import type { EntryResult, Submission } from '@quorumscan/model'
+import type { Submission } from '@quorumscan/model'
 import { canonicalJson, type Genesis, type Json } from '@quorumscan/verifier'
 import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'
@@ -16,11 +16,7 @@ const DRY_RUN_ATTEMPTS = 3
 type Options = { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number }
 
 /** What the submission would do as the next entry. Its signature is not looked at. */
-export async function dryRun(
-  store: Store,
-  submission: Submission,
-  options: Options,
-): Promise<EntryResult> {
+export async function dryRun(store: Store, submission: Submission, options: Options) {
   for (let attempt = 1; ; attempt++) {
     const { isConsistent, result } = await dryRunOnce(store, submission, options)
     const isLast = attempt === DRY_RUN_ATTEMPTS
@@ -44,10 +40,7 @@ async function dryRunOnce(store: Store, submission: Submission, options: Options
   const begin = await reach(readHeadBytes(store.redis))
   if (begin === null) throw new ScanError('NOT_READY', 'The replica is empty.')
   const head = decodeHead(begin)
-  const entry = {
-    offset: head.offset + 1,
-    recordTime: Math.max(head.recordTime + 1, options.now),
-  }
+  const entry = { offset: head.offset + 1, recordTime: Math.max(head.recordTime + 1, options.now) }
   const decoded = { kind: 'submission', submission, entryHash } as const
   const view = new WorkingState()
   // Every write changes the bytes of the head.

@@ -21,7 +21,7 @@ import { decodeSpan } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
 import { BUCKETS, internContractId, lexBound } from '../storage/intern.ts'
 import { contractsKey, KEYS } from '../storage/keys.ts'
-import { activeVersions } from '../storage/versions.ts'
+import { contractsAt } from '../storage/versions.ts'
 import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
 
 /** Members of a set, or rows of the history, per command: 1 ms of Redis. */
@@ -54,10 +54,7 @@ export function encodeSnapshot(context: Context): AsyncGenerator<Uint8Array> {
   return encodeRecords(context, documents)
 }
 
-async function* encodeRecords(
-  context: Context,
-  documents: Promise<readonly SnapshotRecord[]>,
-): AsyncGenerator<Uint8Array> {
+async function* encodeRecords(context: Context, documents: Promise<readonly SnapshotRecord[]>) {
   const { head } = context
   let count = 0
   const encoded = (records: Iterable<SnapshotRecord>): Uint8Array => {
@@ -92,16 +89,12 @@ async function readDocuments({ store, head }: Context): Promise<readonly Snapsho
   const { head: stored, documents } = await readAllDocuments(store.redis)
   if (stored === null || decodeSpan(stored).horizon > head.offset)
     throw new StateNotStoredError('the horizon has passed the offset')
-  return Object.entries(documents)
-    .map(([entity, value]) => ({
-      kind: 'documents' as const,
-      entity,
-      ids: activeVersions(value, head.offset).map(
-        ({ body }) => store.layout.codec.decode(body).contractId,
-      ),
-    }))
-    .filter(({ ids }) => ids.length > 0)
-    .sort((a, b) => (a.entity < b.entity ? -1 : 1))
+  return [...contractsAt(documents, head.offset, store.layout)]
+    .filter(([, contracts]) => contracts.length > 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([entity, active]) => {
+      return { kind: 'documents', entity, ids: active.map(({ contractId }) => contractId) }
+    })
 }
 
 async function* parties({ store, recorder }: Context): Records {

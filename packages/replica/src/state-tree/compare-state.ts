@@ -10,7 +10,7 @@ import {
 } from '@quorumscan/verifier/state-tree'
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
-import { activeVersions } from '../storage/versions.ts'
+import { activeVersions, contractsAt } from '../storage/versions.ts'
 import type { RecentState, StateHistory } from './state-history.ts'
 import { documentLeaves } from './state-values.ts'
 
@@ -74,13 +74,7 @@ export function areDocumentsEqual(
     readonly genesis: Genesis
   },
 ): boolean {
-  const { codec } = stored.layout
-  const documents = new Map(
-    Object.entries(stored.documents).map(([entity, value]) => [
-      entity,
-      activeVersions(value, point.offset).map(({ body }) => codec.decode(body)),
-    ]),
-  )
+  const documents = contractsAt(stored.documents, point.offset, stored.layout)
   return documentLeaves(documents, stored.genesis).every(({ key, value }) => {
     const id = history.tree.find(root, keyOf(key))
     return id !== undefined && bytesEqual(history.leafAt(id).valueHash, sha256(utf8(value)))

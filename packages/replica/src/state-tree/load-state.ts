@@ -10,7 +10,7 @@ import { readFrontier } from '../storage/activity-tiles.ts'
 import { parseEntryBody } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
-import { activeVersions, decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'
+import { contractsAt, decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'
 import { createStateHistory, type StateHistory } from './state-history.ts'
 
 /** Names of one command: 300 µs of Redis, and some 20 ms of this process, which then lets others work. */
@@ -72,13 +72,7 @@ export async function loadState(
   const { head: stored, documents } = await readAllDocuments(redis)
   if (!isReadable(stored)) return null
   readingStored(() => {
-    const documentsAt = (offset: Offset) =>
-      new Map(
-        Object.entries(documents).map(([entity, value]) => [
-          entity,
-          activeVersions(value, offset).map(({ body }) => context.layout.codec.decode(body)),
-        ]),
-      )
+    const documentsAt = (offset: Offset) => contractsAt(documents, offset, context.layout)
     history.setDocuments(documentsAt(at))
     history.setActivities(activities)
     if (isComparable) {

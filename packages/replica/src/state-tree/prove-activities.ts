@@ -13,7 +13,7 @@ import {
 } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
-import { type ActivityPage, readActivities, readNeighbours } from '../reads/activity-reads.ts'
+import { type ActivityPage, readActivities, readNeighbors } from '../reads/activity-reads.ts'
 import { assertReadable } from '../reads/reads.ts'
 import { type StoredActivity, treeIndexOf } from '../storage/activity-member.ts'
 import { readTiles } from '../storage/activity-tiles.ts'
@@ -54,12 +54,12 @@ async function readRun(
 ): Promise<VerifiedRun> {
   const found = await readActivities(redis, page, point, genesis)
   const rows = page.order === 'asc' ? found : found.reverse()
-  const { before, after } = await readNeighbours(redis, page, { rows, position: point, genesis })
+  const { before, after } = await readNeighbors(redis, page, { rows, position: point, genesis })
   const first = rows[0] === undefined ? placeAfter(before) : treeIndexOf(rows[0])
   const shown = [
-    ...(before === null ? [] : [neighbour(before)]),
+    ...(before === null ? [] : [neighbor(before)]),
     ...rows.map(showRow),
-    ...(after === null ? [] : [neighbour(after)]),
+    ...(after === null ? [] : [neighbor(after)]),
   ]
   const from = first - Number(before !== null)
   const cut: { readonly start: number; readonly count: number }[] = []
@@ -88,6 +88,6 @@ function showRow({ eventId, recordTime, body }: StoredActivity): ShownRow {
   return { event_id: eventId, record_time: recordTime, row: fromUtf8(body) }
 }
 
-function neighbour({ eventId, recordTime, body }: StoredActivity): ShownRow {
+function neighbor({ eventId, recordTime, body }: StoredActivity): ShownRow {
   return { event_id: eventId, record_time: recordTime, row_hash: toBase64(sha256(body)) }
 }

@@ -79,10 +79,7 @@ function scrubOver(
 }
 
 /** The name after which to continue; null at the end. */
-async function scrubNames(
-  { redis, treeUpdater }: Context,
-  after: string | null,
-): Promise<string | null> {
+async function scrubNames({ redis, treeUpdater }: Context, after: string | null) {
   const { head, names } = await readNamesAfter(redis, after, SCRUB_NAMES)
   const last = names.size < SCRUB_NAMES ? null : ([...names.keys()].at(-1) ?? null)
   treeUpdater.compare(head, (history, recent) => {

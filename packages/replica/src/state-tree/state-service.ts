@@ -2,7 +2,7 @@
  * The state tree as apps use it: a root for each certifiable offset, to be signed, and proofs against the roots of
  * recent offsets.
  */
-import { fromUtf8, singleFlight } from '@quorumscan/base'
+import { bufferOf, fromUtf8, singleFlight } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { Genesis, StatePoint } from '@quorumscan/verifier'
@@ -20,7 +20,6 @@ import { offsetNotReached, offsetPruned } from '../reads/reads.ts'
 import type { StoredHead } from '../storage/head.ts'
 import { proveActivities } from './prove-activities.ts'
 import { proveRange } from './prove-range.ts'
-import type { RecentState, StateHistory } from './state-history.ts'
 import { type StateTreeUpdater, stateDiverged } from './tree-updater.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
@@ -50,9 +49,7 @@ export function createStateService(context: {
       leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
   })
 
-  const recentAt = (
-    at: Offset,
-  ): { readonly history: StateHistory; readonly recent: RecentState } => {
+  const recentAt = (at: Offset) => {
     const diverged = treeUpdater.diverged()
     if (diverged !== null) throw stateDiverged(diverged)
     const history = treeUpdater.history()
@@ -80,10 +77,7 @@ export function createStateService(context: {
    * @throws {ScanError} OFFSET_PRUNED where no state is stored at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
-  const proveRanges = async (
-    at: Offset,
-    ranges: readonly KeyRange[],
-  ): Promise<readonly ProvenRange[]> => {
+  const proveRanges = async (at: Offset, ranges: readonly KeyRange[]) => {
     const { history, recent } = recentAt(at)
     const proving = ranges.map((range) => {
       const id = idOf(recent.point, range)
@@ -145,9 +139,6 @@ export type StateReads = Omit<StateService, 'onWritten'>
 
 /** Identifies a state and a range of it. */
 function idOf({ offset, stateRoot }: StatePoint, { from, to, limit }: KeyRange): string {
-  return `${offset} ${stateRoot} ${limit} ${from.length} ${latin1(from)}${latin1(to)}`
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const [start, end] = [from, to].map((key) => bufferOf(key).toString('latin1'))
+  return `${offset} ${stateRoot} ${limit} ${from.length} ${start}${end}`
 }

@@ -2,7 +2,15 @@
  * Members of `activities`, `notices` and `activityParties`. All continue an event id, whose order as text is that
  * of the log (D-25), so that a page is one range of bytes.
  */
-import { assert, ByteReader, ByteWriter, concatBytes, sha256, utf8 } from '@quorumscan/base'
+import {
+  assert,
+  ByteReader,
+  ByteWriter,
+  bufferOf,
+  concatBytes,
+  sha256,
+  utf8,
+} from '@quorumscan/base'
 import {
   type ActivityRow,
   formatEventId,
@@ -81,7 +89,7 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
   const step = HISTORY_STEPS[reader.unsigned()]
   assert(step !== undefined, 'a member is of a known step')
   return {
-    eventId: textOf(member.subarray(0, EVENT_ID_BYTES)),
+    eventId: bufferOf(member).toString('latin1', 0, EVENT_ID_BYTES),
     tags,
     step,
     recordTime,
@@ -102,7 +110,7 @@ export function activityPartyMember(tag: Uint8Array, eventId: string): Uint8Arra
 }
 
 export function eventIdOfPartyMember(member: Uint8Array): string {
-  return textOf(member.subarray(TAG_BYTES))
+  return bufferOf(member).toString('latin1', TAG_BYTES)
 }
 
 /** A member of `activityTimes`: the offset as event ids have it. */
@@ -141,8 +149,4 @@ export function boundsOfRow(eventId: string): Bounds {
     min: lexBound('[', utf8(eventId + ID_END)),
     max: lexBound('(', utf8(eventId + ID_AFTER)),
   }
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -105,11 +105,7 @@ export async function readTilesBefore(redis: Redis, row: number): Promise<readon
 }
 
 /** Stores what `readTilesBefore` returned. */
-export function putTilesBefore(
-  commands: CommandSink,
-  tiles: readonly TileBefore[],
-  row: number,
-): void {
+export function putTilesBefore(commands: CommandSink, tiles: readonly TileBefore[], row: number) {
   for (const { level, hashes } of tiles) {
     const key = tileKeyBefore(level, Math.floor(row / TILE_HASHES ** level))
     commands.addWhole('SETRANGE', key, 0, hashes)

@@ -1,4 +1,6 @@
 /** The commands that batches consist of: gathered by key, and cut so that Lua can unpack them. */
+import { bufferOf } from '@quorumscan/base'
+
 /** An argument of a Redis command. */
 export type Argument = string | number | Uint8Array
 /** One command of a batch: its name, the key it changes, the rest of its arguments. */
@@ -68,7 +70,5 @@ export type CommandSink = Pick<GatheredCommands, 'add' | 'addWhole'>
 
 /** Converts an argument for ioredis, without copying its bytes. */
 export function toRedis(value: Argument): string | number | Buffer {
-  return typeof value !== 'object' || Buffer.isBuffer(value)
-    ? value
-    : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return typeof value === 'object' ? bufferOf(value) : value
 }

@@ -1,5 +1,5 @@
 /** The bytes of an entry as a lookup answers them, made once and stored ready to be sent. */
-import { assert, fromUtf8, utf8 } from '@quorumscan/base'
+import { assert, bufferOf, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Micros, PartyId } from '@quorumscan/model'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 
@@ -42,7 +42,7 @@ const QUOTE = 0x22
 
 /** The owner in a stored body. A party identifier needs no escapes (D-30). */
 export function ownerOf(body: Uint8Array): PartyId {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const bytes = bufferOf(body)
   const start = bytes.indexOf(USER_START) + USER_START.byteLength
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start))
 }

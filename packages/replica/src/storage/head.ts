@@ -80,11 +80,7 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
     endedCount: number(3),
     cleanedCount: number(4),
     activityCount: number(6),
-    state: {
-      offset: number(5),
-      root: root === NO_ROOT ? null : root,
-      activityCount: number(7),
-    },
+    state: { offset: number(5), root: root === NO_ROOT ? null : root, activityCount: number(7) },
   }
 }
 

@@ -201,11 +201,7 @@ export type RangeReply = { readonly members: Buffer[]; readonly values: (Buffer 
 export const NAME_STARTS = { lex: 0, parties: TAG_BYTES }
 export type NameOrder = keyof typeof NAME_STARTS
 
-export async function readRanges(
-  redis: Redis,
-  by: NameOrder,
-  ranges: readonly Range[],
-): Promise<{ head: Buffer | null; replies: RangeReply[] }> {
+export async function readRanges(redis: Redis, by: NameOrder, ranges: readonly Range[]) {
   const args: Argument[] = [NAME_STARTS[by] + 1]
   for (const range of ranges) args.push(range.min, range.max, range.count)
   const keys = [KEYS.names, KEYS[by]]

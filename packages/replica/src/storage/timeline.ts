@@ -2,7 +2,7 @@
  * Record time, history hash and count of ended versions for every offset from the horizon to the head:
  * the list `at`, held in memory as well, because every pinned read needs the record time of its offset.
  */
-import { assert, concatBytes, fromHex, toHex } from '@quorumscan/base'
+import { assert, concatBytes, fromHex, toHex, u64 } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 
@@ -20,10 +20,7 @@ export const TIMELINE_ENTRY_BYTES = 48
 
 /** A member of `at`. Its offset is its position in the list. */
 export function encodeTimelineEntry(entry: TimelineEntry): Uint8Array {
-  const numbers = new DataView(new ArrayBuffer(16))
-  numbers.setBigUint64(0, BigInt(entry.recordTime))
-  numbers.setBigUint64(8, BigInt(entry.endedCount))
-  return concatBytes([new Uint8Array(numbers.buffer), fromHex(entry.historyHash)])
+  return concatBytes([u64(entry.recordTime), u64(entry.endedCount), fromHex(entry.historyHash)])
 }
 
 export function decodeTimelineEntry(offset: Offset, bytes: Uint8Array): TimelineEntry {

@@ -6,8 +6,8 @@
  * The nesting of events is not stored. Instead each event has the parties that see it only because they see an
  * exercise above it.
  */
-import { assert, ByteReader, ByteWriter } from '@quorumscan/base'
-import { type ContractCodec, choicesOf, templates, toLfJson } from '@quorumscan/ledger'
+import { ByteReader, ByteWriter, bufferOf } from '@quorumscan/base'
+import { type ContractCodec, choicesOf, templateOf, templates, toLfJson } from '@quorumscan/ledger'
 import type {
   Contract,
   ContractId,
@@ -131,8 +131,8 @@ export function encodeUpdate(entry: {
         (isConsuming ? CONSUMING : 0) +
         (isTransient ? TRANSIENT : 0),
     )
-    const { template, number } = templateOf(event)
-    body.unsigned(number)
+    const template = templateOf(event)
+    body.unsigned(templates.indexOf(template))
     body.unsigned(event.nodeId)
     body.unsigned(table.numberOf(event.contractId))
     parties(event.signatories)
@@ -159,8 +159,7 @@ export function encodeUpdate(entry: {
   head.text(completion.traceparent ?? '')
   head.list(table.texts, (text) => writeTabled(head, text))
   head.append(body)
-  const { buffer, byteOffset, byteLength } = head.finish()
-  return Buffer.from(buffer, byteOffset, byteLength)
+  return bufferOf(head.finish())
 }
 
 function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
@@ -219,14 +218,6 @@ function readEvent(reader: ByteReader) {
     /** The contract (`ContractCodec`), if this update archived it and an earlier one created it. */
     archived: archived.start === archived.end ? null : archived,
   }
-}
-
-function templateOf(event: LedgerEvent) {
-  const entity = event.templateId.slice(event.templateId.lastIndexOf(':') + 1)
-  const number = templates.findIndex((template) => template.entity === entity)
-  const template = templates[number]
-  assert(template !== undefined, `${event.templateId} is a template`)
-  return { template, number }
 }
 
 function transientOf(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {

@@ -3,7 +3,8 @@
  * A version is visible at N when from ≤ N < to and expires > T(N) (D-9).
  */
 import { ByteReader, ByteWriter, fromUtf8, utf8 } from '@quorumscan/base'
-import type { LogPosition, Micros, Offset } from '@quorumscan/model'
+import type { Contract, LogPosition, Micros, Offset } from '@quorumscan/model'
+import type { Layout } from './layout.ts'
 
 export type Version = {
   readonly from: Offset
@@ -54,6 +55,17 @@ export function isActiveAt({ from, to }: Version, offset: Offset): boolean {
 export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
   const versions = decodeVersions(value ?? new Uint8Array(0))
   return versions.filter((version) => isActiveAt(version, offset))
+}
+
+/** The contracts among the documents that are active at the offset, the newest first, by entity. */
+export function contractsAt(
+  documents: Readonly<Record<string, Uint8Array>>,
+  offset: Offset,
+  { codec }: Pick<Layout, 'codec'>,
+): Map<string, readonly Contract[]> {
+  const contractsOf = (value: Uint8Array) =>
+    activeVersions(value, offset).map(({ body }) => codec.decode(body))
+  return new Map(Object.entries(documents).map(([entity, value]) => [entity, contractsOf(value)]))
 }
 
 function readVersion(reader: ByteReader): Version {

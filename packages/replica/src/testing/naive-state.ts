@@ -42,11 +42,7 @@ export function naiveStates(scenario: Scenario): readonly NaiveState[] {
   return states
 }
 
-function naiveState(
-  { network }: Scenario,
-  ledger: MemoryLedger,
-  rows: readonly NaiveRow[],
-): NaiveState {
+function naiveState({ network }: Scenario, ledger: MemoryLedger, rows: readonly NaiveRow[]) {
   const { genesis } = network
   const contracts = ledger.contracts()
   const entries = contracts.filter((contract) => entityOf(contract) === 'AnsEntry')

@@ -62,10 +62,7 @@ export async function replay(
 }
 
 /** Everything stored, after the clean-ups have nothing left to do. */
-export async function settledDump(
-  redis: TestRedis,
-  genesis: Genesis,
-): Promise<Record<string, readonly string[]>> {
+export async function settledDump(redis: TestRedis, genesis: Genesis) {
   const connection = redis.connect()
   try {
     const headState = await loadHeadState(connection)

@@ -197,10 +197,7 @@ function withoutLeaps(batch: readonly LogEntry[]): readonly (readonly LogEntry[]
 }
 
 /** All stored keys, after the clean-up of data that only offsets below the head could show. */
-export async function dumpOfHead(
-  scenario: Scenario,
-  redis: TestRedis,
-): Promise<Record<string, readonly string[]>> {
+export async function dumpOfHead(scenario: Scenario, redis: TestRedis) {
   const connection = redis.connect()
   try {
     const headState = await loadHeadState(connection)

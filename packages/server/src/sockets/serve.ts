@@ -9,7 +9,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Clock, within } from '@quorumscan/base'
+import { afterDelay, type Clock, withTimeout } from '@quorumscan/base'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
 import { textFrames } from './text-frames.ts'
@@ -54,23 +54,20 @@ export async function serve(
   const { signal } = closed
   webSocket.once('close', () => closed.abort())
   boundFrames(webSocket, clock)
-  const terminateSoon = () => {
-    clock.delay(CLOSE_MS, signal).then(
-      () => webSocket.terminate(),
-      () => {}, // It was closed in time.
-    )
-  }
+  // Unless it is closed in time.
+  const terminateSoon = () =>
+    afterDelay({ clock, ms: CLOSE_MS, signal }, () => webSocket.terminate())
   // After a malformed frame, the library closes, and would read on for half a minute.
   webSocket.on('error', () => {
     discardInput(connection)
-    terminateSoon()
+    void terminateSoon()
   })
   const close = (code: number, reason: string) => {
     webSocket.close(code, reason)
-    terminateSoon()
+    void terminateSoon()
   }
   try {
-    const frame = await within(
+    const frame = await withTimeout(
       { clock, timeoutMs: FIRST_FRAME_MS, signal },
       // A malformed frame closes the socket, which ends the wait.
       () => new Promise<Buffer>((resolve) => webSocket.once('message', resolve)),
@@ -137,7 +134,7 @@ async function send(batch: readonly string[], client: Client): Promise<Sent> {
     if (isTaken) continue
     const bound = { clock, timeoutMs: STALLED_MS, signal: closed }
     const stalled = (): Sent => 'stalled'
-    const outcome = await within(bound, () => taken, stalled).catch((): Sent => 'gone')
+    const outcome = await withTimeout(bound, () => taken, stalled).catch((): Sent => 'gone')
     if (outcome !== 'taken') return outcome
   }
   return 'taken'

@@ -7,7 +7,7 @@ import { type CryptoPort, isSignature } from '../crypto/crypto.ts'
 import { fromHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
-import { isWhole } from '../proof/range-proof.ts'
+import { isNatural } from '../proof/range-proof.ts'
 import { encodeStateStatement, type StatePoint } from '../statements/statements.ts'
 
 /** A genesis and its hash, by which statements name the network. */
@@ -49,7 +49,7 @@ export function parseCertificate(text: string): Certificate {
   const { genesis_hash, history_hash, offset, record_time, signatures, state_root } = parse(text)
   const isWellFormed =
     [genesis_hash, history_hash, state_root].every(isHash) &&
-    [offset, record_time].every(isWhole) &&
+    [offset, record_time].every(isNatural) &&
     Array.isArray(signatures) &&
     signatures.every(isMemberSignature)
   if (isWellFormed) {

@@ -89,11 +89,7 @@ export function certificateAt(collection: Collection, offset: number): Certifica
 }
 
 /** The statements of a member after an offset, ascending. Other members poll those of this node. */
-export function statesAfter(
-  collection: Collection,
-  member: string,
-  offset: number,
-): readonly SignedState[] {
+export function statesAfter(collection: Collection, member: string, offset: number) {
   const states = [...(collection.states.get(member)?.values() ?? [])]
   return states.filter((state) => state.offset > offset).sort((a, b) => a.offset - b.offset)
 }
@@ -110,10 +106,7 @@ export function isNewState(
   return ofMember.size < STATES_MAX || state.offset > Math.min(...ofMember.keys())
 }
 
-function addPoints(
-  collection: Collection,
-  points: readonly StatePoint[],
-): readonly CollectionEffect[] {
+function addPoints(collection: Collection, points: readonly StatePoint[]) {
   const effects: CollectionEffect[] = []
   // A member that catches up signs only the offsets that others still store.
   for (const point of points.slice(-STATES_MAX)) {

@@ -45,7 +45,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'the neighbour after the run may be missing',
+    mistake: 'the neighbor after the run may be missing',
     file: 'proof/activity-run.ts',
     line: 'Number(end < size)',
     by: 'Number(end < size && rows.length > end - first + 1)',
@@ -53,13 +53,13 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'the time of a row is not hashed',
     file: 'proof/activity-run.ts',
-    line: 'time.setBigUint64(0, BigInt(leaf.recordTime))',
-    by: '',
+    line: 'u64(recordTime)',
+    by: 'u64(0)',
   },
   {
     mistake: 'the event of a row is not hashed',
     file: 'proof/activity-run.ts',
-    line: 'utf8(leaf.eventId)',
+    line: 'utf8(eventId)',
     by: "utf8('')",
   },
   {

@@ -1,6 +1,6 @@
 /**
  * Pages of the activity history: runs of rows in the activity tree, whose size and root are a leaf of the state. A
- * proof of a run has its neighbours, so the reader itself finds that the run begins where the request says. A page may be
+ * proof of a run has its neighbors, so the reader itself finds that the run begins where the request says. A page may be
  * shorter than requested, and claims nothing about rows after its last one. An empty page claims that no row follows.
  */
 import { isHash } from '../certificates/certificate.ts'
@@ -8,14 +8,14 @@ import type { Json } from '../encoding/canonical-json.ts'
 import {
   type ActivityTree,
   EVENT_ID,
-  type Neighbour,
+  type Neighbor,
   type ProvenRow,
   type ProvenRun,
   verifyRun,
 } from '../proof/activity-run.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
-import { isWhole, malformed, verifyRanges } from '../proof/range-proof.ts'
+import { isNatural, malformed, verifyRanges } from '../proof/range-proof.ts'
 import { isBelowOffset } from './freshness.ts'
 import type { HashedNetwork } from './lookups.ts'
 import {
@@ -86,7 +86,7 @@ export function verifyActivities(proof: string, state: CertifiedState): ProvenRu
 
 function treeOf(value: string): ActivityTree {
   const tree = Object(parseValue(value)) as ActivityTree
-  if (isWhole(tree.size) && isHash(tree.root)) return tree
+  if (isNatural(tree.size) && isHash(tree.root)) return tree
   throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
 }
 
@@ -95,20 +95,20 @@ export function joinActivitiesProof(run: string, state: string): string {
   return `{"run":${run},"state":[${state}]}`
 }
 
-/** Whether rows and neighbours are what a page may show. */
+/** Whether rows and neighbors are what a page may show. */
 function isPage(
   { before, rows, behind }: ProvenRun,
   { after, order }: ActivitiesPage,
   expiredUntil: number,
 ): boolean {
-  const isVisible = (row: Neighbour) => row.recordTime > expiredUntil
+  const isVisible = (row: Neighbor) => row.recordTime > expiredUntil
   if (!rows.every(isVisible)) return false
   if (order === 'asc') {
-    const isAsked = ({ eventId }: Neighbour) => after === null || eventId > after
+    const isAsked = ({ eventId }: Neighbor) => after === null || eventId > after
     const isFirst = before === null || !isVisible(before) || !isAsked(before)
     return isFirst && rows.every(isAsked) && (rows.length > 0 || behind === null)
   }
-  const isAsked = ({ eventId }: Neighbour) => after === null || eventId < after
+  const isAsked = ({ eventId }: Neighbor) => after === null || eventId < after
   const isLast = behind === null || !isAsked(behind)
   // An empty page is true only at the border to the rows that have expired.
   const isGone = before === null || !isVisible(before)

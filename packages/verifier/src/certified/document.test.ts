@@ -41,7 +41,7 @@ function documentOf(world: World, request: CanonicalRequest, signers = [0, 1, 2]
 const verify = (document: string | Uint8Array, request: CanonicalRequest) =>
   verifier.verify(document, queryOf(request, network), 'strong')
 
-/** Names that collide: prefixes, neighbours of synthetic names, not in UTF-16 order. */
+/** Names that collide: prefixes, neighbors of synthetic names, not in UTF-16 order. */
 const name = fc
   .tuple(
     fc.string({ unit: fc.constantFrom('a', 'b', '\u0001', 'é', '\uffff', '😀'), maxLength: 3 }),

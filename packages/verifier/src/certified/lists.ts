@@ -32,11 +32,7 @@ export type PageRequest = {
  *
  * @throws {RangeError} If the token was not issued for this list.
  */
-export function entriesQuery(
-  prefix: string,
-  { ...page }: PageRequest,
-  network: HashedNetwork,
-): RangeQuery<CertifiedPage> {
+export function entriesQuery(prefix: string, { ...page }: PageRequest, network: HashedNetwork) {
   const subject = { kind: 'prefix', prefix } as const
   const position = positionOf(subject, page, network)
   const beginning = utf8(`n\0${prefix}`)
@@ -54,11 +50,7 @@ export function entriesQuery(
  *
  * @throws {RangeError} If the token was not issued for this list.
  */
-export function partyEntriesQuery(
-  party: string,
-  { ...page }: PageRequest,
-  network: HashedNetwork,
-): RangeQuery<CertifiedPage> {
+export function partyEntriesQuery(party: string, { ...page }: PageRequest, network: HashedNetwork) {
   const subject = { kind: 'party', party } as const
   const position = positionOf(subject, page, network)
   const all = rangeUnder(['p', party], page.pageSize + 1)

@@ -3,7 +3,7 @@
  * continues a walk that another node began, and a client that knows the genesis can recognise a token offline.
  */
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
-import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+import { concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 import { canBeInKey } from './query.ts'
 
@@ -28,14 +28,8 @@ const CHECKSUM_BYTES = 16
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** base64url of u64 offset ‖ last name ‖ checksum. */
-export function formatPageToken(
-  network: OfNetwork,
-  subject: PageSubject,
-  position: PagePosition,
-): string {
-  const offset = new Uint8Array(OFFSET_BYTES)
-  new DataView(offset.buffer).setBigUint64(0, BigInt(position.offset))
-  const content = concatBytes([offset, utf8(position.after)])
+export function formatPageToken(network: OfNetwork, subject: PageSubject, position: PagePosition) {
+  const content = concatBytes([u64(position.offset), utf8(position.after)])
   const token = toBase64(concatBytes([content, checksum(network, subject, content)]))
   return token.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
@@ -64,11 +58,7 @@ function listedBy(subject: PageSubject): string {
   return subject.kind === 'prefix' ? subject.prefix : subject.party
 }
 
-function checksum(
-  { genesisHash, sha256 }: OfNetwork,
-  subject: PageSubject,
-  content: Uint8Array,
-): Uint8Array {
+function checksum({ genesisHash, sha256 }: OfNetwork, subject: PageSubject, content: Uint8Array) {
   // The digest of the list has a fixed width, so no two lists and contents read the same.
   const list = sha256(utf8(`${subject.kind}\0${listedBy(subject)}`))
   const bytes = concatBytes([utf8('quorumscan/page/1\0'), fromHex(genesisHash), list, content])

@@ -31,6 +31,14 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
   return out
 }
 
+/** Eight bytes, big-endian. */
+export function u64(value: number): Uint8Array {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not an unsigned integer')
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  return bytes
+}
+
 /** Equality of content, not in constant time: never for secrets. For whole answers there is `bodiesEqual`. */
 export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && a.every((byte, position) => byte === b[position])

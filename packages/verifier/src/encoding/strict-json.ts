@@ -5,9 +5,9 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
 
 /** The largest text that a parser, and a recursive walk through the value, accept. */
 export type JsonBounds = {
-  /** Default: 1000, no deeper than a walk by recursion may go anywhere. */
+  /** Default: 1000, which is safe for recursion on all platforms. */
   readonly depthMax?: number
-  /** Values in it, those in others included. Default: any number, for texts that are bounded in bytes. */
+  /** The number of values, including nested ones. Default: any number, for texts that are bounded in bytes. */
   readonly valuesMax?: number
 }
 

@@ -96,7 +96,7 @@ describe('the activity tree', () => {
     )
   })
 
-  it('accepts every run with its neighbours, and separates them from it', () => {
+  it('accepts every run with its neighbors, and separates them from it', () => {
     fc.assert(
       fc.property(runs, ([first, end, size]) => {
         const all = rows.slice(0, size)

@@ -1,13 +1,13 @@
 /**
  * Runs of rows of the activity history on the wire, and their verification: the rows follow each other in the activity
- * tree, between the neighbours that are shown or the ends of the tree.
+ * tree, between the neighbors that are shown or the ends of the tree.
  */
 import { toBase64 } from '../encoding/base64.ts'
-import { bytesEqual, concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+import { bytesEqual, concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
 import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { hashAppended, hashPair, joinSubtrees, walkToRun } from './append-tree.ts'
 import { InvalidProof } from './invalid-proof.ts'
-import { isWhole, malformed, parseHash } from './range-proof.ts'
+import { isNatural, malformed, parseHash } from './range-proof.ts'
 import { EMPTY_ROOT, type Sha256 } from './tree-hash.ts'
 
 /** The leaf of the state that describes the activity tree. */
@@ -34,19 +34,19 @@ export type ActivityRun = {
 }
 
 /** A row next to a run: its JSON is not shown. */
-export type Neighbour = { readonly eventId: string; readonly recordTime: number }
+export type Neighbor = { readonly eventId: string; readonly recordTime: number }
 
-export type ProvenRow = Neighbour & {
+export type ProvenRow = Neighbor & {
   /** JSON. */
   readonly row: string
 }
 
 export type ProvenRun = {
   /** null: the tree begins. */
-  readonly before: Neighbour | null
+  readonly before: Neighbor | null
   readonly rows: readonly ProvenRow[]
   /** null: the tree ends. */
-  readonly behind: Neighbour | null
+  readonly behind: Neighbor | null
 }
 
 /** A run, and the one text that shows it. */
@@ -64,14 +64,12 @@ export function hashActivity(
   },
   sha256: Sha256,
 ): Uint8Array {
-  const time = new DataView(new ArrayBuffer(8))
-  time.setBigUint64(0, BigInt(leaf.recordTime))
-  const place = concatBytes([utf8(leaf.eventId), new Uint8Array(time.buffer)])
-  return hashAppended(concatBytes([place, leaf.rowHash]), sha256)
+  const { eventId, recordTime, rowHash } = leaf
+  return hashAppended(concatBytes([utf8(eventId), u64(recordTime), rowHash]), sha256)
 }
 
 /**
- * What a run shows, and its one text.
+ * What a run proves, and its one text.
  *
  * @param tree - From the certified state, never from the prover.
  * @throws {InvalidProof} Unless it is the run of a tree of this size with this root.
@@ -109,14 +107,14 @@ export function verifyRun(run: unknown, tree: ActivityTree, sha256: Sha256): Ver
   }
 }
 
-type DecodedRow = Neighbour & { readonly row: string | null; readonly rowHash: Uint8Array }
+type DecodedRow = Neighbor & { readonly row: string | null; readonly rowHash: Uint8Array }
 
-/** A neighbour exists unless the tree ends there, and shows no JSON. All other rows show theirs. */
+/** A neighbor exists unless the tree ends there, and shows no JSON. All other rows show theirs. */
 function splitRows(
   rows: readonly DecodedRow[],
   first: number,
   size: number,
-): [Neighbour | null, readonly ProvenRow[], Neighbour | null] {
+): [Neighbor | null, readonly ProvenRow[], Neighbor | null] {
   const inside = rows.flatMap(({ eventId, recordTime, row }) =>
     row === null ? [] : [{ eventId, recordTime, row }],
   )
@@ -146,13 +144,13 @@ type DecodedRun = {
 
 function decodeRun(run: unknown, sha256: Sha256): DecodedRun {
   const { first, hashes, rows } = Object(run) as Record<string, unknown>
-  if (!isWhole(first) || !Array.isArray(hashes) || !Array.isArray(rows)) throw malformed('run')
+  if (!isNatural(first) || !Array.isArray(hashes) || !Array.isArray(rows)) throw malformed('run')
   return { first, hashes: hashes.map(parseHash), rows: rows.map((row) => decodeRow(row, sha256)) }
 }
 
 function decodeRow(item: unknown, sha256: Sha256): DecodedRow {
   const { event_id, record_time, row, row_hash } = Object(item) as Record<string, unknown>
-  if (typeof event_id !== 'string' || !EVENT_ID.test(event_id) || !isWhole(record_time))
+  if (typeof event_id !== 'string' || !EVENT_ID.test(event_id) || !isNatural(record_time))
     throw malformed('row')
   const place = { eventId: event_id, recordTime: record_time }
   if (typeof row !== 'string') return { ...place, row: null, rowHash: parseHash(row_hash) }

@@ -134,11 +134,11 @@ describe('forgeries that look right', () => {
     at,
   })
 
-  it('a present name is not proven absent by a tree without it, nor by its neighbours', () => {
+  it('a present name is not proven absent by a tree without it, nor by its neighbors', () => {
     const without = leaves.filter((_, index) => index !== 2)
     expect(judge(leaves, prove(without, byName('bob')), byName('bob'))).toBeNull()
-    for (const neighbour of names.filter((name) => name !== 'bob'))
-      expect(judge(leaves, prove(leaves, byName(neighbour)), byName('bob'))).toBeNull()
+    for (const neighbor of names.filter((name) => name !== 'bob'))
+      expect(judge(leaves, prove(leaves, byName(neighbor)), byName('bob'))).toBeNull()
     expect(judge(leaves, [], byName('bob'))).toBeNull()
   })
 

@@ -120,10 +120,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
 }
 
 /** Leaves with their values, as the reader of a proof receives them. */
-export function provenLeaves(
-  leaves: readonly Leaf[],
-  readValue: (leaf: Leaf) => string,
-): readonly ProvenLeaf[] {
+export function provenLeaves(leaves: readonly Leaf[], readValue: (leaf: Leaf) => string) {
   return leaves.map((leaf) => ({
     key: componentsOf(leaf.key),
     expiresAt: leaf.expiresAt,
@@ -263,7 +260,7 @@ function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string 
   const { key, expires_at, value, value_hash } = Object(item) as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
     throw malformed('leaf')
-  if (expires_at !== null && !isWhole(expires_at)) throw malformed('expiry')
+  if (expires_at !== null && !isNatural(expires_at)) throw malformed('expiry')
   const isShown = typeof value === 'string'
   // Else two texts would have one hash.
   if (isShown && LONE_SURROGATE.test(value)) throw malformed('leaf')
@@ -275,7 +272,7 @@ function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string 
 }
 
 /** A whole number that stays exact, not negative. */
-export function isWhole(value: unknown): value is number {
+export function isNatural(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 

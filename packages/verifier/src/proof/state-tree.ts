@@ -234,10 +234,7 @@ function isKeyOf(leaves: Leaves, id: number, key: Uint8Array): boolean {
   return compareKeys(leaves.keyAt(id), key) === 0
 }
 
-function copyInto<T extends Uint8Array | Uint16Array | Int32Array | Uint32Array>(
-  to: T,
-  from: T,
-): T {
+function copyInto<T extends Uint8Array | Uint16Array | Int32Array | Uint32Array>(to: T, from: T) {
   to.set(from)
   return to
 }

@@ -26,9 +26,7 @@ export function requestOfLookup(lookup: Lookup): CanonicalRequest {
 /** The parameters of pages, before defaulting. */
 type PageQuery = { readonly page_size: number; readonly page_token?: string | null }
 
-export function requestOfEntries(
-  query: PageQuery & { readonly name_prefix?: string | undefined },
-): CanonicalRequest {
+export function requestOfEntries(query: PageQuery & { readonly name_prefix?: string | undefined }) {
   const parameters = { name_prefix: query.name_prefix ?? '', ...pageParameters(query) }
   return { operation: 'listEntries', parameters }
 }

@@ -3,7 +3,7 @@
  * fixed width, integers big-endian. No statement of one kind can be read as one of another, and none
  * contains a wall clock. STATEMENTS.md has the layouts.
  */
-import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+import { concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
 
 /** Fields named `...Hash` are SHA-256 in lower-case hex, here and in all statements. */
 type OfGenesis = { readonly genesisHash: string }
@@ -83,11 +83,7 @@ export function encodeSnapshotStatement(statement: SnapshotStatement): Uint8Arra
   return encode(SNAPSHOT, statement, [...historyPoint(statement), hash(statement.contentHash)])
 }
 
-function encode(
-  tag: string,
-  statement: OfGenesis,
-  fields: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> {
+function encode(tag: string, statement: OfGenesis, fields: readonly Uint8Array[]) {
   return concatBytes([utf8(`${tag}\0`), hash(statement.genesisHash), ...fields])
 }
 
@@ -98,13 +94,6 @@ function historyPoint(point: HistoryPoint): Uint8Array[] {
 function hash(hex: string): Uint8Array {
   if (hex.length !== 64) throw new RangeError('not a hash')
   return fromHex(hex)
-}
-
-function u64(value: number): Uint8Array {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not an unsigned integer')
-  const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
-  return bytes
 }
 
 function shortText(text: string): Uint8Array[] {

@@ -69,10 +69,7 @@ export async function spend(
 }
 
 /** Coin for one payment of a subscription at the price in force (D-22). */
-export async function coinForPayment(
-  ledger: Ledger,
-  { paymentAmount }: SubscriptionPayData,
-): Promise<Amount> {
+export async function coinForPayment(ledger: Ledger, { paymentAmount }: SubscriptionPayData) {
   const { amount, unit } = paymentAmount
   return unit === 'CoinUnit' ? amount : ceilDivide(amount, (await newestRound(ledger)).price)
 }

@@ -165,11 +165,7 @@ type RenewalDeps = SpendingDeps & {
  * @throws {ScanError} INSUFFICIENT_FUNDS, LIMIT_EXCEEDED; CONTRACT_NOT_FOUND if it was paid or ended
  *   meanwhile; as any submission.
  */
-export function payDueRenewal(
-  deps: RenewalDeps,
-  idle: Contract,
-  signal: AbortSignal,
-): Promise<void> {
+export function payDueRenewal(deps: RenewalDeps, idle: Contract, signal: AbortSignal) {
   const { ledger, autoRenewals, userId } = deps
   const { contractId } = idle
   const { reference, subscriptionData } = payloadOf(subscriptionIdleState, idle)
@@ -213,9 +209,7 @@ export function deleteEndedRenewalsPeriodically(
  * Deletes the preferences for subscriptions that ended. The replica must be live: one that is being rebuilt does not
  * know all subscriptions.
  */
-export async function forgetEndedRenewals(
-  deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'>,
-): Promise<void> {
+export async function forgetEndedRenewals(deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'>) {
   for await (const references of deps.autoRenewals.portions()) {
     const ended: ContractId[] = []
     // The request first: when it is archived, its successor exists already, and an ended reference stays ended.

@@ -86,13 +86,13 @@ export const JsCommands = Type.Object(
       maxItems: grammar.SUBMITTERS_MAX,
       description: 'The acting parties. Each is hosted here, and the user may act as each.',
     }),
-    userId: grammar.userIdOrNone("The token's user, which it is if absent."),
+    userId: grammar.userIdOrNone("Default: the token's user."),
     readAs: relaxed.list(
       grammar.LedgerParty,
       'Parties whose contracts may be used as well. Together with actAs at most 200 parties.',
       { maxItems: grammar.SUBMITTERS_MAX },
     ),
-    workflowId: grammar.ledgerStringOrNone('Comes back in the updates.'),
+    workflowId: grammar.ledgerStringOrNone('Returned in updates.'),
     deduplicationPeriod: Type.Optional(
       relaxed.namedOneOf(
         'DeduplicationPeriod',
@@ -133,7 +133,7 @@ export const JsCommands = Type.Object(
     ),
     prefetchContractKeys: relaxed.list(PrefetchContractKey, 'Checked, and without effect.'),
     tapsMaxPasses: Type.Optional(
-      m.bounded(relaxed.Int32, 'Passes of package selection. Checked, and without effect.', {
+      m.bounded(relaxed.Int32, 'Maximum package selection passes. Checked, and without effect.', {
         minimum: 1,
         maximum: grammar.TAPS_PASSES_MAX,
       }),
@@ -157,8 +157,8 @@ export const CompletionsRequest = m.component(
   'CompletionStreamRequest',
   'Which completions to show.',
   {
-    userId: grammar.userIdOrNone("The token's user, which it is if absent."),
-    parties: relaxed.list(grammar.LedgerParty, 'Of submissions in which one of these acted.', {
+    userId: grammar.userIdOrNone("Default: the token's user."),
+    parties: relaxed.list(grammar.LedgerParty, 'Parties, one of which acted in the submission.', {
       minItems: 1,
     }),
     beginExclusive: relaxed.int64('Completions after this offset.', { minimum: 0 }),
@@ -195,7 +195,7 @@ const Completion = m.component('Completion', 'The outcome of a submission.', {
   deduplicationPeriod: relaxed.oneOf('The period in effect.', {
     DeduplicationOffset: relaxed.wrapped(relaxed.Int64, 'Completions after this offset.'),
   }),
-  traceContext: m.about(TraceContext, 'Of the request that submitted it.'),
+  traceContext: m.about(TraceContext, 'The trace context of the request that submitted it.'),
   offset: m.about(relaxed.Int64, 'The offset of the completion.'),
   synchronizerTime: m.about(SynchronizerTime, 'When it was ordered.'),
   paidTrafficCost: m.orNull(relaxed.Int64, 'Always 0 or null: traffic costs nothing.'),
@@ -235,7 +235,7 @@ export const VersionAnswer = m.component(
   'GetLedgerApiVersionResponse',
   'The version of the interface.',
   {
-    version: m.string('Of the interface with which this one is compatible.'),
+    version: m.string('The version of the interface with which this one is compatible.'),
     features: m.part('Features and their limits.', {
       experimental: m.part('Features that may disappear.', {
         staticTime: m.part('A clock for tests.', {

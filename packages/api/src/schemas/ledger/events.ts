@@ -8,7 +8,7 @@ const lf = (description: string) =>
   Type.Unknown({ description: `${description}, as Daml-LF JSON.` })
 
 const common = {
-  offset: m.about(Int64, 'Of the transaction.'),
+  offset: m.about(Int64, 'The offset of the transaction.'),
   nodeId: m.about(Int32, 'The place in the transaction, with gaps for events that are not shown.'),
   contractId: m.string('The id of the contract, in hex.'),
   templateId: m.string('By package id, whatever the request named.'),
@@ -25,7 +25,7 @@ export const CreatedEvent = m.component('CreatedEvent', 'A contract was created.
   createArgument: lf('The fields of the contract'),
   createdEventBlob: m.string('Base64, to disclose the contract; empty unless requested.'),
   interfaceViews: m.array(
-    'Of the requested interfaces.',
+    'The views of the requested interfaces.',
     m.component('JsInterfaceView', 'A contract as an interface shows it.', {
       interfaceId: m.string('The interface.'),
       viewStatus: m.part('Whether the view could be made.', {

@@ -103,9 +103,9 @@ export const TransactionFilter = m.component(
 /** Members of the older form, in addition to the one that replaces them. */
 export const olderForm = (newForm: string) => ({
   filter: Type.Optional(
-    m.about(TransactionFilter, `Use ${newForm} instead; excludes it.`, { deprecated: true }),
+    m.about(TransactionFilter, `Mutually exclusive with ${newForm}.`, { deprecated: true }),
   ),
-  verbose: m.about(bool(''), `Without effect; true excludes ${newForm}.`, { deprecated: true }),
+  verbose: m.about(bool(''), `No effect; must not be true with ${newForm}.`, { deprecated: true }),
 })
 
 const isGiven = { type: 'object' } as const

@@ -69,7 +69,7 @@ export function wrapped<Schema extends TSchema>(schema: Schema, description = 'T
 }
 
 /** `Empty` of a one-of. */
-export const Empty = Type.Object({}, { description: 'None.' })
+export const Empty = Type.Object({}, { description: 'Empty.' })
 
 /** Exactly three parts; which form of the package is allowed is the operation's matter. */
 export const Identifier = Type.String({

@@ -36,7 +36,7 @@ export const ActiveContractsElement = m.component(
   'JsGetActiveContractsResponse',
   'One element of the stream.',
   {
-    workflowId: m.string('Of the submission that created it.'),
+    workflowId: m.string('The workflow id of the submission that created it.'),
     contractEntry: oneOf('The contract.', { JsActiveContract }),
     streamContinuationToken: m.string('Always empty.'),
   },
@@ -65,12 +65,12 @@ export const PrunedOffsetsAnswer = m.component(
   'GetLatestPrunedOffsetsResponse',
   'Pruned offsets.',
   {
-    participantPrunedUpToInclusive: m.about(Int64, 'Of updates and completions; 0: none.'),
+    participantPrunedUpToInclusive: m.about(Int64, 'Last pruned update or completion; 0: none.'),
     allDivulgedContractsPrunedUpToInclusive: m.about(Int64, 'The same, for divulged contracts.'),
   },
 )
 
-export const PruneRequest = m.component('PruneRequest', 'What to forget.', {
+export const PruneRequest = m.component('PruneRequest', 'What to prune.', {
   pruneUpTo: m.bounded(Int64, 'Up to this offset, inclusive.', { minimum: 1 }),
 })
 
@@ -91,7 +91,7 @@ export const ActiveContractsPageAnswer = m.component(
   {
     activeContracts: m.array('By contract id.', ActiveContractsElement),
     activeAtOffset: m.about(Int64, 'Where they are active.'),
-    nextPageToken: Type.Optional(m.nullableText('Of the next page; null on the last.')),
+    nextPageToken: Type.Optional(m.nullableText('The token of the next page; null on the last.')),
   },
 )
 

@@ -77,7 +77,7 @@ export type LedgerRight = Static<typeof LedgerRight>
 
 export const UserAnswer = m.component('GetUserResponse', 'A user.', { user: LedgerUser })
 
-const nextPageToken = m.string('Of the next page; empty on the last.')
+const nextPageToken = m.string('The token of the next page; empty on the last.')
 const rightsOf = (description: string) => m.array(description, LedgerRight)
 
 export const UsersAnswer = m.component('ListUsersResponse', 'A page of users.', {
@@ -190,7 +190,7 @@ export const PackagesAnswer = m.component('ListPackagesResponse', 'The known pac
   packageIds: m.array('Hashes of their definitions, in hex.', Type.String()),
 })
 
-export const EmptyAnswer = m.component('EmptyResponse', 'It was done.', {})
+export const EmptyAnswer = m.component('EmptyResponse', 'Empty response.', {})
 
 /** Only the default provider exists; its id is empty (D-32). */
 export const providerQuery = Type.Object({

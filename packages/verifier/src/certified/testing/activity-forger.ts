@@ -71,8 +71,9 @@ const bounds = [
   ...rows.map(({ eventId }) => eventId),
   ...['0000000000000000:0000', '0000000000000955:0000', '9999999999999999:9999'],
 ]
-const pages = (['asc', 'desc'] as const).flatMap((order) =>
-  bounds.flatMap((after) => [1, 2, 9].map((pageSize) => page(pageSize, after, order))),
+/** Each with all forgeries before the next one, so that a mistake is soon found. */
+const pages = bounds.flatMap((after) =>
+  [1, 2, 9].flatMap((pageSize) => [page(pageSize, after, 'asc'), page(pageSize, after, 'desc')]),
 )
 
 /** The page as it follows from all rows. */
@@ -101,17 +102,20 @@ export function honestRun(
   return naiveRun(all, place, place)
 }
 
-const certificates = new Map<StatePoint, string>()
-
-function certificateOf({ point }: History): string {
-  const known = certificates.get(point)
-  if (known !== undefined) return known
-  const certificate = encodeCertificate(network.certificateOf(point, [1, 2]))
-  certificates.set(point, certificate)
-  return certificate
+/** What a function returns for a key, made once: the forgeries are the same for each broken reader. */
+function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    const value = known.get(key) ?? make(key)
+    known.set(key, value)
+    return value
+  }
 }
 
-const stateOf = ({ leaves }: History) => proofOf(leaves, { ranges: [ACTIVITY_TREE] }, T)
+const certificateOf = once(({ point }: History) =>
+  encodeCertificate(network.certificateOf(point, [1, 2])),
+)
+const stateOf = once(({ leaves }: History) => proofOf(leaves, { ranges: [ACTIVITY_TREE] }, T))
 
 export function documentOf(history: History, run: ActivityRun, state = stateOf(history)): string {
   return encodeDocument(certificateOf(history), JSON.stringify({ run, state }))
@@ -133,19 +137,6 @@ export async function* findFlaws(reader: Reader): AsyncGenerator<string> {
     }
   }
   const idsOf = (answer: ActivitiesAnswer) => JSON.stringify(answer.activities)
-  const expected = (shown: readonly NaiveRow[]) =>
-    JSON.stringify(shown.map(({ row }) => JSON.parse(row)))
-
-  for (const history of histories)
-    for (const asked of pages)
-      for (const countMax of [1, 3, 100]) {
-        const shown = truePage(history.rows, asked).slice(0, countMax)
-        const run = honestRun(history.rows, asked, countMax)
-        const taken = await judge(documentOf(history, run), asked)
-        if (taken === null || taken instanceof Error || idsOf(taken.answer) !== expected(shown))
-          yield `refuses the truth about ${JSON.stringify(asked)}`
-      }
-
   const flawOf = async ([way, document]: Forgery, asked: ActivitiesPage) => {
     const taken = await judge(document, asked)
     if (taken === null) return null
@@ -163,21 +154,46 @@ export async function* findFlaws(reader: Reader): AsyncGenerator<string> {
       return `takes ${about}, which is another spelling`
     return null
   }
-  for (const forgery of otherRuns())
-    for (const asked of pages) {
+  for (const asked of pages) {
+    for (const { document, answer } of truths(asked)) {
+      const taken = await judge(document, asked)
+      if (taken === null || taken instanceof Error || idsOf(taken.answer) !== answer)
+        yield `refuses the truth about ${JSON.stringify(asked)}`
+    }
+    for (const forgery of forgeries(asked)) {
       const flaw = await flawOf(forgery, asked)
       if (flaw !== null) yield flaw
     }
-  for (const history of [truth, empty, single])
-    for (const asked of pages)
-      for (const forgery of changedRuns(history, honestRun(history.rows, asked))) {
-        const flaw = await flawOf(forgery, asked)
-        if (flaw !== null) yield flaw
-      }
+  }
 }
 
-/** True runs and their neighbours. */
-function* otherRuns(): Generator<Forgery> {
+const expected = (shown: readonly NaiveRow[]) =>
+  JSON.stringify(shown.map(({ row }) => JSON.parse(row)))
+
+/** What honest nodes show of a page, also less than requested. */
+const truths = once((asked: ActivitiesPage) =>
+  histories.flatMap((history) =>
+    [1, 3, 100].map((countMax) => ({
+      answer: expected(truePage(history.rows, asked).slice(0, countMax)),
+      document: documentOf(history, honestRun(history.rows, asked, countMax)),
+    })),
+  ),
+)
+
+function* forgeries(asked: ActivitiesPage): Generator<Forgery> {
+  yield* otherRuns(null)
+  for (const history of [truth, empty, single])
+    yield* changedRuns(history)(JSON.stringify(honestRun(history.rows, asked)))
+}
+
+/** True runs and their neighbors. */
+const otherRuns = once((_: null) => [...makeOtherRuns()])
+/** By the text of a run, which several pages have in common. */
+const changedRuns = once((history: History) =>
+  once((run: string) => [...makeChangedRuns(history, JSON.parse(run))]),
+)
+
+function* makeOtherRuns(): Generator<Forgery> {
   for (const history of histories)
     for (let first = 0; first <= history.rows.length; first++)
       for (let end = first; end <= history.rows.length; end++)
@@ -198,7 +214,7 @@ function* otherRuns(): Generator<Forgery> {
     yield ['a row at the place of another', documentOf(odd, naiveRun(odd.rows, first, end))]
 }
 
-function* changedRuns(history: History, run: ActivityRun): Generator<Forgery> {
+function* makeChangedRuns(history: History, run: ActivityRun): Generator<Forgery> {
   const { first, rows: shown, hashes } = run
   const changed = (way: string, change: Partial<ActivityRun>): Forgery => [
     way,
@@ -214,7 +230,7 @@ function* changedRuns(history: History, run: ActivityRun): Generator<Forgery> {
     yield changed('a row left out', put())
     yield changed('a row twice', put(row, row))
     yield changed('a row hidden', put({ ...place, row_hash }))
-    yield changed('a neighbour as a row', put({ ...place, row: text }))
+    yield changed('a neighbor as a row', put({ ...place, row: text }))
     yield changed('another row', put({ ...place, row: text.replace('true', 'false') }))
     yield changed('a row with its hash', put({ ...place, row: text, row_hash } as ShownRow))
     for (const time of [GONE, GONE - 1, GONE + 1, T])

@@ -38,7 +38,7 @@ export const treeOfRows = (rows: readonly NaiveRow[]) => ({
   root: Buffer.from(naiveTreeHash(rows.map(leafData))).toString('hex'),
 })
 
-/** Rows from `first` on, before `end`, with their neighbours. */
+/** Rows from `first` on, before `end`, with their neighbors. */
 export function naiveRun(all: readonly NaiveRow[], first: number, end: number): ActivityRun {
   const [from, to] = [Math.max(0, first - 1), Math.min(all.length, end + 1)]
   const hashes: string[] = []

@@ -1,6 +1,6 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
 import { expect, it } from 'vitest'
-import { roundsAnswer, rulesAnswer, sharedDsoAnswer } from './forms.ts'
+import { roundsAnswer, rulesAnswer, sharedDsoAnswer } from './upstream-shapes.ts'
 
 const decided = (body: object) => ({ answer: utf8(JSON.stringify(body)) })
 const state = (id: string) => ({ contract: { contract_id: id }, domain_id: 'd' })

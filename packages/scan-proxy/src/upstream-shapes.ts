@@ -1,4 +1,4 @@
-/** Answers that upstream's proxy has in another form than nodes do (D-10, D-16), and what such an answer must hold. Pure. */
+/** Answers that upstream's proxy has in another shape than nodes (D-10, D-16), and what an answer must hold. Pure. */
 import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Decided } from '@quorumscan/reader'
@@ -9,28 +9,28 @@ type Rules = ResponseOf<typeof scanRoutes.getAmuletRules>
 type Rounds = ResponseOf<typeof scanRoutes.getOpenAndIssuingMiningRounds>
 type SuperValidator = { readonly name: string; readonly party: string }
 
-/** Whether a node's answer holds the rules: the request said that nothing is cached. */
-export function isWholeRules(body: unknown): boolean {
+/** Whether a node's answer has the rules themselves: the request named no cached rules. */
+export function isCompleteRules(body: unknown): boolean {
   return (
     isScanAnswer('getAmuletRules', body) && (body as Rules).amulet_rules_update.contract !== null
   )
 }
 
-/** The same as `isWholeRules`, for every round. */
-export function isWholeRounds(body: unknown): boolean {
+/** The same as `isCompleteRules`, for every round. */
+export function isCompleteRounds(body: unknown): boolean {
   if (!isScanAnswer('getOpenAndIssuingMiningRounds', body)) return false
   const { open_mining_rounds: open, issuing_mining_rounds: issuing } = body as Rounds
   const rounds = [...Object.values(open), ...Object.values(issuing)]
   return rounds.every(({ contract }) => contract !== null)
 }
 
-/** @param outcome - Of an answer that `isWholeRules`. */
+/** The rules in upstream's shape. The answer must satisfy `isCompleteRules`. */
 export function rulesAnswer({ answer }: Answer): Uint8Array {
   const { amulet_rules_update: rules }: Rules = JSON.parse(fromUtf8(answer))
   return utf8(JSON.stringify({ amulet_rules: rules }))
 }
 
-/** @param outcome - Of an answer that `isWholeRounds`. */
+/** The rounds in upstream's shape. The answer must satisfy `isCompleteRounds`. */
 export function roundsAnswer({ answer }: Answer): Uint8Array {
   const { open_mining_rounds: open, issuing_mining_rounds: issuing }: Rounds = JSON.parse(
     fromUtf8(answer),
@@ -52,13 +52,13 @@ export function isSharedDso(body: unknown, genesis: Genesis): boolean {
   return genesis.nodes.every((node) => svs.some(({ name }) => name === node.name))
 }
 
-/** The agreed answer, known to be `isSharedDso`, with the members of the first agreeing node before it. */
+/** The agreed answer (see `isSharedDso`), preceded by `sv_user` and `sv_party_id` of the first agreeing node. */
 export function sharedDsoAnswer(outcome: Pick<Decided, 'answer' | 'agreed'>): Uint8Array {
   const shared: object = JSON.parse(fromUtf8(outcome.answer))
   const sv = superValidatorsOf(shared).find(({ name }) => name === outcome.agreed[0])
   assert(sv !== undefined, 'a node of the genesis is a super-validator of the rules')
   const own = { sv_user: sv.name, sv_party_id: sv.party }
-  // First, as in a node's answer, and in place of any such members in the agreed answer.
+  // First, as in a node's answer, and in place of any such fields in the agreed answer.
   return utf8(JSON.stringify({ ...own, ...shared, ...own }))
 }
 

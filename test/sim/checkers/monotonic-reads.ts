@@ -19,7 +19,7 @@ export const checkMonotonicReads: Checker = (run) => {
       }
       if (isDecided(read.outcome) && read.outcome.offset < highest)
         violations.push({
-          rule: 'monotony',
+          rule: 'monotonic-reads',
           read,
           why: `offset ${read.outcome.offset} after ${highest}`,
         })

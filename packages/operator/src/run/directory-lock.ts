@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { type Clock, within } from '@quorumscan/base'
+import { type Clock, withTimeout } from '@quorumscan/base'
 import { CommandError } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
 
@@ -12,12 +12,12 @@ const SOCKET = 'run.sock'
 const ANSWER_MS_MAX = 1_000
 
 /**
- * Owns a data directory until it is disposed of, or this process ends for any reason. It listens on a socket there:
- * another container with the same volume does not see our processes, but reaches the socket.
+ * Locks a data directory until it is disposed of, or this process ends for any reason. The lock is a socket on which it
+ * listens: another container with the same volume does not see our processes, but reaches the socket.
  *
  * @throws {CommandError} If another process runs the processes of the directory.
  */
-export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
+export async function acquireLock({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
   const directory = openSync(path, 'r')
   // The path of a socket must be short, and that of the directory may be long.
   const socket =
@@ -25,7 +25,7 @@ export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<A
   try {
     const other = await askOwner(socket, clock)
     if (other !== null) throw new CommandError(`${other} runs the processes of ${path}`)
-    rmSync(socket, { force: true }) // A process that crashed leaves it.
+    rmSync(socket, { force: true }) // A process that crashed leaves the socket file.
     const server = createServer((asker) => asker.on('error', () => {}).end(String(process.pid)))
     server.listen(socket)
     await once(server, 'listening')
@@ -51,7 +51,7 @@ async function askOwner(socket: string, clock: Clock): Promise<string | null> {
       const [pid] = await once(connection, 'data')
       return `process ${pid}`
     }
-    return await within({ clock, timeoutMs: ANSWER_MS_MAX }, answer, () => 'another process')
+    return await withTimeout({ clock, timeoutMs: ANSWER_MS_MAX }, answer, () => 'another process')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Clock, createSystemClock } from './clock.ts'
-import { within } from './waiting.ts'
+import { withTimeout } from './waiting.ts'
 
 /** A clock whose delays end when the test calls `advance`. */
 function createHeldClock(): Clock & { advance(): void } {
@@ -20,26 +20,26 @@ it('returns the result of work that completes in time, and aborts its signal', a
     given = signal
     return 7
   }
-  expect(await within({ clock, timeoutMs: 10 }, work, () => null)).toBe(7)
+  expect(await withTimeout({ clock, timeoutMs: 10 }, work, () => null)).toBe(7)
   expect(given?.aborted).toBe(true)
 })
 
-it('returns the result of `late` after the time limit, or throws its error', async () => {
+it('returns the result of `onTimeout` after the time limit, or throws its error', async () => {
   const clock = createHeldClock()
-  const quiet = within({ clock, timeoutMs: 10 }, never, () => null)
-  const loud = within({ clock, timeoutMs: 10 }, never, () => {
+  const resolving = withTimeout({ clock, timeoutMs: 10 }, never, () => null)
+  const throwing = withTimeout({ clock, timeoutMs: 10 }, never, () => {
     throw new RangeError('too late')
   })
-  loud.catch(() => {}) // Asserted below.
+  throwing.catch(() => {}) // Asserted below.
   clock.advance()
-  expect(await quiet).toBeNull()
-  await expect(loud).rejects.toThrow('too late')
+  expect(await resolving).toBeNull()
+  await expect(throwing).rejects.toThrow('too late')
 })
 
 it('rejects with the abort reason of the caller', async () => {
   const clock = createSystemClock()
   const caller = new AbortController()
-  const outcome = within({ clock, timeoutMs: 60_000, signal: caller.signal }, never, () => null)
+  const run = withTimeout({ clock, timeoutMs: 60_000, signal: caller.signal }, never, () => null)
   caller.abort(new RangeError('not wanted any more'))
-  await expect(outcome).rejects.toThrow('not wanted any more')
+  await expect(run).rejects.toThrow('not wanted any more')
 })

@@ -2,8 +2,8 @@
  * Scans of a small Splice network: real HTTP servers whose answers have the shapes of the published document.
  * `behave` makes one of them misbehave.
  */
-import { serve, type TestServer } from '@quorumscan/testkit'
-import type { components } from '../../node_modules/@canton-network/core-splice-client/dist/generated-clients/scan.d.ts'
+import type { components } from '../../../node_modules/@canton-network/core-splice-client/dist/generated-clients/scan.d.ts'
+import { serve, type TestServer } from './serve.ts'
 
 type Schemas = components['schemas']
 export type ScanEntry = Schemas['AnsEntry']

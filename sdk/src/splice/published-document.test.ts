@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { createSpliceScan, type SpliceOutcome } from '@quorumscan/sdk/splice'
+import { createSeededIntegers } from '@quorumscan/testkit'
 import { it as base, type FixturesOf } from '@quorumscan/testkit/fixtures'
+import { idOf, startScans } from '@quorumscan/testkit/splice-scans'
 import { expect } from 'vitest'
-import { createSeededRandom, type SeededRandom } from '../../sim/seeded-random.ts'
-import { idOf, startScans } from '../../support/splice-scans.ts'
+import { createSpliceScan, type SpliceOutcome } from './index.ts'
 
 /** The used part of TypeScript 5's syntax trees. The SDK depends on TypeScript for its generated types. */
 type Tree = {
@@ -50,28 +50,30 @@ const components = source.statements?.find(({ name }) => name?.text === 'compone
 for (const member of memberOf(components, 'schemas')?.members ?? [])
   if (member.name && member.type) schemas.set(member.name.text, member.type)
 
+/** Integers from 0 and below a bound. */
+type Draw = ReturnType<typeof createSeededIntegers>
+const pick = <Item>(items: readonly Item[], draw: Draw) => items[draw(items.length)] as Item
+
 /** A value of the type. */
-function make(type: Tree, random: SeededRandom, name = ''): unknown {
+function make(type: Tree, draw: Draw, name = ''): unknown {
   switch (type.kind) {
     case SyntaxKind['StringKeyword']:
-      return text(name, random)
+      return text(name, draw)
     case SyntaxKind['NumberKeyword']:
-      return random.integer(0, 2 ** 31)
+      return draw(2 ** 31)
     case SyntaxKind['BooleanKeyword']:
-      return random.chance(0.5)
+      return draw(2) === 0
     case SyntaxKind['ArrayType']:
-      return Array.from({ length: random.integer(0, 3) }, () =>
-        make(type.elementType as Tree, random, name),
-      )
+      return Array.from({ length: draw(4) }, () => make(type.elementType as Tree, draw, name))
     case SyntaxKind['UnionType']:
-      return make(random.pick(type.types ?? []), random, name)
+      return make(pick(type.types ?? [], draw), draw, name)
     case SyntaxKind['IntersectionType']:
-      return Object.assign({}, ...(type.types ?? []).map((part) => make(part, random, name)))
+      return Object.assign({}, ...(type.types ?? []).map((part) => make(part, draw, name)))
     case SyntaxKind['LiteralType']:
       return type.literal?.text ?? null
     case SyntaxKind['IndexedAccessType']: {
       const schema = type.indexType?.literal?.text ?? ''
-      return makeSchema(schema, random, name)
+      return makeSchema(schema, draw, name)
     }
     case SyntaxKind['TypeReference']:
       if (type.typeName?.text === 'Record') return { any: 'thing' }
@@ -81,32 +83,29 @@ function make(type: Tree, random: SeededRandom, name = ''): unknown {
         (type.members ?? []).flatMap((member) => {
           // A map from contract ids to contracts.
           if (member.name === undefined) {
-            const value = make(member.type as Tree, random) as {
+            const value = make(member.type as Tree, draw) as {
               contract?: { contract_id: string }
             }
             return [[value.contract?.contract_id ?? 'key', value]]
           }
-          if (member.questionToken && random.chance(0.5)) return []
-          return [[member.name.text, make(member.type as Tree, random, member.name.text)]]
+          if (member.questionToken && draw(2) === 0) return []
+          return [[member.name.text, make(member.type as Tree, draw, member.name.text)]]
         }),
       )
   }
   throw new Error(`a type of kind ${type.kind}, of ${name}`)
 }
 
-function makeSchema(schema: string, random: SeededRandom, name = ''): unknown {
+function makeSchema(schema: string, draw: Draw, name = ''): unknown {
   const type = schemas.get(schema)
   if (type === undefined) throw new Error(`the document has no ${schema}`)
-  return make(type, random, name)
+  return make(type, draw, name)
 }
 
-function text(name: string, random: SeededRandom): string {
-  if (/contract_id$/.test(name)) return idOf(String(random.integer(0, 1e9)))
-  if (/_at$|^date$/.test(name)) return `2099-01-01T00:00:${random.integer(10, 59)}Z`
-  return (
-    random.pick(['', 'text', '\u{1f600} "quoted"', String(random.integer(0, 1e9))]) +
-    random.integer(0, 1e9)
-  )
+function text(name: string, draw: Draw): string {
+  if (/contract_id$/.test(name)) return idOf(String(draw(1e9)))
+  if (/_at$|^date$/.test(name)) return `2099-01-01T00:00:${10 + draw(50)}Z`
+  return pick(['', 'text', '\u{1f600} "quoted"', String(draw(1e9))], draw) + draw(1e9)
 }
 
 const NAMES = ['a', 'b', 'c', 'd']
@@ -127,13 +126,13 @@ const having = (more: object) => (body: unknown) => ({
   entry: { ...(body as { entry: object }).entry, ...more },
 })
 /** A response with its contract, which the document calls optional because the caller may have cached it. */
-const whole = (member: string) => (body: unknown, random: SeededRandom) => ({
+const whole = (member: string) => (body: unknown, draw: Draw) => ({
   ...(body as object),
-  [member]: { contract: makeSchema('Contract', random) },
+  [member]: { contract: makeSchema('Contract', draw) },
 })
 const READS: [
   string,
-  (body: unknown, random: SeededRandom) => unknown,
+  (body: unknown, draw: Draw) => unknown,
   (given: Given) => Promise<SpliceOutcome<unknown>>,
 ][] = [
   [
@@ -160,8 +159,8 @@ const READS: [
 
 it.for(READS)('reads every allowed %s', async ([schema, shaped, read], { scans, scan }) => {
   for (let seed = 1; seed <= 20; seed++) {
-    const random = createSeededRandom(seed)
-    const body = JSON.stringify(shaped(makeSchema(schema, random), random))
+    const draw = createSeededIntegers(`${seed}`)
+    const body = JSON.stringify(shaped(makeSchema(schema, draw), draw))
     for (const name of NAMES) scans.behave(name, () => ({ status: 200, text: body }))
     expect(await read({ scan }), body).toMatchObject({ kind: 'agreed' })
   }
@@ -169,7 +168,7 @@ it.for(READS)('reads every allowed %s', async ([schema, shaped, read], { scans, 
 
 it('reads every allowed row of activities', async ({ scans, scan }) => {
   for (let seed = 1; seed <= 20; seed++) {
-    const body = makeSchema('ListActivityResponse', createSeededRandom(seed)) as {
+    const body = makeSchema('ListActivityResponse', createSeededIntegers(`${seed}`)) as {
       activities: object[]
     }
     const pages = new Map(NAMES.map((name) => [name, 0]))

@@ -1,0 +1,15 @@
+/** All operations, and clients of other projects that are unchanged, on one network of four nodes. */
+import { describe } from 'vitest'
+import { describeLedgerClient } from './suites/ledger-client.ts'
+import { describeLedgerInterface } from './suites/ledger-interface.ts'
+import { describeOperations } from './suites/operations.ts'
+import { describeSpliceClient } from './suites/splice-client.ts'
+import { describeSpliceSdk } from './suites/splice-sdk.ts'
+import { describeWalletSdk } from './suites/wallet-sdk.ts'
+
+describe('each operation', describeOperations)
+describe('@canton-network/core-splice-client, unchanged,', describeSpliceClient)
+describe('the reader of Splice networks', describeSpliceSdk)
+describe('@canton-network/core-ledger-client, unchanged,', describeLedgerClient)
+describe('@canton-network/wallet-sdk, unchanged,', describeWalletSdk)
+describe('the ledger interface', describeLedgerInterface)
