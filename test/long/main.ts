@@ -107,7 +107,7 @@ async function run(
       ...['--reporter=json', `--outputFile.json=${reportFile}`],
     ],
     {
-      // A group of its own, so that no worker and no process of a test outlives the part.
+      // A group of its own: workers end with it, and clusters when their worker ends.
       ...{ cwd: ROOT, stdio: 'inherit', detached: true },
       // A test whose program is missing fails, so that a part that was skipped is no pass.
       env: { ...process.env, CI: '1', ...(node === undefined ? { TEST_LONG: '1' } : {}) },
@@ -118,7 +118,8 @@ async function run(
     stop()
     process.exit(130)
   }
-  process.once('SIGINT', interrupt)
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  for (const signal of signals) process.once(signal, interrupt)
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
@@ -126,7 +127,7 @@ async function run(
   }, limitMs)
   const [status] = await once(child, 'exit')
   clearTimeout(timer)
-  process.off('SIGINT', interrupt)
+  for (const signal of signals) process.off(signal, interrupt)
   const seconds = Math.round((performance.now() - startedMs) / 1000)
   if (isLate) return `not done after ${seconds} s. Find what hangs, or divide the part`
   if (status !== 0) return `exit status ${status} after ${seconds} s`
