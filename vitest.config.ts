@@ -1,6 +1,13 @@
 import { defineConfig } from 'vitest/config'
-import { CLUSTER_LIMITS, LIMITS, vitestLimits } from './packages/testkit/src/time-limits.ts'
+import { isLong } from './packages/testkit/src/long.ts'
+import {
+  CLUSTER_LIMITS,
+  LIMITS,
+  slowness,
+  vitestLimits,
+} from './packages/testkit/src/time-limits.ts'
 import { LongestFirst } from './test/support/durations.ts'
+import { PARTS } from './test/support/long-parts.ts'
 
 /** The code that packages were built to. */
 const BUILT = ['node', 'import', 'default']
@@ -62,6 +69,10 @@ export default defineConfig({
     // What is compiled once is read from `node_modules` by the other projects, and by the next run.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
+    tags: PARTS.map(({ name, shows }) => ({
+      ...{ name, description: shows, timeout: CLUSTER_LIMITS.testMs * slowness() },
+    })),
+    tagsFilter: isLong ? [] : ['!long'],
     projects: [
       // test/tidy/test-kinds.test.ts checks which file is which.
       shared('unit', ['{packages/*,apps/*,cluster}/src/**/!(*.integration).test.ts']),

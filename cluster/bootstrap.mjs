@@ -34,12 +34,13 @@ class Stop extends Error {}
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...args] = process.argv.slice(2)
+const isForTests = command === 'test' || command === 'long'
 
 try {
   if (!isAtLeast(process.version.slice(1), NODE_MIN))
     fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
   installPackages()
-  if (command === 'test') await provideForTests()
+  if (isForTests) await provideForTests()
   else {
     provideRedis()
     await build()
@@ -116,14 +117,21 @@ function installRedis() {
 
 async function provideForTests() {
   const { providePrograms } = await import(pathToFileURL(join(root, 'test/programs.mjs')).href)
-  await providePrograms(args, { build, fail, install, onPath, provideRedis, say })
+  await providePrograms(command === 'test' ? args : [], {
+    build,
+    fail,
+    install,
+    onPath,
+    provideRedis,
+    say,
+  })
 }
 
 /** Reports the build only when it takes longer than reading turbo's cache. */
 async function build() {
   const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
   // Only tests use the programs of this package.
-  if (command !== 'test') words.push('--filter=!@quorumscan/test')
+  if (!isForTests) words.push('--filter=!@quorumscan/test')
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
   const turbo = spawn(join(root, 'node_modules', '.bin', 'turbo'), words, { cwd: root, env })
   const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
@@ -144,6 +152,7 @@ async function run() {
   const programs = {
     start: [cli, ['up', '--seed-names', ...args]],
     test: ['test/run.mjs', args],
+    long: ['test/dist/long/main.js', args],
     cometbft: [cli, [command, ...args]],
   }
   const [file, words] = programs[command] ?? fail(`bootstrap: unknown command "${command}"`)

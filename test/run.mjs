@@ -5,13 +5,11 @@
 //   npm test -- unit e2e            only these; `check`: checks that do not run the product
 //   npm test -- FILE -t TITLE       a file or a folder; options are those of vitest
 //   npm run test:durations          all, and records how long each file takes in test/durations.json
-//   npm run test:long               all, with many more steps of random tests (LONG=1), and the SDK's tests with
-//                                   other versions of Node
+//   npm run test:long               long tests, in parts (test/long/main.ts)
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runNodes } from './nodes.mjs'
 import { readArguments } from './programs.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -39,8 +37,7 @@ const CHECKS = [
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
 export async function main(args) {
-  if (args.includes('--long')) process.env.LONG = '1'
-  const { kinds, files, options } = readArguments(args.filter((arg) => arg !== '--long'))
+  const { kinds, files, options } = readArguments(args)
   const isAll = kinds.length + files.length === 0
   const projects = kinds.filter((kind) => kind !== 'check')
   const isTesting = isAll || projects.length + files.length > 0
@@ -59,7 +56,6 @@ export async function main(args) {
   if (isTesting) for (const { text } of checks) console.log(text)
   const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)
   if (!isPassed) failures.push('tests: see above')
-  if (process.env.LONG && isAll && runNodes().failed > 0) failures.push('tests under other Nodes')
   for (const failure of failures) console.log(`\nFAILED  ${failure}`)
   return failures.length === 0 ? 0 : 1
 }

@@ -1,13 +1,13 @@
 /**
  * The documentation site in Chromium: every kind of page, at two widths and in both themes, fits and is accessible. With
- * LONG=1 all pages, at each width in each theme.
+ * `npm run test:long` all pages, at each width in each theme.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { serve, type TestServer } from '@quorumscan/testkit'
+import { isLong, serve, type TestServer } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from './chromium.ts'
@@ -39,11 +39,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.json': 'application/json',
 }
-const IS_LONG = Boolean(process.env['LONG'])
 /** Widths, each with its themes. */
 const VIEWS: [number, readonly ('light' | 'dark')[]][] = [
-  [390, IS_LONG ? ['light', 'dark'] : ['light']],
-  [1280, IS_LONG ? ['dark', 'light'] : ['dark']],
+  [390, isLong ? ['light', 'dark'] : ['light']],
+  [1280, isLong ? ['dark', 'light'] : ['dark']],
 ]
 
 describe.skipIf(chromiumPath === null)('the documentation site', () => {
@@ -73,10 +72,10 @@ describe.skipIf(chromiumPath === null)('the documentation site', () => {
   it.each(VIEWS)(
     'fits into %i px and has no violation of axe: %j',
     {
-      tags: ['many-cases'],
+      tags: ['site'],
     },
     async (width, themes) => {
-      const pages = IS_LONG ? allPages() : PAGES
+      const pages = isLong ? allPages() : PAGES
       const page = await browser.newPage({ viewport: { width, height: 900 } })
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(`${page.url()}: ${error}`))

@@ -1,11 +1,12 @@
 /**
- * The SDK as published: packed, installed into a project outside of the workspace, compiled (with LONG=1 by old
+ * The SDK as published: packed, installed into a project outside of the workspace, compiled (in long runs by old
  * compilers, too), run as ES module and with `require`, and checked by tools for packages.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { isLong } from '@quorumscan/testkit'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
 
@@ -38,21 +39,20 @@ const passed = (exit: Exit) => expect(exit, exit.text).toMatchObject({ code: 0 }
 
 const project = directoryOfFile()
 let sdkTarball: string
-/** Compiler, module, resolution. */
-const SETTINGS = [
+type Settings = readonly [compiler: string, module: string, moduleResolution: string]
+const SETTINGS: readonly Settings[] = [
   ['typescript', 'nodenext', 'nodenext'],
   ['typescript', 'esnext', 'bundler'],
-] as const
-/** Only for LONG=1, because compilers written in JavaScript are slow. */
-const LONG_SETTINGS = [
+]
+/** Compilers written in JavaScript are slow. */
+const LONG_SETTINGS: readonly Settings[] = [
   ['typescript-5.4', 'nodenext', 'nodenext'],
   ['typescript-5.4', 'esnext', 'bundler'],
   ['typescript-5.9', 'nodenext', 'nodenext'],
   ['typescript-5.9', 'esnext', 'bundler'],
-] as const
-const isLong = Boolean(process.env['LONG'])
+]
 
-/** Installs the SDK with the newest supported compiler, and for LONG=1 with the oldest. */
+/** Installs the SDK with the newest supported compiler, and in long runs with the oldest. */
 beforeAll(async () => {
   passed(await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root }))
   const tarball = (await readdir(project)).find((file) => file.endsWith('.tgz')) ?? 'none'
@@ -91,26 +91,31 @@ beforeAll(async () => {
     if (file.endsWith('.ts')) await copyFile(join(examples, file), join(project, 'examples', file))
 })
 
-it.each(isLong ? [...SETTINGS, ...LONG_SETTINGS] : SETTINGS)(
+async function expectCompiled([compiler, module, moduleResolution]: Settings): Promise<void> {
+  const config = join(project, `tsconfig-${compiler}-${moduleResolution}.json`)
+  const compilerOptions = {
+    module,
+    moduleResolution,
+    target: 'es2022',
+    // Without `esnext.disposable`, like a project that does not use `await using`.
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    types: [],
+    strict: true,
+    noEmit: true,
+    // Checks the declarations of the SDK and its imports, but not those of the compiler.
+    skipDefaultLibCheck: true,
+  }
+  await writeFile(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  const tsc = join(project, 'node_modules', compiler, 'bin/tsc')
+  passed(await run(process.execPath, [tsc, '-p', config]))
+}
+
+it.for(SETTINGS)('%s compiles code of users: module %s, resolution %s', expectCompiled)
+
+it.for(LONG_SETTINGS)(
   '%s compiles code of users: module %s, resolution %s',
-  async (compiler, module, moduleResolution) => {
-    const config = join(project, `tsconfig-${compiler}-${moduleResolution}.json`)
-    const compilerOptions = {
-      module,
-      moduleResolution,
-      target: 'es2022',
-      // Without `esnext.disposable`, like a project that does not use `await using`.
-      lib: ['es2022', 'dom', 'dom.iterable'],
-      types: [],
-      strict: true,
-      noEmit: true,
-      // Checks the declarations of the SDK and its imports, but not those of the compiler.
-      skipDefaultLibCheck: true,
-    }
-    await writeFile(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-    const tsc = join(project, 'node_modules', compiler, 'bin/tsc')
-    passed(await run(process.execPath, [tsc, '-p', config]))
-  },
+  { tags: ['long', 'compilers'] },
+  expectCompiled,
 )
 
 it('the examples of the README compile in a project', async () => {
@@ -179,15 +184,14 @@ it('entry points are within their size limits', async () => {
   passed(await run(bin('size-limit'), [], { cwd: join(root, 'sdk') }))
 })
 
-it.runIf(isLong)(
-  'typedoc writes the reference without a missing description or dead link',
-  async () => {
-    const docs = join(project, 'docs')
-    passed(
-      await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], {
-        cwd: join(root, 'sdk'),
-      }),
-    )
-    expect(await readdir(docs)).toContain('index.html')
-  },
-)
+it('typedoc writes the reference without a missing description or dead link', {
+  tags: ['long', 'compilers'],
+}, async () => {
+  const docs = join(project, 'docs')
+  passed(
+    await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], {
+      cwd: join(root, 'sdk'),
+    }),
+  )
+  expect(await readdir(docs)).toContain('index.md')
+})

@@ -1,7 +1,10 @@
 /**
  * Clients that generators make from our documents with their default settings compile under `strict`, and require only
  * the members that the server requires. The test installs the generators, because one of them has 254 packages, which a
- * user who only starts a cluster does not need. `npm run test:long` runs it.
+ * user who only starts a cluster does not need.
+ *
+ * @module-tag long
+ * @module-tag generators
  */
 import { execFile } from 'node:child_process'
 import { copyFile, writeFile } from 'node:fs/promises'
@@ -63,10 +66,7 @@ const run = async (tool: string, args: readonly string[]) => {
 const tool = (name: string, ...args: string[]) =>
   run(join(project, 'node_modules/.bin', name), args)
 
-const isLong = process.env['LONG'] === '1'
-
 beforeAll(async () => {
-  if (!isLong) return
   const manifest = { private: true, type: 'module', devDependencies: PACKAGES }
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest))
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
@@ -77,29 +77,26 @@ beforeAll(async () => {
   }
 })
 
-it.runIf(isLong)(
-  'openapi-typescript, hey-api and orval make clients that compile under strict',
-  async () => {
-    for (const name of NAMES) {
-      expect(await tool('openapi-typescript', `${name}.json`, '-o', `types-${name}.ts`)).toBe('')
-      expect(await tool('openapi-ts', '-i', `${name}.json`, '-o', `hey-${name}`)).toBe('')
-      const args = ['--input', `./${name}.json`, '--output', `./orval-${name}.ts`]
-      expect(await tool('orval', ...args)).toBe('')
-    }
-    await writeFile(join(project, 'use.ts'), USE)
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      allowImportingTsExtensions: true,
-      target: 'es2022',
-      lib: ['es2022', 'dom', 'dom.iterable'],
-      types: [],
-      skipLibCheck: true,
-    }
-    const config = { compilerOptions, include: ['**/*.ts'] }
-    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
-    expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('')
-  },
-)
+it('openapi-typescript, hey-api and orval make clients that compile under strict', async () => {
+  for (const name of NAMES) {
+    expect(await tool('openapi-typescript', `${name}.json`, '-o', `types-${name}.ts`)).toBe('')
+    expect(await tool('openapi-ts', '-i', `${name}.json`, '-o', `hey-${name}`)).toBe('')
+    const args = ['--input', `./${name}.json`, '--output', `./orval-${name}.ts`]
+    expect(await tool('orval', ...args)).toBe('')
+  }
+  await writeFile(join(project, 'use.ts'), USE)
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    allowImportingTsExtensions: true,
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    types: [],
+    skipLibCheck: true,
+  }
+  const config = { compilerOptions, include: ['**/*.ts'] }
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+  expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('')
+})

@@ -2,6 +2,9 @@
  * Runtimes in which the published SDK reads names with a proof and by votes. The table in its README lists the runtimes
  * that pass. They are installed from the registry into a project outside of the workspace. A stand-in for a node serves
  * a published vector, and the clock has its time. Scans of a Splice network are also stand-ins.
+ *
+ * @module-tag long
+ * @module-tag runtimes
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -81,7 +84,7 @@ const RUNTIMES = {
   Bun: ['@oven/bun-linux-x64/bin/bun', 'run'],
 }
 
-describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.arch === 'x64')(
+describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
   'the SDK reads names with a proof and by votes',
   () => {
     let project: string

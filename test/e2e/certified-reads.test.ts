@@ -13,7 +13,7 @@ import {
   createCertifiedReader,
   requestOfEntriesPage,
 } from '@quorumscan/reader/certified'
-import { until } from '@quorumscan/testkit'
+import { cases, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { CertifiedPage } from '@quorumscan/verifier/certified'
@@ -22,16 +22,14 @@ import { startCluster } from '../support/clusters.ts'
 import { clock, createUser } from './client.ts'
 import { type LyingNode, startLyingNode } from './lying-node.ts'
 
-/** `npm run test:long` makes ten thousand reads, and stops the log for a minute. */
-const IS_LONG = process.env['LONG'] === '1'
 /** At least so many readers, each with ten reads, follow each other until the liar has used each of its lies. */
-const READER_COUNT_MIN = IS_LONG ? 1_000 : 3
+const READER_COUNT_MIN = cases(3, 1_000)
 /** Names that are registered during the reads. */
 const LATE_COUNT = 3
 /** Each round adds an entry to the log, and members sign a newer state. A payment is locked for three rounds. */
 const TICK_MICROS = 2_000_000
 /** While it is up, the log never goes this long without a newer state. */
-const OLD_MS = IS_LONG ? 60_000 : 5_000
+const OLD_MS = cases(5_000, 60_000)
 const ALICE = 'alice.unverified.ns'
 const MISSING = 'missing.unverified.ns'
 /** Default of readers (D-39). */
@@ -178,7 +176,7 @@ function createSightings() {
 }
 
 it('readers get no wrong, stale or incomplete answer while a member tells every kind of lie', {
-  tags: IS_LONG ? ['long-run'] : [],
+  tags: ['certified-reads'],
 }, async ({ cluster, urlOf, alice, open, readAll }) => {
   await cluster.kill('sv-3')
   const scanKey = keyPairFromSeed(
@@ -199,7 +197,7 @@ it('readers get no wrong, stale or incomplete answer while a member tells every 
       const isDone = readerCount >= READER_COUNT_MIN && liar.useCounts.size === liar.lieCount
       return isDone && lateNames.every(sightings.seen) ? true : undefined
     },
-    IS_LONG ? { timeoutMs: 50 * 60_000 } : {},
+    { timeoutMs: cases(120_000, 240_000) },
   )
 })
 

@@ -1,8 +1,8 @@
 /**
  * Operators that share no machine, user or key. Each makes its keys, all make the same genesis, and each runs its own
- * part with `run` and TLS. Machines are killed, cut off, or lost with their disks. Backups are restored on others. These tests run with LONG=1. Each kind of ordering has one network, and each test leaves all of it up.
+ * part with `run` and TLS. Machines are killed, cut off, or lost with their disks. Backups are restored on others. Each kind of ordering has one network, and each test leaves all of it up.
  *
- * @module-tag long-run
+ * @module-tag long
  */
 import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -21,10 +21,15 @@ import {
   stop,
   untilReady,
 } from '../support/operators.ts'
-import { copySoftware, newestKnown, nextVersion } from '../support/software.ts'
+import {
+  copySoftware,
+  EARLY_BLOCK_RULES,
+  EARLY_BLOCK_RULES_MS,
+  newestKnown,
+  nextVersion,
+} from '../support/software.ts'
 import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
 
-const IS_LONG = process.env['LONG'] === '1'
 const ALICE = 'alice.unverified.ns'
 /** Keeps a client below its rate limit, which a fast machine would otherwise exceed. */
 const LOOKUP_EVERY_MS = 20
@@ -32,12 +37,11 @@ const BACKUP = 'one.backup'
 const ROOT = join(import.meta.dirname, '../..')
 /** Limit of a tap in the newer version, in coin times 10^10. */
 const TAP_MAX = 10n ** 16n
-/** Blocks follow a new version this much later than entries. */
-const BLOCK_RULES_MINUTES = 10
 
-describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometbft'])(
-  'operators on separate machines, ordered by %s,',
-  (ordering) => {
+for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
+  describe(`operators on separate machines, ordered by ${ordering},`, {
+    tags: [`operators-${ordering}`],
+  }, () => {
     const isCometBft = ordering === 'cometbft'
     let network: Network
     let alice: Awaited<ReturnType<typeof createUser>>
@@ -364,16 +368,21 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     }
 
     it.runIf(isCometBft)(
-      'vote for a newer protocol version, which also applies to blocks after ten minutes, without a late member',
+      'vote for a newer protocol version, which applies to blocks later than to entries, without a late member',
+      { tags: ['operators-version'] },
       async () => {
         const { svs, validator, machines } = network
         const [version, late] = [(await newestKnown(ROOT)) + 1, sv(4)]
-        const bin = await copySoftware(join(machines.directory, 'newer'), [nextVersion(TAP_MAX)])
-        const install = async (operator: Operator) => {
+        const copies = [[EARLY_BLOCK_RULES], [EARLY_BLOCK_RULES, nextVersion(TAP_MAX)]].map(
+          (edits, index) => copySoftware(join(machines.directory, `copy-${index}`), edits),
+        )
+        const [old = '', newer = ''] = await Promise.all(copies)
+        const install = async (operator: Operator, bin = newer) => {
           expect(await stop(operator)).toBe(0)
           operator.bin = bin
           await runAgain(operator)
         }
+        await install(late, old)
         for (const operator of [...svs.slice(0, 3), validator]) {
           await install(operator)
           await untilWhole()
@@ -398,10 +407,8 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
             ),
           )
         expect(await blocksOf(sv(1))).toMatchObject({ version, next: null })
-        for (let minute = 0; minute <= BLOCK_RULES_MINUTES; minute++) {
-          await clock.delay(60_000)
-          await register()
-        }
+        await clock.delay(EARLY_BLOCK_RULES_MS)
+        await register()
         await install(late)
         await untilWhole()
         await sv(1).machine.kill()
@@ -431,5 +438,4 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const { body } = await send(`${urls.validator}/v0/scan-proxy/evidence`, { fetch })
       expect(body).toEqual({ evidence: [] })
     }
-  },
-)
+  })

@@ -23,20 +23,21 @@ import { clock, createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
-const IS_LONG = process.env['LONG'] === '1'
 /** Registrations of one measurement, which yields their median. */
 const REGISTRATION_COUNT = 25
 /** Minimum time that one member is away. */
-const AWAY_MS = 300_000
+const AWAY_MS = 100_000
 /** Limit of the ratio of registration times with one member away and with none. */
 const SLOWER_MAX = 2
 /** Number of kills under load. After each round of kills the test compares all logs. */
-const KILL_COUNT = 100
+const KILL_COUNT = 40
 const KILLS_PER_ROUND = 20
 const KILL_ROUNDS = Array.from({ length: KILL_COUNT / KILLS_PER_ROUND }, (_, round) => round)
-/** Time without ordering, during which two members submit one entry each per minute. */
-const WAITING_MINUTES = 15
-/** Waiting entries that must be ordered: those of the last two minutes. */
+/** While nothing is ordered, two members submit one entry each in every interval, for twice the lifetime of entries. */
+const INTERVAL_MS = 15_000
+const INTERVAL_COUNT = 12
+const LIFETIME_MICROS = 90_000_000
+/** Waiting entries that must be ordered: those of the last two intervals. */
 const IN_TIME_COUNT = 4
 /** Offsets of the first snapshots. Blocks since the newest two snapshots are kept. */
 const SNAPSHOTS = { first: 1024, third: 4096 }
@@ -158,9 +159,9 @@ async function expectOnce(
 }
 
 const OUTAGES = [
-  ['killed', (node: string) => cluster.kill(node)],
-  ['hung', (node: string) => cluster.pause(node)],
-  ['cut off', (node: string) => cluster.partition(node)],
+  ['killed', (node: string) => cluster.kill(node), 'ordering-killed'],
+  ['hung', (node: string) => cluster.pause(node), 'ordering-hung'],
+  ['cut off', (node: string) => cluster.partition(node), 'ordering-cut-off'],
 ] as const
 
 describe.skipIf(enginePath === null)('four ordering members', () => {
@@ -184,10 +185,10 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
   })
   afterEach(untilWhole)
 
-  it.runIf(IS_LONG).each(OUTAGES)(
-    'register names in at most twice the usual time while one is %s',
-    { tags: ['long-run'] },
-    async (how, harm) => {
+  for (const [how, harm, tag] of OUTAGES)
+    it(`register names in at most twice the usual time while one is ${how}`, {
+      tags: ['long', tag],
+    }, async () => {
       const beforeMs = await measure('healthy')
       await harm('sv-2')
       await untilAbsent('sv-2')
@@ -196,12 +197,11 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
       // The mean of both measurements, because the load of the machine changes within minutes.
       const healthyMs = (beforeMs + (await measure('healthy again'))) / 2
       expect(p50Ms).toBeLessThan(SLOWER_MAX * healthyMs)
-    },
-  )
+    })
 
-  it.runIf(IS_LONG).each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
+  it.each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
     'register names while the %s of one hangs, and that member catches up without a restart',
-    { tags: ['long-run'] },
+    { tags: ['long', 'ordering-faults'] },
     async (part) => {
       await cluster.pause('sv-3', { part })
       await register()
@@ -229,23 +229,21 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
     await expectEqualReplicas()
   })
 
-  it.runIf(IS_LONG)(
-    'register names while one is split off, and have equal replicas when it is back',
-    { tags: ['long-run'] },
-    async () => {
-      await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
-      await cluster.split('synchronizer', ['sv-1'])
-      await untilTrue('the votes of sv-1 to be missing', async () =>
-        ((await memberOf('sv-2'))?.ordering?.absent ?? []).includes('sv-1'),
-      )
-      const before = (await memberOf('sv-1'))?.ordering?.height
-      await register()
-      expect((await memberOf('sv-1'))?.ordering?.height).toBe(before)
-      await cluster.heal()
-      await register()
-      await expectEqualReplicas()
-    },
-  )
+  it('register names while one is split off, and have equal replicas when it is back', {
+    tags: ['long', 'ordering-faults'],
+  }, async () => {
+    await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
+    await cluster.split('synchronizer', ['sv-1'])
+    await untilTrue('the votes of sv-1 to be missing', async () =>
+      ((await memberOf('sv-2'))?.ordering?.absent ?? []).includes('sv-1'),
+    )
+    const before = (await memberOf('sv-1'))?.ordering?.height
+    await register()
+    expect((await memberOf('sv-1'))?.ordering?.height).toBe(before)
+    await cluster.heal()
+    await register()
+    await expectEqualReplicas()
+  })
 
   it('accept one back that lost its disk, and that does not equivocate', async () => {
     const signed = await heightOf('sv-3')
@@ -260,9 +258,9 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
   })
 
-  it.runIf(IS_LONG).each(KILL_ROUNDS)(
+  it.each(KILL_ROUNDS)(
     'neither lose nor duplicate entries while engines and synchronizers are killed (round %i)',
-    { tags: ['long-run'] },
+    { tags: ['long', 'ordering-kills'] },
     async (round) => {
       const synchronizers = await openSynchronizers(cluster)
       const nextEntry = await createEntries(cluster)
@@ -300,116 +298,109 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
     },
   )
 
-  it.runIf(IS_LONG)(
-    'order entries that waited 15 minutes with two down, none after its time limit',
-    { tags: ['long-run'] },
-    async () => {
-      const synchronizers = await openSynchronizers(cluster)
-      const nextEntry = await createEntries(cluster)
-      const acknowledged: SignedEntry[] = []
-      const order = async (one: Synchronizer, entry = nextEntry()) => {
-        if (await one.order(entry)) acknowledged.push(entry)
+  it('order entries that waited with two down, none after its time limit', {
+    tags: ['long', 'ordering-waiting'],
+  }, async () => {
+    const synchronizers = await openSynchronizers(cluster)
+    const nextEntry = await createEntries(cluster, LIFETIME_MICROS)
+    const acknowledged: SignedEntry[] = []
+    const order = async (one: Synchronizer, entry = nextEntry()) => {
+      if (await one.order(entry)) acknowledged.push(entry)
+    }
+    await Promise.all(synchronizers.map((one) => order(one)))
+    const before = acknowledged.length
+    expect(before).toBe(synchronizers.length)
+    for (const dead of ['sv-1', 'sv-4']) await cluster.kill(dead)
+    const submitted: SignedEntry[] = []
+    const waiting: Promise<void>[] = []
+    for (let interval = 0; interval < INTERVAL_COUNT; interval++) {
+      for (const one of synchronizers.filter(({ name }) => ['sv-2', 'sv-3'].includes(name))) {
+        const entry = nextEntry()
+        submitted.push(entry)
+        waiting.push(order(one, entry))
       }
-      await Promise.all(synchronizers.map((one) => order(one)))
-      const before = acknowledged.length
-      expect(before).toBe(synchronizers.length)
-      for (const dead of ['sv-1', 'sv-4']) await cluster.kill(dead)
-      const submitted: SignedEntry[] = []
-      const waiting: Promise<void>[] = []
-      for (let minute = 0; minute < WAITING_MINUTES; minute++) {
-        for (const one of synchronizers.filter(({ name }) => ['sv-2', 'sv-3'].includes(name))) {
-          const entry = nextEntry()
-          submitted.push(entry)
-          waiting.push(order(one, entry))
-        }
-        await clock.delay(60_000)
-      }
-      expect(acknowledged.length).toBe(before)
-      await cluster.heal('sv-4')
-      await Promise.all(waiting)
-      // The last entries have not expired when a quorum is back.
-      expect(acknowledged).toEqual(expect.arrayContaining(submitted.slice(-IN_TIME_COUNT)))
-      await untilRegistering()
-      await register()
-      await untilWhole()
-      const log = await expectOnce(synchronizers, acknowledged)
-      for (const [index, times] of recordTimesIn(log, submitted).entries())
-        for (const time of times) expect(time).toBeLessThan(submitted[index]?.notAfter ?? 0)
-      await expectEqualReplicas()
-    },
-  )
+      await clock.delay(INTERVAL_MS)
+    }
+    expect(acknowledged.length).toBe(before)
+    await cluster.heal('sv-4')
+    await Promise.all(waiting)
+    // The last entries have not expired when a quorum is back.
+    expect(acknowledged).toEqual(expect.arrayContaining(submitted.slice(-IN_TIME_COUNT)))
+    await untilRegistering()
+    await register()
+    await untilWhole()
+    const log = await expectOnce(synchronizers, acknowledged)
+    for (const [index, times] of recordTimesIn(log, submitted).entries())
+      for (const time of times) expect(time).toBeLessThan(submitted[index]?.notAfter ?? 0)
+    await expectEqualReplicas()
+  })
 
-  describe.runIf(IS_LONG)(
-    'four ordering members without the first blocks and log entries',
-    { tags: ['long-run'] },
-    () => {
-      beforeAll(async () => {
-        await fillTo(cluster, SNAPSHOTS.first)
-        await runCommand(cluster, 'down')
-        const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
-        expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-        await untilPruned(1)
-      })
+  describe('four ordering members without the first blocks and log entries', {
+    tags: ['long', 'ordering-snapshots'],
+  }, () => {
+    beforeAll(async () => {
+      await fillTo(cluster, SNAPSHOTS.first)
+      await runCommand(cluster, 'down')
+      const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
+      expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+      await untilPruned(1)
+    })
 
-      it('accept one back that lost its disk', async () => {
-        const signed = await heightOf('sv-3')
-        await cluster.wipe('sv-3', { disk: true })
-        await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
-        expect(await heightOf('sv-3')).toBeGreaterThan(signed)
-        await untilWhole()
-        await expectEqualReplicas()
-        // Without its vote there is no block now, and without its confirmation no name.
-        await cluster.kill('sv-2')
-        await register()
-      })
-
-      it('let the validator follow after its engine has lost its disk', async () => {
-        await cluster.wipe('synchronizer', { disk: true })
-        await untilWhole()
-        await register()
-        await expectEqualReplicas()
-      })
-
-      it('accept one back that was away until no engine stored its next block', async () => {
-        await cluster.kill('sv-2')
-        const signed = await heightOf('sv-2')
-        await fillTo(cluster, SNAPSHOTS.third)
-        await untilPruned(signed + 1, ['sv-2'])
-        await cluster.restart('sv-2')
-        await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)
-        await untilWhole()
-        await expectEqualReplicas()
-        await cluster.kill('sv-3')
-        await register()
-      })
-    },
-  )
-
-  it.runIf(IS_LONG)(
-    'register names without one whose disk is full, and that votes again once space is free',
-    { tags: ['long-run'] },
-    async () => {
-      const small = mountSmallDisk(DISK_MIB)
-      disk = small
-      await cluster.kill('sv-3')
-      await moveTo(small, 'sv-3')
-      await cluster.restart('sv-3')
-      await untilWhole()
-      const isMissed = async () =>
-        ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-3')
-      await untilTrue('the votes of sv-3 to be missing', async () => {
-        await small.fill(0)
-        return await isMissed()
-      })
-      await register()
-      expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
-      small.clear()
-      await untilTrue('it to vote again', async () => !(await isMissed()))
+    it('accept one back that lost its disk', async () => {
+      const signed = await heightOf('sv-3')
+      await cluster.wipe('sv-3', { disk: true })
+      await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
+      expect(await heightOf('sv-3')).toBeGreaterThan(signed)
       await untilWhole()
       await expectEqualReplicas()
       // Without its vote there is no block now, and without its confirmation no name.
       await cluster.kill('sv-2')
       await register()
-    },
-  )
+    })
+
+    it('let the validator follow after its engine has lost its disk', async () => {
+      await cluster.wipe('synchronizer', { disk: true })
+      await untilWhole()
+      await register()
+      await expectEqualReplicas()
+    })
+
+    it('accept one back that was away until no engine stored its next block', async () => {
+      await cluster.kill('sv-2')
+      const signed = await heightOf('sv-2')
+      await fillTo(cluster, SNAPSHOTS.third)
+      await untilPruned(signed + 1, ['sv-2'])
+      await cluster.restart('sv-2')
+      await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)
+      await untilWhole()
+      await expectEqualReplicas()
+      await cluster.kill('sv-3')
+      await register()
+    })
+  })
+
+  it('register names without one whose disk is full, and that votes again once space is free', {
+    tags: ['long', 'ordering-faults'],
+  }, async () => {
+    const small = mountSmallDisk(DISK_MIB)
+    disk = small
+    await cluster.kill('sv-3')
+    await moveTo(small, 'sv-3')
+    await cluster.restart('sv-3')
+    await untilWhole()
+    const isMissed = async () => ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-3')
+    await untilTrue('the votes of sv-3 to be missing', async () => {
+      await small.fill(0)
+      return await isMissed()
+    })
+    await register()
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    small.clear()
+    await untilTrue('it to vote again', async () => !(await isMissed()))
+    await untilWhole()
+    await expectEqualReplicas()
+    // Without its vote there is no block now, and without its confirmation no name.
+    await cluster.kill('sv-2')
+    await register()
+  })
 })

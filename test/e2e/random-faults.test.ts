@@ -5,14 +5,13 @@
  *
  *   SEED=7       repeats the plan and the kills of this seed; their timing depends on the machine
  *   BLOWS=75     sets the number of kills
- *   LONG=1       uses 300 names and 300 kills (`npm run test:long`)
  */
 import { setMaxListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemRandom } from '@quorumscan/base'
 import { formatAmount, parseAmount, parseTime } from '@quorumscan/model'
-import { type HttpAnswer, send, slowness, until } from '@quorumscan/testkit'
+import { cases, type HttpAnswer, send, slowness, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { createSeededRandom } from '../sim/seeded-random.ts'
@@ -24,9 +23,8 @@ import { startKiller } from './random-kills/killer.ts'
 import { drawPlan, expectedOf, type Goal, type Plan } from './random-kills/plan.ts'
 import { openRetryingWallet, type RetryingWallet } from './random-kills/retrying-wallet.ts'
 
-const IS_LONG = process.env['LONG'] === '1'
-const GOAL_COUNT = IS_LONG ? 300 : 12
-const KILL_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 10))
+const GOAL_COUNT = cases(12, 60)
+const KILL_COUNT = Number(process.env['BLOWS'] ?? cases(10, 45))
 /** When the kills end, even if users are not done. The remaining work must then complete. */
 const KILLING_MS = KILL_COUNT * 4_000
 /** When users stop, and report what they still wait for. */
@@ -203,7 +201,7 @@ it('chaos runs within the fault budget have the verdict valid, and exercise ever
 })
 
 it(`no payment is lost or taken twice for ${GOAL_COUNT} names while processes are killed`, {
-  tags: IS_LONG ? ['long-run'] : [],
+  tags: ['random-kills'],
 }, async ({
   cluster,
   setRules,

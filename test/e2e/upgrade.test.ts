@@ -1,10 +1,10 @@
 /**
  * Separate operators run different releases at the same time. One release knows a newer protocol version, and another
  * also stores replicas in a different layout. Operators install them one after the other, but two install the other
- * layout at the same time. They vote for the version without a late member. Lookups and registrations continue. The test
- * runs with LONG=1.
+ * layout at the same time. They vote for the version without a late member. Lookups and registrations continue.
  *
- * @module-tag long-run
+ * @module-tag long
+ * @module-tag upgrade
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,6 @@ import { afterEach, expect, it } from 'vitest'
 import { copySoftware, newestKnown, nextVersion, OTHER_LAYOUT } from '../support/software.ts'
 import { clock, createUser, lookup, untilFound } from './client.ts'
 
-const IS_LONG = process.env['LONG'] === '1'
 const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 /** The command that also runs a local cluster: only it issues development tokens. */
@@ -291,115 +290,112 @@ async function expectSameHistory(svs: readonly Operator[]): Promise<number> {
   return Number(offset)
 }
 
-it.runIf(IS_LONG)(
-  'no lookup fails while operators install newer software with another replica layout and vote for its version',
-  async () => {
-    const network = await createNetwork()
-    const { root, svs, synchronizer, validator, client } = network
-    const [sv1, sv2, sv3, sv4] = svs
-    if (sv1 === undefined || sv2 === undefined || sv3 === undefined || sv4 === undefined)
-      throw new Error('the network must have four super-validators')
-    const newer = join(root, 'newer')
-    const otherLayout = join(root, 'relaid')
-    for (const operator of operators) start(operator, BIN)
-    const newerBin = await copySoftware(newer, [nextVersion(TAP_MAX)])
-    const otherLayoutBin = await copySoftware(otherLayout, [nextVersion(TAP_MAX), OTHER_LAYOUT])
-    const version = await newestKnown(ROOT)
-    expect(await newestKnown(newer)).toBe(version + 1)
-    await Promise.all(operators.map(untilReady))
+it('no lookup fails while operators install newer software with another replica layout and vote for its version', async () => {
+  const network = await createNetwork()
+  const { root, svs, synchronizer, validator, client } = network
+  const [sv1, sv2, sv3, sv4] = svs
+  if (sv1 === undefined || sv2 === undefined || sv3 === undefined || sv4 === undefined)
+    throw new Error('the network must have four super-validators')
+  const newer = join(root, 'newer')
+  const otherLayout = join(root, 'relaid')
+  for (const operator of operators) start(operator, BIN)
+  const newerBin = await copySoftware(newer, [nextVersion(TAP_MAX)])
+  const otherLayoutBin = await copySoftware(otherLayout, [nextVersion(TAP_MAX), OTHER_LAYOUT])
+  const version = await newestKnown(ROOT)
+  expect(await newestKnown(newer)).toBe(version + 1)
+  await Promise.all(operators.map(untilReady))
 
-    const genesis = JSON.parse(await readFile(network.genesisFile, 'utf8'))
-    const alice = await createUser(client, 'alice', '1000.0')
-    await alice.pay(ALICE)
-    await untilFound(client, ALICE)
-    const bob = await createUser(client, 'bob', null)
-    /** Submits a tap of two million coin without the checks of a participant. */
-    const tapForBob = async () => {
-      const seed = await readFile(join(validator.directory, 'keys/v.participant'), 'utf8')
-      const keyPair = keyPairFromSeed(seed.trim())
-      const { contract } = (await send(`${sv1.url}/v0/dso`)).body.coin_rules
-      const argument = { coinRules: contract.contract_id, receiver: bob.party, amount: TAP }
-      const entry = encodeEntry(
-        {
-          genesis: await hashGenesis(genesis),
-          participant: keyPair.publicKey,
-          id: randomHex(systemRandom, 16),
-          notAfter: clock.nowMicros() + 60_000_000,
-          userId: 'bob',
-          actAs: [bob.party],
-          readAs: [],
-          commandId: randomHex(systemRandom, 16),
-          submissionId: '',
-          workflowId: '',
-          deduplication: { kind: 'duration', micros: 0 },
-          commands: [tapCommand(argument)],
-          disclosed: [{ contractId: contract.contract_id, blob: contract.created_event_blob }],
-        },
-        keyPair,
-      )
-      const token = await readFile(join(validator.directory, 'token'), 'utf8')
-      await using log = createLogClient({ url: synchronizer.url, token })
-      await log.submit(entry, AbortSignal.timeout(60_000))
-    }
-    const coinOfBob = async () => (await bob.balance()).effective_unlocked_qty
-
-    await using scan = createScan({ seeds: svs.map(({ url }) => url), genesis })
-    const bySdk = readSteadily('the SDK', async () => (await scan.names.lookup(ALICE)).kind)
-    const throughProxy = () => readSteadily('the proxy', () => lookUpByVotes(client))
-    let byVotes = throughProxy()
-    const registrations = registerSteadily(client, alice)
-
-    // One after the other, the synchronizer first. Newer software applies the old rules.
-    await upgrade(newerBin, synchronizer)
-    await tapForBob()
-    await until('the coin', async () =>
-      (await coinOfBob()) === '2000000.0000000000' ? true : undefined,
+  const genesis = JSON.parse(await readFile(network.genesisFile, 'utf8'))
+  const alice = await createUser(client, 'alice', '1000.0')
+  await alice.pay(ALICE)
+  await untilFound(client, ALICE)
+  const bob = await createUser(client, 'bob', null)
+  /** Submits a tap of two million coin without the checks of a participant. */
+  const tapForBob = async () => {
+    const seed = await readFile(join(validator.directory, 'keys/v.participant'), 'utf8')
+    const keyPair = keyPairFromSeed(seed.trim())
+    const { contract } = (await send(`${sv1.url}/v0/dso`)).body.coin_rules
+    const argument = { coinRules: contract.contract_id, receiver: bob.party, amount: TAP }
+    const entry = encodeEntry(
+      {
+        genesis: await hashGenesis(genesis),
+        participant: keyPair.publicKey,
+        id: randomHex(systemRandom, 16),
+        notAfter: clock.nowMicros() + 60_000_000,
+        userId: 'bob',
+        actAs: [bob.party],
+        readAs: [],
+        commandId: randomHex(systemRandom, 16),
+        submissionId: '',
+        workflowId: '',
+        deduplication: { kind: 'duration', micros: 0 },
+        commands: [tapCommand(argument)],
+        disclosed: [{ contractId: contract.contract_id, blob: contract.created_event_blob }],
+      },
+      keyPair,
     )
-    for (const sv of [sv1, sv2]) await upgrade(newerBin, sv)
-    // Two nodes that find another layout at the same time rebuild their replicas one after the other.
-    const seen = await upgradeBoth(otherLayoutBin, [sv1, sv2])
-    expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
-    for (const sv of [sv1, sv2])
-      expect(sv.running?.output).toContain('deleting the replica, to rebuild it')
-    await upgrade(newerBin, sv3)
-    await expectSameHistory(svs)
+    const token = await readFile(join(validator.directory, 'token'), 'utf8')
+    await using log = createLogClient({ url: synchronizer.url, token })
+    await log.submit(entry, AbortSignal.timeout(60_000))
+  }
+  const coinOfBob = async () => (await bob.balance()).effective_unlocked_qty
 
-    // Each operator votes at its own node, which must know the version.
-    const protocol = async (sv: Operator) =>
-      JSON.parse(await cli(BIN, 'protocol', 'get', '--json', '--scan', sv.url))
-    expect(await protocol(sv1)).toMatchObject({ version, newestKnown: version + 1 })
-    const vote = (sv: Operator) =>
-      cli(
-        ...[BIN, 'protocol', 'vote', String(version + 1)],
-        ...['--key', join(sv.directory, 'keys', `${sv.name}.operator`)],
-        ...['--genesis', network.genesisFile, '--scan', sv.url, '--synchronizer', synchronizer.url],
-        ...['--token-file', join(sv.directory, 'token')],
-      )
-    await expect(vote(sv4)).rejects.toThrow(`install one that knows ${version + 1}`)
-    const acknowledged = registrations.count()
-    expect(acknowledged).toBeGreaterThan(0)
-    for (const sv of [sv1, sv2, sv3]) await vote(sv)
-    await untilReadiness(sv4, 'SOFTWARE_OUTDATED')
-    await untilReadiness(validator, 'SOFTWARE_OUTDATED')
-    for (const sv of [sv1, sv2, sv3])
-      expect(await protocol(sv)).toMatchObject({ version: version + 1, next: null })
-    // The validator refuses requests of users, but the log accepts an entry that was prepared before.
-    await expect(bob.pay('bob.unverified.ns')).rejects.toThrow('SOFTWARE_OUTDATED')
-    await tapForBob()
-    await byVotes.end()
+  await using scan = createScan({ seeds: svs.map(({ url }) => url), genesis })
+  const bySdk = readSteadily('the SDK', async () => (await scan.names.lookup(ALICE)).kind)
+  const throughProxy = () => readSteadily('the proxy', () => lookUpByVotes(client))
+  let byVotes = throughProxy()
+  const registrations = registerSteadily(client, alice)
 
-    // A node that is upgraded later continues where it stopped, with the same rules from the same offset on.
-    await upgrade(newerBin, validator, sv4)
-    byVotes = throughProxy()
-    await expectSameHistory(svs)
-    expect(await coinOfBob()).toBe('2000000.0000000000')
-    await until('a registration by the newer rules', () =>
-      registrations.count() > acknowledged ? true : undefined,
+  // One after the other, the synchronizer first. Newer software applies the old rules.
+  await upgrade(newerBin, synchronizer)
+  await tapForBob()
+  await until('the coin', async () =>
+    (await coinOfBob()) === '2000000.0000000000' ? true : undefined,
+  )
+  for (const sv of [sv1, sv2]) await upgrade(newerBin, sv)
+  // Two nodes that find another layout at the same time rebuild their replicas one after the other.
+  const seen = await upgradeBoth(otherLayoutBin, [sv1, sv2])
+  expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
+  for (const sv of [sv1, sv2])
+    expect(sv.running?.output).toContain('deleting the replica, to rebuild it')
+  await upgrade(newerBin, sv3)
+  await expectSameHistory(svs)
+
+  // Each operator votes at its own node, which must know the version.
+  const protocol = async (sv: Operator) =>
+    JSON.parse(await cli(BIN, 'protocol', 'get', '--json', '--scan', sv.url))
+  expect(await protocol(sv1)).toMatchObject({ version, newestKnown: version + 1 })
+  const vote = (sv: Operator) =>
+    cli(
+      ...[BIN, 'protocol', 'vote', String(version + 1)],
+      ...['--key', join(sv.directory, 'keys', `${sv.name}.operator`)],
+      ...['--genesis', network.genesisFile, '--scan', sv.url, '--synchronizer', synchronizer.url],
+      ...['--token-file', join(sv.directory, 'token')],
     )
+  await expect(vote(sv4)).rejects.toThrow(`install one that knows ${version + 1}`)
+  const acknowledged = registrations.count()
+  expect(acknowledged).toBeGreaterThan(0)
+  for (const sv of [sv1, sv2, sv3]) await vote(sv)
+  await untilReadiness(sv4, 'SOFTWARE_OUTDATED')
+  await untilReadiness(validator, 'SOFTWARE_OUTDATED')
+  for (const sv of [sv1, sv2, sv3])
+    expect(await protocol(sv)).toMatchObject({ version: version + 1, next: null })
+  // The validator refuses requests of users, but the log accepts an entry that was prepared before.
+  await expect(bob.pay('bob.unverified.ns')).rejects.toThrow('SOFTWARE_OUTDATED')
+  await tapForBob()
+  await byVotes.end()
 
-    await registrations.end()
-    await bySdk.end()
-    await byVotes.end()
-    expect(await lookup(client, ALICE, { 'x-quorum': 'all' })).toAnswer(200)
-  },
-)
+  // A node that is upgraded later continues where it stopped, with the same rules from the same offset on.
+  await upgrade(newerBin, validator, sv4)
+  byVotes = throughProxy()
+  await expectSameHistory(svs)
+  expect(await coinOfBob()).toBe('2000000.0000000000')
+  await until('a registration by the newer rules', () =>
+    registrations.count() > acknowledged ? true : undefined,
+  )
+
+  await registrations.end()
+  await bySdk.end()
+  await byVotes.end()
+  expect(await lookup(client, ALICE, { 'x-quorum': 'all' })).toAnswer(200)
+})

@@ -22,7 +22,8 @@ export default class Report implements Reporter {
 
   onInit({ config }: Vitest): void {
     process.env['TEST_MISSING_FILE'] = this.#missingFile
-    this.#isWhole = config.testNamePattern === undefined && !process.env['LONG']
+    this.#isWhole =
+      config.testNamePattern === undefined && config.tagsFilter?.includes('!long') === true
   }
 
   #takeMissing(): ReadonlySet<string> {

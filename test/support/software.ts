@@ -27,6 +27,15 @@ export function nextVersion(tapMax: bigint): Edit {
   }
 }
 
+/** The time after which a newer protocol version applies to blocks, in place of ten minutes. */
+export const EARLY_BLOCK_RULES_MS = 45_000
+/** Shortens this time. All members of a network must have this edit. */
+export const EARLY_BLOCK_RULES: Edit = {
+  file: 'packages/ledger/dist/limits.js',
+  from: 'BLOCK_RULES_DELAY_MICROS = 600_000_000',
+  to: `BLOCK_RULES_DELAY_MICROS = ${1000 * EARLY_BLOCK_RULES_MS}`,
+}
+
 /** Changes the layout of replicas in Redis. */
 export const OTHER_LAYOUT: Edit = {
   file: 'packages/replica/dist/storage/head.js',

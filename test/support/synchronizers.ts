@@ -84,14 +84,17 @@ export async function openSynchronizers(cluster: RunningCluster) {
 }
 
 /** Makes entries. Each allocates another party, signed by one of 16 keys in turn. */
-export async function createEntries(cluster: RunningCluster): Promise<() => SignedEntry> {
+export async function createEntries(
+  cluster: RunningCluster,
+  lifetimeMicros = LIFETIME_MICROS,
+): Promise<() => SignedEntry> {
   const genesisHash = await hashGenesis(await genesisOf(cluster))
   const keyPairs = Array.from({ length: 16 }, createKeyPair)
   let count = 0
   return () => {
     const index = count++
     const keyPair = keyPairs[index % keyPairs.length] ?? createKeyPair()
-    const notAfter = clock.nowMicros() + LIFETIME_MICROS
+    const notAfter = clock.nowMicros() + lifetimeMicros
     return { bytes: signAllocation(keyPair, { genesisHash, index, notAfter }), notAfter }
   }
 }

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { trimLog } from '@quorumscan/log'
 import type { RunningApp } from '@quorumscan/server'
-import { send, until } from '@quorumscan/testkit'
+import { cases, send, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { type Network, startNetwork } from './testing/network.ts'
 
@@ -77,13 +77,13 @@ it('a node with an empty disk, and one that was down, start from a snapshot of a
 
 /** Entries of an hour in the log; entries that replicas cannot decode count, too. */
 const HOUR_OF_LOAD = Array.from({ length: 50 }, () => new Uint8Array(16_384))
-const HOURS = process.env['LONG'] === undefined ? 8 : 26
+const HOURS = cases(8, 26)
 const KEEP_MICROS = 2 * HOUR_MICROS
 /** The hours that are kept before a snapshot, and the one after it. */
 const HOURS_HELD = 3
 
 it('the memory of the Redis of a trimmed log is bounded during a day of load', {
-  tags: ['many-cases'],
+  tags: ['replicas'],
 }, async () => {
   await using network = await startNetwork(1)
   await using nodes = new Nodes(network)

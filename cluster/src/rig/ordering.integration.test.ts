@@ -7,7 +7,7 @@ import { createSystemClock, sha256Hex } from '@quorumscan/base'
 import { verifyProof } from '@quorumscan/cli'
 import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
 import { createEntrySigner } from '@quorumscan/ledger/testing'
-import { send, untilTrue } from '@quorumscan/testkit'
+import { cases, send, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
@@ -15,11 +15,10 @@ import { enginePath } from '../testing/engine.ts'
 import { type Member, type MembersOptions, startMembers } from '../testing/members.ts'
 
 const clock = createSystemClock()
-const IS_LONG = process.env['LONG'] === '1'
-const BLOW_COUNT = IS_LONG ? 100 : 2
+const BLOW_COUNT = cases(2, 40)
 /** With 199 contracts each: a block of one member may name 4096. */
 const DEAR_COUNT = 20
-const ROUNDS = IS_LONG ? 6 : 2
+const ROUNDS = 6
 const ROUND_MS = 3000
 const SUBMITTERS = 24
 /** Three of four blocks are proposed by others; the other factor is for a machine with two processors. */
@@ -28,8 +27,6 @@ const KEPT_MIN = 0.75 * 0.75
 const it = base.extend('network', { scope: 'file' }, async ({ fileResources }) =>
   fileResources.opened(await startFour()),
 )
-/** Only with LONG=1: the end-to-end tests do this in short form, or it is a measurement. */
-const inFull = it.runIf(IS_LONG)
 
 const sign = createEntrySigner(() => ({
   notAfter: clock.nowMicros() + 300_000_000,
@@ -153,7 +150,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   })
 
   it('lose and repeat no entry while engines are killed at any time', {
-    tags: IS_LONG ? ['long-run'] : [],
+    tags: ['engines-kills'],
   }, async ({ network }) => {
     const { members } = network
     let isOver = false
@@ -215,106 +212,100 @@ describe.skipIf(enginePath === null)('four members', () => {
     await expectSame(honest, network.submitted)
   })
 
-  inFull(
-    'accept one that lost its disk, which votes at no height that it may have signed',
-    { tags: ['long-run'] },
-    async () => {
-      await using network = await startFour()
-      const { members, one, two, order } = network
-      for (const member of members) await order(member)
-      const signed = (await one.voteState())?.height ?? 0
-      expect(signed).toBeGreaterThan(0)
-      await one.stop()
-      await one.loseDisk()
-      await one.start()
-      await untilTrue('it to say that it does not vote', async () =>
-        ((await statusOf(one)).detail ?? '').includes('the engine follows'),
-      )
-      expect(await one.voteState()).toBeNull()
-      const head = await headOf(two)
-      await untilTrue('it to vote again', async () => (await one.voteState()) !== null)
-      expect((await one.voteState())?.height).toBeGreaterThan(signed)
-      await untilTrue('it to have caught up', async () => (await headOf(one)) >= head)
-      // Nothing is ordered without it now.
-      await two.stop()
-      await order(one)
-      await two.start()
-      await untilLive(members)
-      await expectSame(members, network.submitted)
-    },
-  )
+  it('accept one that lost its disk, which votes at no height that it may have signed', {
+    tags: ['long', 'engines'],
+  }, async () => {
+    await using network = await startFour()
+    const { members, one, two, order } = network
+    for (const member of members) await order(member)
+    const signed = (await one.voteState())?.height ?? 0
+    expect(signed).toBeGreaterThan(0)
+    await one.stop()
+    await one.loseDisk()
+    await one.start()
+    await untilTrue('it to say that it does not vote', async () =>
+      ((await statusOf(one)).detail ?? '').includes('the engine follows'),
+    )
+    expect(await one.voteState()).toBeNull()
+    const head = await headOf(two)
+    await untilTrue('it to vote again', async () => (await one.voteState()) !== null)
+    expect((await one.voteState())?.height).toBeGreaterThan(signed)
+    await untilTrue('it to have caught up', async () => (await headOf(one)) >= head)
+    // Nothing is ordered without it now.
+    await two.stop()
+    await order(one)
+    await two.start()
+    await untilLive(members)
+    await expectSame(members, network.submitted)
+  })
 
-  inFull(
-    'vote from one machine at a time if a member is restored while its first one runs',
-    { tags: ['long-run'] },
-    async () => {
-      await using network = await startMembers(4, { withTwin: true })
-      const [one, two, three, four, twin] = network.members as [
-        ...[Member, Member, Member, Member, Member], // Four members and the twin.
-      ]
-      const order = (member: Member) => submit(member, sign({ genesis: network.genesisHash }))
-      await Promise.all([one, two, three, four].map((member) => member.start()))
-      await untilLive([one, two, three, four])
-      await twin.loseDisk()
-      await twin.start()
-      await untilTrue('the second to find that the first votes', async () => {
-        await order(two)
-        const { detail } = await statusOf(twin)
-        return detail?.includes('another machine votes with the same key') === true
-      })
-      await untilAhead([two])
-      expect(await twin.voteState()).toBeNull()
-      for (const member of [two, three, four])
-        expect((await send(`${member.url()}/v0/evidence`)).body.evidence).toEqual([])
-
-      await one.stop()
-      await twin.stop()
-      await twin.start()
-      await untilTrue('the second to vote', async () => {
-        await order(two)
-        return (await twin.voteState()) !== null
-      })
-      // Nothing is ordered without it now.
-      await three.stop()
+  it('vote from one machine at a time if a member is restored while its first one runs', {
+    tags: ['long', 'engines'],
+  }, async () => {
+    await using network = await startMembers(4, { withTwin: true })
+    const [one, two, three, four, twin] = network.members as [
+      ...[Member, Member, Member, Member, Member], // Four members and the twin.
+    ]
+    const order = (member: Member) => submit(member, sign({ genesis: network.genesisHash }))
+    await Promise.all([one, two, three, four].map((member) => member.start()))
+    await untilLive([one, two, three, four])
+    await twin.loseDisk()
+    await twin.start()
+    await untilTrue('the second to find that the first votes', async () => {
       await order(two)
-      expect((await send(`${two.url()}/v0/evidence`)).body.evidence).toEqual([])
-    },
-  )
+      const { detail } = await statusOf(twin)
+      return detail?.includes('another machine votes with the same key') === true
+    })
+    await untilAhead([two])
+    expect(await twin.voteState()).toBeNull()
+    for (const member of [two, three, four])
+      expect((await send(`${member.url()}/v0/evidence`)).body.evidence).toEqual([])
 
-  inFull(
-    'let a needed member that lost its disk vote again after a command of its operator',
-    { tags: ['long-run'] },
-    async () => {
-      await using network = await startFour()
-      const { members, one, two, order } = network
-      for (const member of members) await order(member)
-      await expect(one.forceVote()).rejects.toThrow('has its record of signed votes')
-      await two.stop()
-      await one.stop()
-      await one.loseDisk()
-      await one.start()
-      // It reports that it does not vote before an engine runs.
-      await untilTrue('its engine to follow', async () => {
-        const { detail, ordering } = await statusOf(one)
-        return detail?.includes('the engine follows') === true && ordering.connected.length > 0
-      })
-      await expect(one.forceVote()).rejects.toThrow('the vote is not needed')
-      await untilTrue('status to report that its operator must decide', async () =>
-        ((await statusOf(one)).detail ?? '').includes('cannot order without this vote'),
-      )
-      expect(await one.voteState()).toBeNull()
-      const waiting = order(one)
-      await one.forceVote()
-      await waiting
-      await two.start()
-      await untilLive(members)
-      await expectSame(members, network.submitted)
-    },
-  )
+    await one.stop()
+    await twin.stop()
+    await twin.start()
+    await untilTrue('the second to vote', async () => {
+      await order(two)
+      return (await twin.voteState()) !== null
+    })
+    // Nothing is ordered without it now.
+    await three.stop()
+    await order(two)
+    expect((await send(`${two.url()}/v0/evidence`)).body.evidence).toEqual([])
+  })
 
-  inFull.each(['garbage', 'dear entries'] as const)(
+  it('let a needed member that lost its disk vote again after a command of its operator', {
+    tags: ['long', 'engines'],
+  }, async () => {
+    await using network = await startFour()
+    const { members, one, two, order } = network
+    for (const member of members) await order(member)
+    await expect(one.forceVote()).rejects.toThrow('has its record of signed votes')
+    await two.stop()
+    await one.stop()
+    await one.loseDisk()
+    await one.start()
+    // It reports that it does not vote before an engine runs.
+    await untilTrue('its engine to follow', async () => {
+      const { detail, ordering } = await statusOf(one)
+      return detail?.includes('the engine follows') === true && ordering.connected.length > 0
+    })
+    await expect(one.forceVote()).rejects.toThrow('the vote is not needed')
+    await untilTrue('status to report that its operator must decide', async () =>
+      ((await statusOf(one)).detail ?? '').includes('cannot order without this vote'),
+    )
+    expect(await one.voteState()).toBeNull()
+    const waiting = order(one)
+    await one.forceVote()
+    await waiting
+    await two.start()
+    await untilLive(members)
+    await expectSame(members, network.submitted)
+  })
+
+  it.each(['garbage', 'dear entries'] as const)(
     'lose only the share of blocks of a member that proposes only %s',
-    { tags: ['long-run'] },
+    { tags: ['long', 'engines-proposals'] },
     async (what) => {
       let isAttacked = false
       const flood: Uint8Array[] = []

@@ -3,7 +3,7 @@ import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
 import { growRandomLog } from '@quorumscan/replica/testing'
-import { createManualClock, createSeededIntegers, send } from '@quorumscan/testkit'
+import { cases, createManualClock, createSeededIntegers, send } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
@@ -21,8 +21,7 @@ import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
 import { openUpdates, type UpdatesDeps } from './updates.ts'
 
 const seed = process.env['SEED'] ?? '7'
-const isLong = process.env['LONG'] !== undefined
-const scenario = growRandomLog(seed, isLong ? 2000 : 150)
+const scenario = growRandomLog(seed, cases(150, 1000))
 const { ledger } = scenario
 const end = ledger.head().offset
 const clock = createManualClock()
@@ -211,19 +210,19 @@ const comparable = (updates: unknown[]) =>
 
 describe(`a log of ${end} entries from seed ${seed}`, () => {
   it('a stream equals the reference projection for any filter', {
-    tags: ['many-cases'],
+    tags: ['ledger-interface'],
   }, async ({ read }) => {
     await fc.assert(
       fc.asyncProperty(format, async (plain) => {
         const found = await read(plain, { begin: 0, end, descending: false })
         expect(comparable(found.map(delivered))).toEqual(comparable(expected(plain)))
       }),
-      { numRuns: isLong ? 300 : 30, seed: Number(seed) },
+      { numRuns: cases(30, 300), seed: Number(seed) },
     )
   })
 
   it('parts of a range, in either direction, add up to the whole', {
-    tags: ['many-cases'],
+    tags: ['ledger-interface'],
   }, async ({ read }) => {
     await fc.assert(
       fc.asyncProperty(
@@ -245,7 +244,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
           expect(pieces).toEqual(whole)
         },
       ),
-      { numRuns: isLong ? 100 : 10, seed: Number(seed) },
+      { numRuns: cases(10, 100), seed: Number(seed) },
     )
   })
 
@@ -380,7 +379,7 @@ describe('over the network', () => {
     })
 
   it('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', {
-    tags: ['many-cases'],
+    tags: ['ledger-interface'],
   }, async ({ history, read, local }) => {
     await using server = await serverOf(history)
     const size = fc.integer({ min: 1, max: 200 })
@@ -405,7 +404,7 @@ describe('over the network', () => {
         }
         expect(local(pages)).toEqual(wanted)
       }),
-      { numRuns: isLong ? 100 : 12, seed: Number(seed) },
+      { numRuns: cases(12, 100), seed: Number(seed) },
     )
   })
 

@@ -1,5 +1,6 @@
 /** @module-tag thorough */
 import type { Amount, Command, ContractId, Micros } from '@quorumscan/model'
+import { cases, isLong } from '@quorumscan/testkit'
 import { NAME_SUFFIX, quorumOf } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -47,10 +48,8 @@ import {
   Scenario,
 } from './testing/index.ts'
 
-/** Many more sequences in `npm run test:long`. */
-const IS_LONG = process.env['LONG'] !== undefined
 /** When the comparison stops, on a slow machine. */
-const LIMIT_MS = IS_LONG ? 300_000 : 20_000
+const LIMIT_MS = isLong ? 240_000 : 20_000
 const SECOND = 1_000_000
 const NOTHING = `00${'ee'.repeat(32)}`
 const USERS = ['ann', 'ben', 'cat']
@@ -495,9 +494,9 @@ function compare(parameters: fc.Parameters<[Step[]]>): ReadonlyMap<string, numbe
 }
 
 it('any commands change balances, names and subscriptions as in the model', {
-  tags: ['many-cases'],
+  tags: ['model'],
 }, () => {
-  compare({ numRuns: IS_LONG ? 200 : 8, interruptAfterTimeLimit: LIMIT_MS })
+  compare({ numRuns: cases(8, 200), interruptAfterTimeLimit: LIMIT_MS })
 })
 
 it('generated sequences contain accepted steps of every kind', {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { outcomeOf } from '@quorumscan/ledger/testing'
-import { required } from '@quorumscan/testkit'
+import { cases, required } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { naiveStates } from './testing/naive-state.ts'
@@ -50,7 +50,7 @@ describe('the same log gives the same state (Rule 1)', () => {
   })
 
   it('however it is cut into batches, and whenever replica and Redis are killed', {
-    tags: ['many-cases'],
+    tags: ['replicas'],
   }, async () => {
     const hashes = hashesOf(scenario)
     const states = naiveStates(scenario)
@@ -66,7 +66,7 @@ describe('the same log gives the same state (Rule 1)', () => {
         for (const [offset, root] of replayed.roots) expect(root).toBe(expected.get(offset))
         expect(replayed.roots.size).toBeGreaterThan(expected.size / 2)
       }),
-      { numRuns: process.env['LONG'] === undefined ? 2 : 8 },
+      { numRuns: cases(2, 8) },
     )
   })
 

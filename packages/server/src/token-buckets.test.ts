@@ -1,9 +1,11 @@
-import { createManualClock } from '@quorumscan/testkit'
+import { cases, createManualClock } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createRateBudget } from './token-buckets.ts'
 
-it('a client gets at most the units of one second at once, and then the rate, in any pattern', async () => {
+it('a client gets at most the units of one second at once, and then the rate, in any pattern', {
+  tags: ['properties'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ waitMs: fc.nat(500), units: fc.integer({ min: 1, max: 5 }) })),
@@ -23,7 +25,7 @@ it('a client gets at most the units of one second at once, and then the rate, in
         }
       },
     ),
-    { numRuns: process.env['LONG'] === undefined ? 30 : 100 },
+    { numRuns: cases(30, 100) },
   )
 })
 

@@ -32,28 +32,18 @@ export function slowness(env = process.env): number {
   throw new RangeError(`TEST_SLOWNESS is ${JSON.stringify(text)}: set a number above 0, such as 2`)
 }
 
-const MINUTE_MS = 60_000
-
-/** The tags that a test or file may carry: all but the first have a longer limit than others of their kind. */
+/** The tags of tests and files. All but the first have a longer limit than others of their kind; so have those of test/support/long-parts.ts. */
 function tags(env = process.env) {
-  const isLong = Boolean(env['LONG'])
+  const timeout = CLUSTER_LIMITS.testMs * slowness(env)
   return [
     { name: 'thorough', description: 'takes seconds of a processor: npm run check leaves it out' },
+    { name: 'long', description: 'runs only in npm run test:long', timeout },
     {
       name: 'cluster',
       description: 'starts many processes, among tests that start none',
-      timeout: CLUSTER_LIMITS.testMs * slowness(env),
+      timeout,
     },
-    {
-      name: 'many-cases',
-      description: 'works through many cases, far more of them with LONG=1',
-      timeout: (isLong ? 30 : 5) * MINUTE_MS * slowness(env),
-    },
-    {
-      name: 'long-run',
-      description: 'runs a scenario that lasts up to an hour',
-      timeout: 60 * MINUTE_MS * slowness(env),
-    },
+    { name: 'many-cases', description: 'works through many cases', timeout },
   ]
 }
 

@@ -163,8 +163,9 @@ const checkHeld: Checker = (run) =>
 /** A reader returns no two answers of different histories or states at one offset. */
 const checkFork: Checker = (run) => {
   const first = new Map<string, Decided>()
+  const readers = [...new Set(run.reads.map(({ reader }) => reader))]
   return decided(run).flatMap((read) => {
-    const id = `${read.client} ${read.outcome.offset} ${JSON.stringify('lookup' in read ? read.lookup : read.page)}`
+    const id = `${readers.indexOf(read.reader)} ${read.outcome.offset} ${JSON.stringify('lookup' in read ? read.lookup : read.page)}`
     const other = first.get(id)
     if (other === undefined) first.set(id, read)
     return other === undefined ||

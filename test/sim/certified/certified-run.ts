@@ -49,6 +49,8 @@ type Page = {
 
 export type CertifiedRecord = {
   readonly client: number
+  /** A restarted client has another reader, which stores only its floor. */
+  readonly reader: CertifiedReader
   readonly options: CertifiedReadOptions
   readonly signersNeeded: number
   readonly startMs: number
@@ -343,6 +345,7 @@ async function recorded(
   const record: CertifiedRecord = {
     ...result,
     client: input.client,
+    reader: input.reader,
     options,
     signersNeeded: thresholdVotes(options.threshold ?? 'weak', cluster.members.length) as number,
     startMs,

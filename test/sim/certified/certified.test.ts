@@ -1,10 +1,10 @@
+import { cases } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { checkCertified, describeCertified } from './certified-check.ts'
 import { runCertified } from './certified-run.ts'
 
 const READS_PER_SEED = 250
-/** `npm run test:long` runs all of them. */
-const SEED_COUNT = process.env['LONG'] === '1' ? 12 : 5
+const SEED_COUNT = cases(5, 40)
 const SEEDS = Array.from({ length: SEED_COUNT }, (_, index) => 1001 + index)
 
 async function expectValid(seed: number, mode: 'at-most-f' | 'beyond-f'): Promise<void> {
@@ -15,12 +15,14 @@ async function expectValid(seed: number, mode: 'at-most-f' | 'beyond-f'): Promis
   ).toEqual([])
 }
 
-describe('certified reads satisfy the invariants while up to 2f nodes collude', () => {
+describe('certified reads satisfy the invariants while up to 2f nodes collude', {
+  tags: ['simulation'],
+}, () => {
   it.each(SEEDS.slice(0, Math.ceil(SEED_COUNT / 3)))('seed %i', (seed) =>
     expectValid(seed, 'beyond-f'),
   )
 })
 
-describe('certified reads satisfy the invariants', () => {
+describe('certified reads satisfy the invariants', { tags: ['simulation'] }, () => {
   it.each(SEEDS)('while at most f nodes lie, seed %i', (seed) => expectValid(seed, 'at-most-f'))
 })

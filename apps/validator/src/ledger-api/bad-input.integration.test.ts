@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
-import { createHttpClient, type HttpAnswer } from '@quorumscan/testkit'
+import { cases, createHttpClient, type HttpAnswer } from '@quorumscan/testkit'
 import type { FixturesOf } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
@@ -16,7 +16,6 @@ const UPDATES = '/v2/updates'
 const SUBMIT = '/v2/commands/async/submit'
 const COMPLETIONS = '/v2/commands/completions'
 const ACTIVE = '/v2/state/active-contracts'
-const isLong = process.env['LONG'] !== undefined
 
 const it = itInWorld
   .extend('alice', { scope: 'file' }, ({ world }) => world.registered('alice'))
@@ -220,7 +219,7 @@ describe('tokens', () => {
 
 describe('any value at any place of a request', () => {
   it('has a status below 500 and no effect', {
-    tags: ['many-cases'],
+    tags: ['ledger-interface'],
   }, async ({ bob, own, alice, tap, client }) => {
     const before = await balanceOf(bob.client)
     const requests: readonly (readonly [string, () => unknown])[] = [
@@ -265,7 +264,7 @@ describe('any value at any place of a request', () => {
           expect(status).toBeLessThan(500)
         },
       ),
-      { numRuns: isLong ? 2_000 : 150 },
+      { numRuns: cases(150, 2_000) },
     )
     expect(await balanceOf(bob.client)).toEqual(before)
   })

@@ -1,6 +1,6 @@
 import { sha256Hex } from '@quorumscan/base'
 import type { LogEntry, PeerSnapshot } from '@quorumscan/ledger'
-import { createSeededIntegers, startRedis } from '@quorumscan/testkit'
+import { cases, createSeededIntegers, startRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { naiveStates } from '../testing/naive-state.ts'
@@ -29,7 +29,7 @@ describe.each([
   })
 
   it('has the same bytes whatever ingest writes while it is taken', {
-    tags: ['many-cases'],
+    tags: ['snapshots'],
   }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
@@ -45,12 +45,12 @@ describe.each([
         expect(sha256Hex(bytes)).toBe(sha256Hex(upTo.taken.get(due) as Uint8Array))
         expect(bytes.byteLength).toBeGreaterThan(1000)
       }),
-      { numRuns: process.env['LONG'] === undefined ? 2 : 40 },
+      { numRuns: cases(2, 40) },
     )
   })
 
   it('makes a replica that is equal in every key, and continues with equal hashes and roots', {
-    tags: ['many-cases'],
+    tags: ['snapshots'],
   }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
@@ -72,7 +72,7 @@ describe.each([
         expect(rest.hashes.size).toBe(log.length - due)
         expect(await dumpOfHead(scenario, loaded)).toEqual(whole.dump)
       }),
-      { numRuns: process.env['LONG'] === undefined ? 2 : 40 },
+      { numRuns: cases(2, 40) },
     )
   })
 

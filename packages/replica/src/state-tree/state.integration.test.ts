@@ -2,6 +2,7 @@ import { fromHex, fromUtf8, sha256, toHex } from '@quorumscan/base'
 import type { LogEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import {
+  cases,
   createManualClock,
   createSeededIntegers,
   type ManualClock,
@@ -131,7 +132,7 @@ const bound = (text: string) => Buffer.from(text)
 
 describe('the state of a replica', () => {
   it('is that of the model at each certifiable offset, whatever happens between batches', {
-    tags: ['many-cases'],
+    tags: ['replicas'],
   }, async ({ connection, start, takeSnapshot }) => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
@@ -197,7 +198,7 @@ describe('the state of a replica', () => {
         expect(proven.size).toBeGreaterThan(3)
         await run.replica[Symbol.asyncDispose]()
       }),
-      { numRuns: process.env['LONG'] === undefined ? 3 : 12 },
+      { numRuns: cases(3, 12) },
     )
   })
 })

@@ -19,8 +19,11 @@ import {
   type WorldEntry,
 } from './testing/world.ts'
 
-/** `npm run test:long` runs more cases. */
-const IS_LONG = process.env['LONG'] !== undefined
+/** How many requests and walks a test tries, by its tags. */
+const COUNTS = [
+  { requestCount: 300, walkCount: 60, tags: ['many-cases'] },
+  { requestCount: 1000, walkCount: 200, tags: ['long', 'properties'] },
+] as const
 
 const network = createTestNetwork(4)
 const verifier = createCertifiedVerifier(network)
@@ -107,60 +110,62 @@ const requests: fc.Arbitrary<CanonicalRequest> = fc.oneof(
 )
 
 describe('a document', () => {
-  it('proves the answer that follows from the entries, for any request', {
-    tags: ['many-cases'],
-  }, async () => {
-    await fc.assert(
-      fc.asyncProperty(worlds, requests, async (world, request) => {
-        const verified = await verify(documentOf(world, request), request)
-        const { offset, recordTime, historyHash } = world.point
-        expect(verified).toEqual({
-          answer: answerOf(world, request, network.genesisHash),
-          offset,
-          recordTime,
-          historyHash,
-          signers: ['sv-1', 'sv-2', 'sv-3'],
-        })
-      }),
-      { numRuns: IS_LONG ? 1000 : 300 },
-    )
-  })
+  for (const { requestCount, walkCount, tags } of COUNTS) {
+    it(`proves the answer that follows from the entries, for ${requestCount} requests`, {
+      tags: [...tags],
+    }, async () => {
+      await fc.assert(
+        fc.asyncProperty(worlds, requests, async (world, request) => {
+          const verified = await verify(documentOf(world, request), request)
+          const { offset, recordTime, historyHash } = world.point
+          expect(verified).toEqual({
+            answer: answerOf(world, request, network.genesisHash),
+            offset,
+            recordTime,
+            historyHash,
+            signers: ['sv-1', 'sv-2', 'sv-3'],
+          })
+        }),
+        { numRuns: requestCount },
+      )
+    })
 
-  it('of the pages of a walk proves the whole list, each entry once', {
-    tags: ['many-cases'],
-  }, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        worlds,
-        askedName,
-        pageSize,
-        fc.boolean(),
-        async (world, text, size, byParty) => {
-          const [operation, subject] = byParty
-            ? ['listEntriesByParty', { party: PARTIES[text.length % 4] as string }]
-            : ['listEntries', { name_prefix: text }]
-          const ask = (page_size: number, page_token: string | null) => {
-            const request = { operation, parameters: { ...subject, page_size, page_token } }
-            return { request, document: documentOf(world, request) }
-          }
-          const walked = []
-          let token: string | null = null
-          do {
-            const { request, document }: ReturnType<typeof ask> = ask(size, token)
-            const { answer } = await verify(document, request)
-            expect(answer).toEqual(answerOf(world, request, network.genesisHash))
-            walked.push(...(answer as CertifiedPage).entries)
-            token = (answer as CertifiedPage).next_page_token
-          } while (token !== null)
-          const whole = ask(1000, null)
-          expect(walked).toEqual(
-            ((await verify(whole.document, whole.request)).answer as CertifiedPage).entries,
-          )
-        },
-      ),
-      { numRuns: IS_LONG ? 200 : 60 },
-    )
-  })
+    it(`of the pages of a walk proves the whole list, each entry once, for ${walkCount} walks`, {
+      tags: [...tags],
+    }, async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          worlds,
+          askedName,
+          pageSize,
+          fc.boolean(),
+          async (world, text, size, byParty) => {
+            const [operation, subject] = byParty
+              ? ['listEntriesByParty', { party: PARTIES[text.length % 4] as string }]
+              : ['listEntries', { name_prefix: text }]
+            const ask = (page_size: number, page_token: string | null) => {
+              const request = { operation, parameters: { ...subject, page_size, page_token } }
+              return { request, document: documentOf(world, request) }
+            }
+            const walked = []
+            let token: string | null = null
+            do {
+              const { request, document }: ReturnType<typeof ask> = ask(size, token)
+              const { answer } = await verify(document, request)
+              expect(answer).toEqual(answerOf(world, request, network.genesisHash))
+              walked.push(...(answer as CertifiedPage).entries)
+              token = (answer as CertifiedPage).next_page_token
+            } while (token !== null)
+            const whole = ask(1000, null)
+            expect(walked).toEqual(
+              ((await verify(whole.document, whole.request)).answer as CertifiedPage).entries,
+            )
+          },
+        ),
+        { numRuns: walkCount },
+      )
+    })
+  }
 
   it('is bytes or text', async () => {
     const request = { operation: 'getEntryByName', parameters: { name: 'dso.ns' } }

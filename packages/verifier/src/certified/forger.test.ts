@@ -8,8 +8,11 @@ import * as reader from './index.ts'
 import { breakReader, createDice, type Mutant } from './testing/break-reader.ts'
 import { findFlaws, honestDocuments, network } from './testing/forger.ts'
 
-/** Every byte by `npm run test:long`, else one in so many, by chance. */
-const BYTES_PER_CHANGE = process.env['LONG'] === undefined ? 4 : 1
+/** One byte in so many is changed, by chance, with the tags of that test. */
+const BYTES_PER_CHANGE = [
+  { bytes: 4, tags: ['many-cases'] },
+  { bytes: 1, tags: ['long', 'properties'] },
+] as const
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -295,27 +298,32 @@ describe('the forger', () => {
     expect(flaws).toEqual([])
   })
 
-  it('cannot make it accept a document with one byte changed, removed or doubled', {
-    tags: ['many-cases'],
-  }, async () => {
-    const roll = createDice()
-    const verifier = reader.createCertifiedVerifier(network)
-    for (const { document, request } of honestDocuments()) {
-      const stateQuery = reader.queryOf(request, network)
-      const bytes = Buffer.from(document)
-      for (const [index, byte] of bytes.entries()) {
-        const changes = [[byte ^ (1 << roll(8))], [], [byte, byte]]
-        const change = Buffer.from(changes[roll(3)] ?? [])
-        const changed = Buffer.concat([bytes.subarray(0, index), change, bytes.subarray(index + 1)])
-        if (changed.equals(bytes) || roll(BYTES_PER_CHANGE) > 0) continue
-        const taken = await verifier.verify(changed, stateQuery, 'weak').then(
-          () => 'taken',
-          ({ name }: Error) => name,
-        )
-        expect(taken, `${index}: ${changed}`).toBe('InvalidProof')
+  for (const { bytes: bytesPerChange, tags } of BYTES_PER_CHANGE)
+    it(`cannot make it accept a document with one byte changed, removed or doubled, for one byte in ${bytesPerChange}`, {
+      tags: [...tags],
+    }, async () => {
+      const roll = createDice()
+      const verifier = reader.createCertifiedVerifier(network)
+      for (const { document, request } of honestDocuments()) {
+        const stateQuery = reader.queryOf(request, network)
+        const bytes = Buffer.from(document)
+        for (const [index, byte] of bytes.entries()) {
+          const changes = [[byte ^ (1 << roll(8))], [], [byte, byte]]
+          const change = Buffer.from(changes[roll(3)] ?? [])
+          const changed = Buffer.concat([
+            bytes.subarray(0, index),
+            change,
+            bytes.subarray(index + 1),
+          ])
+          if (changed.equals(bytes) || roll(bytesPerChange) > 0) continue
+          const taken = await verifier.verify(changed, stateQuery, 'weak').then(
+            () => 'taken',
+            ({ name }: Error) => name,
+          )
+          expect(taken, `${index}: ${changed}`).toBe('InvalidProof')
+        }
       }
-    }
-  })
+    })
 
   it.each(MUTANTS)('notices where $mistake', async (mutant) => {
     const broken = await breakReader(mutant)

@@ -1,0 +1,211 @@
+/** The parts of `npm run test:long`. Each takes at most five minutes on two cores. */
+
+export type LongPart = {
+  /** Also the tag of its tests (vitest.config.ts). A test that runs in no other way also has the tag `long`. */
+  readonly name: string
+  /** The filter of tags that selects its tests. Default: its name. */
+  readonly filter?: string
+  /** What it shows, in addition to `npm test`. */
+  readonly shows: string
+  /** The files and folders with its tests. */
+  readonly files: readonly string[]
+  /** The version of Node that runs all tests of these files, in place of those with its tag. */
+  readonly node?: string
+  /** The issue that has to be closed before it can pass: it is run only by name, and needs no pass. */
+  readonly waitsFor?: string
+}
+
+const ORDERING = ['test/e2e/ordering.test.ts']
+const ENGINES = ['cluster/src/rig/ordering.integration.test.ts']
+const OPERATORS = ['test/e2e/operators.test.ts']
+const ATTACKS = ['test/attacks/attacks.test.ts']
+/** What the SDK, the verifier and the replica do under another version of Node. */
+const NODE_FILES = [
+  'sdk/src',
+  'packages/replica/src/rule-1.integration.test.ts',
+  'test/vectors',
+  'test/parity',
+  'test/consumer/consumer.test.ts',
+  'test/browser/sdk.test.ts',
+  'test/e2e/sdk.test.ts',
+]
+
+export const PARTS: readonly LongPart[] = [
+  {
+    name: 'model',
+    shows: 'the ledger equals its model for 200 sequences of commands',
+    files: ['packages/ledger/src/model.test.ts'],
+  },
+  {
+    name: 'properties',
+    shows:
+      'the verifier refuses documents with any changed byte, and rate limits hold in any pattern',
+    files: [
+      'packages/verifier/src/certified/document.test.ts',
+      'packages/verifier/src/certified/forger.test.ts',
+      'packages/server/src/token-buckets.test.ts',
+    ],
+  },
+  {
+    name: 'ledger-interface',
+    shows:
+      'streams of a log of 1000 entries equal the model, and 2000 invalid requests have no effect',
+    files: [
+      'packages/ledger-api/src/update-stream.integration.test.ts',
+      'apps/validator/src/ledger-api/bad-input.integration.test.ts',
+    ],
+  },
+  {
+    name: 'replicas',
+    shows: 'replicas that are killed, cut and rebuilt at random times have the state of the log',
+    files: [
+      'packages/replica/src/state-tree/state.integration.test.ts',
+      'packages/replica/src/rule-1.integration.test.ts',
+      'apps/scan/src/snapshots.integration.test.ts',
+    ],
+  },
+  {
+    name: 'snapshots',
+    shows: 'snapshots that are taken under load have the same bytes, and make equal replicas',
+    files: ['packages/replica/src/snapshot/snapshot.integration.test.ts'],
+  },
+  {
+    name: 'simulation',
+    shows: 'no schedule of 40 seeds makes a reader of certified answers accept a wrong one',
+    files: ['test/sim/certified/certified.test.ts'],
+  },
+  {
+    name: 'engines',
+    shows: 'four engines order with a member that lost its disk, runs twice or is restored',
+    files: ENGINES,
+  },
+  {
+    name: 'engines-kills',
+    shows: 'four engines lose and repeat no entry during 40 kills',
+    files: ENGINES,
+  },
+  {
+    name: 'engines-proposals',
+    shows: 'a member that proposes garbage or expensive entries costs only its share of blocks',
+    files: ENGINES,
+  },
+  {
+    name: 'ordering-killed',
+    shows: 'names are registered in at most twice the usual time while a member is killed',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-hung',
+    shows: 'names are registered in at most twice the usual time while a member hangs',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-cut-off',
+    shows: 'names are registered in at most twice the usual time while a member is cut off',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-faults',
+    shows: 'members order while a process of one hangs, one is split off, or its disk is full',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-kills',
+    shows:
+      'a cluster neither loses nor repeats entries during 40 kills of engines and synchronizers',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-waiting',
+    shows: 'entries wait for two members, and none is ordered after its time limit',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-snapshots',
+    shows: 'members and validator recover after the first blocks and entries are gone',
+    files: ORDERING,
+  },
+  {
+    name: 'operators-redis',
+    shows: 'separate operators lose, restore and upgrade machines, with one synchronizer',
+    files: OPERATORS,
+  },
+  {
+    name: 'operators-cometbft',
+    filter: 'operators-cometbft && !operators-version',
+    shows: 'separate operators lose, restore and upgrade machines, and order together',
+    files: OPERATORS,
+  },
+  {
+    name: 'operators-version',
+    shows: 'ordering members change the protocol version of entries, then of blocks',
+    files: OPERATORS,
+  },
+  {
+    name: 'upgrade',
+    shows: 'operators install newer software and vote for its version, and no lookup fails',
+    files: ['test/e2e/upgrade.test.ts'],
+  },
+  {
+    name: 'random-kills',
+    shows: 'no payment is lost or taken twice for 60 names during 45 kills',
+    files: ['test/e2e/random-faults.test.ts'],
+  },
+  {
+    name: 'certified-reads',
+    shows:
+      '10 000 certified reads are right next to a lying member, and old after a minute without log',
+    files: ['test/e2e/certified-reads.test.ts'],
+  },
+  { name: 'attacks', shows: 'attacks with ten times the rounds', files: ATTACKS },
+  {
+    name: 'attacks-quiet',
+    shows: 'attacks whose verdict compares times, which needs a quiet machine',
+    files: ATTACKS,
+  },
+  { name: 'attacks-cometbft', shows: 'attacks on members that order together', files: ATTACKS },
+  {
+    name: 'restless-super-validator',
+    shows: 'a member that changes its address slows registrations by half at most',
+    files: ATTACKS,
+    waitsFor: 'issue 34',
+  },
+  {
+    name: 'expired-bundle-flood',
+    shows: 'a member that sends expired entries triples the time of registrations at most',
+    files: ATTACKS,
+    waitsFor: 'issue 34',
+  },
+  {
+    name: 'compilers',
+    shows: 'other compilers compile code that imports the SDK, and typedoc reads it',
+    files: ['test/consumer/consumer.test.ts'],
+  },
+  {
+    name: 'generators',
+    shows: 'generators make clients from the documents that compile',
+    files: ['test/consumer/generators.test.ts'],
+  },
+  {
+    name: 'runtimes',
+    shows: 'the SDK reads names in Node 20 to 24, Deno, Bun, Chromium and its workers',
+    files: ['test/consumer/runtimes.test.ts'],
+  },
+  {
+    name: 'site',
+    shows: 'all pages of the documentation site fit and are accessible',
+    files: ['test/browser/site.test.ts'],
+  },
+  {
+    name: 'node-22',
+    shows: 'the tests of the SDK pass with Node 22',
+    files: NODE_FILES,
+    node: '22',
+  },
+  {
+    name: 'node-24',
+    shows: 'the tests of the SDK pass with Node 24',
+    files: NODE_FILES,
+    node: '24',
+  },
+]

@@ -1,0 +1,62 @@
+/** The last pass of each part of `npm run test:long`, as test/long.json records it. */
+import { execFileSync } from 'node:child_process'
+import type { LongPart } from './long-parts.ts'
+
+/** A part whose last pass is older fails CI. */
+export const COMMITS_MAX = 30
+
+export type Pass = {
+  readonly commit: string
+  /** Day in UTC. */
+  readonly date: string
+  readonly seconds: number
+  /** Numbers of passed tests, and the figures that tests measured, by title. */
+  readonly figures: Readonly<Record<string, unknown>>
+}
+
+export type Passes = Readonly<Record<string, Pass>>
+
+/** Commits since the last pass. `unknown`: the clone does not have enough history to count them. */
+export type Age = number | 'no pass' | 'unknown'
+
+/** Reads the history of a clone. */
+export function createHistory(directory: string) {
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', args, {
+      ...{ cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    }).trim()
+  return {
+    head: () => git('rev-parse', 'HEAD'),
+    /** Whether files differ from the last commit, other than `except`. */
+    isChanged: (except: string) => git('status', '--porcelain', '--', '.', `:!${except}`) !== '',
+    /** Commits of the main line, in which a merge counts as one. */
+    ageOf(pass: Pass | undefined): Age {
+      if (pass === undefined) return 'no pass'
+      try {
+        return Number(git('rev-list', '--count', '--first-parent', `${pass.commit}..HEAD`))
+      } catch {
+        // This clone does not have the commit.
+        return git('rev-parse', '--is-shallow-repository') === 'true' ? 'unknown' : 'no pass'
+      }
+    },
+  }
+}
+
+/** A sentence for each part that has no pass, or whose last one is too old. */
+export function overdue(parts: readonly LongPart[], ageOf: (part: LongPart) => Age): string[] {
+  return parts.flatMap((part) => {
+    const age = ageOf(part)
+    if (part.waitsFor !== undefined || age === 'unknown') return []
+    if (age === 'no pass') return [`${part.name} has no pass in test/long.json`]
+    if (age <= COMMITS_MAX) return []
+    return [`the last pass of ${part.name} is ${age} commits old (at most ${COMMITS_MAX})`]
+  })
+}
+
+/** The part that CI runs for this commit. */
+export function pickPart(parts: readonly LongPart[], commit: string): LongPart {
+  const able = parts.filter(({ waitsFor }) => waitsFor === undefined)
+  const part = able[Number(BigInt(`0x${commit}`) % BigInt(able.length))]
+  if (part === undefined) throw new RangeError('no part can run')
+  return part
+}

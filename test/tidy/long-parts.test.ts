@@ -1,0 +1,113 @@
+/** Parts of `npm run test:long` have all long tests, and test/long.json records when each part passed last. */
+import { execFileSync } from 'node:child_process'
+import { createDirectory } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { type LongPart, PARTS } from '../support/long-parts.ts'
+import { type Age, createHistory, overdue, type Pass, pickPart } from '../support/long-passes.ts'
+import { files, read } from './tree.ts'
+
+const tests = files.filter((file) => /^(?!test\/tidy\/).*\.test\.ts$/.test(file))
+const isOfPart = (file: string) => PARTS.some((part) => part.files.includes(file))
+
+/** The literal tags of each test of a file. */
+const tagsIn = (file: string) =>
+  [...read(file).matchAll(/\btags: \[([^\]]*)\]|@module-tag (\S+)/g)].map(([, list, tag]) =>
+    tag === undefined ? [...(list ?? '').matchAll(/'([^']+)'/g)].map(([, name]) => name) : [tag],
+  )
+
+describe('parts of long tests', () => {
+  it('have different names, and files that exist', () => {
+    expect(new Set(PARTS.map(({ name }) => name)).size).toBe(PARTS.length)
+    for (const path of PARTS.flatMap((part) => part.files))
+      expect(
+        files.some((file) => file === path || file.startsWith(`${path}/`)),
+        path,
+      ).toBe(true)
+  })
+
+  it('list each file with tests that are long or have more cases in long runs', () => {
+    const long = tests.filter(
+      (file) =>
+        /\b(?:cases\(|isLong\b)/.test(read(file)) ||
+        tagsIn(file).some((tags) => tags.includes('long')),
+    )
+    expect(long.length).toBeGreaterThan(10)
+    expect(long.filter((file) => !isOfPart(file))).toEqual([])
+  })
+
+  it('list each file with a test that has their tag', () => {
+    for (const file of tests)
+      for (const tag of tagsIn(file).flat()) {
+        const part = PARTS.find(({ name }) => name === tag)
+        if (part !== undefined) expect(part.files, `${tag} of ${file}`).toContain(file)
+      }
+  })
+
+  it('have a row in test/long.json only if they exist; at most two wait for an issue', () => {
+    const names = PARTS.map(({ name }) => name)
+    expect(
+      Object.keys(JSON.parse(read('test/long.json'))).filter((name) => !names.includes(name)),
+    ).toEqual([])
+    const waiting = PARTS.filter(({ waitsFor }) => waitsFor !== undefined)
+    expect(waiting.length).toBeLessThanOrEqual(2)
+    for (const { waitsFor } of waiting) expect(waitsFor).toMatch(/^issue \d+$/)
+  })
+})
+
+describe('the age of a pass', () => {
+  const part = (name: string, rest: Partial<LongPart> = {}): LongPart => ({
+    ...{ name, shows: '', files: [], ...rest },
+  })
+
+  it('is at most 30 commits, unless the part waits for an issue or the history is missing', () => {
+    const ages: Readonly<Record<string, Age>> = {
+      ...{ new: 0, last: 30, old: 31, never: 'no pass', shallow: 'unknown', waiting: 'no pass' },
+    }
+    const parts = Object.keys(ages).map((name) =>
+      part(name, name === 'waiting' ? { waitsFor: 'issue 1' } : {}),
+    )
+    expect(overdue(parts, ({ name }) => ages[name] ?? 0)).toEqual([
+      'the last pass of old is 31 commits old (at most 30)',
+      'never has no pass in test/long.json',
+    ])
+  })
+
+  it('counts a merge as one commit, and is unknown where a shallow clone ends', () => {
+    using directory = createDirectory()
+    const git = (...args: readonly string[]) => {
+      const who = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+      const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' }
+      const options = { cwd: directory.path, encoding: 'utf8', env, stdio: 'pipe' } as const
+      return execFileSync('git', [...who, ...args], options).trim()
+    }
+    const commit = (message: string) => {
+      git('commit', '--allow-empty', '--message', message)
+      return git('rev-parse', 'HEAD')
+    }
+    git('init', '--quiet', '--initial-branch', 'main')
+    const first = commit('first')
+    git('checkout', '--quiet', '-b', 'branch')
+    const onBranch = [commit('one'), commit('two'), commit('three')][2]
+    git('checkout', '--quiet', 'main')
+    commit('other')
+    git('merge', '--quiet', '--no-ff', '--message', 'x', 'branch')
+    const ageOf = (path: string, hash = '') =>
+      createHistory(path).ageOf({ commit: hash, date: '', seconds: 0, figures: {} } satisfies Pass)
+    expect(ageOf(directory.path, first)).toBe(2)
+    expect(ageOf(directory.path, onBranch)).toBe(2)
+    expect(ageOf(directory.path, git('rev-parse', 'HEAD'))).toBe(0)
+    expect(ageOf(directory.path, 'ab'.repeat(20))).toBe('no pass')
+    expect(createHistory(directory.path).ageOf(undefined)).toBe('no pass')
+
+    const shallow = `${directory.path}/shallow`
+    git('clone', '--quiet', '--depth', '1', `file://${directory.path}`, shallow)
+    expect(ageOf(shallow, first)).toBe('unknown')
+    expect(ageOf(shallow, git('rev-parse', 'HEAD'))).toBe(0)
+  })
+
+  it('is renewed in CI by the part that the commit picks, any that waits for no issue', () => {
+    const parts = [part('a'), part('waiting', { waitsFor: 'issue 1' }), part('b')]
+    const picked = ['00', '01', '02', 'ff'].map((hash) => pickPart(parts, hash).name)
+    expect(picked).toEqual(['a', 'b', 'a', 'b'])
+  })
+})
