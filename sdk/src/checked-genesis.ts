@@ -16,7 +16,7 @@ export function parseCheckedGenesis(document: unknown): Genesis {
 }
 
 /** The copy with its hash. @throws {QuorumscanError} As `parseCheckedGenesis`. */
-export async function checkAndHashGenesis(
+export async function checkGenesis(
   document: unknown,
   crypto: CryptoPort,
 ): Promise<{ readonly genesis: Genesis; readonly genesisHash: string }> {

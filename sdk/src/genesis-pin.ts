@@ -10,7 +10,7 @@ export function isGenesisHash(genesisPin: unknown): genesisPin is string {
 /** @throws {QuorumscanError} INVALID_ARGUMENT if it is neither a hash nor an object. Documents are checked when used. */
 export function assertGenesisPin(genesisPin: unknown): void {
   if (isGenesisHash(genesisPin) || (typeof genesisPin === 'object' && genesisPin !== null)) return
-  const message = '`genesis` must be a hash of 64 lower-case hex digits, or a genesis document.'
+  const message = '`genesis` must be 64 lower-case hex digits, or a genesis document.'
   throw invalidArgument(message)
 }
 

@@ -13,7 +13,7 @@ import {
   lookupQuery,
   sha256,
 } from '@quorumscan/verifier/certified'
-import { checkAndHashGenesis } from './checked-genesis.ts'
+import { checkGenesis } from './checked-genesis.ts'
 import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertGenesisPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
@@ -121,7 +121,7 @@ async function pinnedDocuments(
   const pinned = listed.filter((genesisPin) => !isGenesisHash(genesisPin))
   const byHash = new Map<string, Genesis>()
   for (const document of [...pinned, ...documents]) {
-    const { genesis, genesisHash } = await checkAndHashGenesis(document, crypto)
+    const { genesis, genesisHash } = await checkGenesis(document, crypto)
     if (!listed.includes(genesisHash) && !pinned.includes(document))
       throw wrongGenesis(`A document has the hash ${genesisHash}, which is not pinned.`)
     byHash.set(genesisHash, genesis)

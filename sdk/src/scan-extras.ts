@@ -3,7 +3,7 @@
  * on demand.
  */
 export { createActivities } from './activities/activities.ts'
-export { checkAndHashGenesis } from './checked-genesis.ts'
+export { checkGenesis } from './checked-genesis.ts'
 export { readEntriesPage, retryLookups } from './names/asking.ts'
 export { nameChanges, requireAccepted, seenNamesFull } from './names/name-changes.ts'
 export { createOtherLookups } from './names/other-lookups.ts'

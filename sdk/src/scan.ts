@@ -67,7 +67,7 @@ export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis, clock = systemClock } = options
   const isUrl = (seed: string) => SEED.test(seed) && URL.canParse(seed)
   if (!Array.isArray(seeds) || seeds.length === 0 || !seeds.every(isUrl))
-    throw invalidArgument('`seeds` must be one or more http or https URLs of scan nodes.')
+    throw invalidArgument('`seeds` must list http or https URLs of scan nodes.')
   assertGenesisPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
@@ -83,9 +83,9 @@ export function createScan(options: ScanOptions): Scan {
     async open(shared) {
       signal.throwIfAborted()
       const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
-      const checkAndHashGenesis: ReaderParts['checkAndHashGenesis'] = async (...input) =>
-        (await extras()).checkAndHashGenesis(...input)
-      return openReader({ ...options, clock, shared, checkAndHashGenesis, signal })
+      const checkGenesis: ReaderParts['checkGenesis'] = async (...input) =>
+        (await extras()).checkGenesis(...input)
+      return openReader({ ...options, clock, shared, checkGenesis, signal })
     },
     extras,
   })
@@ -100,7 +100,7 @@ export function createScan(options: ScanOptions): Scan {
     },
     async readFrom(offset) {
       if (!Number.isSafeInteger(offset) || offset < 0)
-        throw invalidArgument('An offset must be a whole number that is not negative.')
+        throw invalidArgument('An offset must be a whole number, 0 or more.')
       await reads.writeFloor.record(offset)
     },
     status: () => reads.reader()?.status() ?? null,

@@ -20,6 +20,8 @@ it('benchmarks skip, by name, the parts that need CometBFT if it is missing', as
   ])
 })
 
-it('the benchmark of streams measures a validator whose log is down', async () => {
+it('the benchmark of streams measures a validator whose log is down', {
+  tags: ['long', 'bench'],
+}, async () => {
   await measureStreams({ updateCount: 1_000, turns: 1, subscriberCount: 3, ms: 100 })
 })

@@ -49,10 +49,11 @@ const it = base
     'open',
     { scope: 'file' },
     ({ genesis, genesisHash }) =>
-      (seeds: readonly string[]): CertifiedReader =>
+      (seeds: readonly string[], offsetMs = 0): CertifiedReader =>
         createCertifiedReader({
-          ...{ genesis, genesisHash, seeds, sha256, clock, allowPrivateAddresses: true },
+          ...{ genesis, genesisHash, seeds, sha256, allowPrivateAddresses: true },
           transport: createFetchTransport(),
+          clock: { ...clock, nowMicros: () => clock.nowMicros() + 1000 * offsetMs },
         }),
   )
   .extend(
@@ -255,6 +256,21 @@ it('with the log down, answers are served until they are too old, and again once
   await until('a recent answer', async () =>
     'answer' in (await readName(reader, ALICE, { maxAgeMs: OLD_MS })) ? true : undefined,
   )
+})
+
+it('reads succeed while the clocks of a node and of the reader are 30 s slow', async ({
+  cluster,
+  open,
+  allUrls,
+  alice,
+}) => {
+  await cluster.clock('sv-2', { offsetMs: -30_000 })
+  for (const offsetMs of [0, -30_000]) {
+    await using reader = open(allUrls(), offsetMs)
+    expect(expectAnswer(await readName(reader, ALICE), 0).answer?.user).toBe(alice.party)
+    expect(expectAnswer(await readName(reader, MISSING), 0).answer).toBeNull()
+  }
+  await cluster.heal('sv-2')
 })
 
 async function untilTooOld(reader: CertifiedReader): Promise<void> {

@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
     rules: ['wait'],
     decisions: {
       ...DECISIONS,
-      isUnreachable: (node) => DECISIONS.isUnreachable(node) || node.isSilent,
+      isDown: (node) => DECISIONS.isDown(node) || node.isSilent,
     },
   },
   {

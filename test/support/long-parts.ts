@@ -177,6 +177,11 @@ export const PARTS: readonly LongPart[] = [
     waitsFor: 'issue 34',
   },
   {
+    name: 'bench',
+    shows: 'the benchmark of streams ends without an error',
+    files: ['test/e2e/bench.test.ts'],
+  },
+  {
     name: 'compilers',
     shows: 'other compilers compile code that imports the SDK, and typedoc reads it',
     files: ['test/consumer/consumer.test.ts'],

@@ -100,7 +100,11 @@ export async function* iterateLog(options: Omit<VerifyLogOptions, 'onDamage'>) {
 }
 
 /** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis) {
+export function advanceCursor(
+  cursor: LogCursor,
+  raw: RawGroup,
+  genesis: LogGenesis,
+): LogCursorStep {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup

@@ -9,7 +9,7 @@ import {
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
 import { createWebCrypto, type Genesis, toHex, utf8 } from '@quorumscan/verifier'
-import type { checkAndHashGenesis } from '../checked-genesis.ts'
+import type { checkGenesis } from '../checked-genesis.ts'
 import { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
@@ -41,7 +41,7 @@ export type ReaderParts = NetworkOptions &
     readonly shared: SharedStore
     readonly clock: Clock
     /** Checks a pinned document. */
-    readonly checkAndHashGenesis: typeof checkAndHashGenesis
+    readonly checkGenesis: typeof checkGenesis
     /** Aborts the opening. */
     readonly signal: AbortSignal
     /** A scan proxy, to which all requests go. `isTrusted`: signatures are not verified. */
@@ -69,7 +69,7 @@ export async function openReader(parts: ReaderParts) {
       void known.save(genesis)
     }
   } else {
-    ;({ genesis, genesisHash } = await parts.checkAndHashGenesis(pinned, crypto))
+    ;({ genesis, genesisHash } = await parts.checkGenesis(pinned, crypto))
   }
   if (!proxy?.isTrusted) await assertEd25519(crypto, genesis)
 

@@ -8,7 +8,7 @@ import type { Transport, TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
-import { checkAndHashGenesis } from '../checked-genesis.ts'
+import { checkGenesis } from '../checked-genesis.ts'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type HttpReply, type HttpRequest, parseJson } from '../http/http-failures.ts'
@@ -48,7 +48,7 @@ export async function openProxyReader(options: {
     seeds: [url],
     proxy: { transport, isTrusted: trust === null },
     clock,
-    checkAndHashGenesis,
+    checkGenesis,
     // The offsets of a trusted proxy are no floor for other clients.
     shared: trust === null ? createSharedStore(undefined, clock) : options.shared,
     signal: new AbortController().signal,

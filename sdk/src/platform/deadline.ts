@@ -1,6 +1,6 @@
 /** Timeouts of calls. */
 
-import { invalidArgument, transient } from '../errors.ts'
+import { failure, invalidArgument } from '../errors.ts'
 import type { Clock } from './clock.ts'
 
 /** The outermost of the nested waits (D-38). */
@@ -33,10 +33,9 @@ export async function withDeadline<T>(
   const done = new AbortController()
   const bound = late.signal
   const forget = signal && onAbort(signal, () => late.abort(signal.reason))
-  const expire = () => {
-    const message = `${what} got no answer within ${timeoutMs} ms${doubt}.`
-    late.abort(transient('TIMEOUT', message, { definite: !doubt }))
-  }
+  const message = `${what} got no answer within ${timeoutMs} ms${doubt}.`
+  const expire = () =>
+    late.abort(failure('TIMEOUT', message, { definite: !doubt, retryable: true }))
   clock.delay(timeoutMs, done.signal).then(expire, () => {}) // The call ended first.
   try {
     return await new Promise<T>((resolve, reject) => {

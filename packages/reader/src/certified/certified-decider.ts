@@ -97,7 +97,7 @@ function apply(state: ReaderState, event: ReaderEvent): void {
       locate(state, event.name, event.url)
       break
     case 'learning':
-      state.isLearningAddresses = !event.isOver
+      state.isLearning = !event.isOver
   }
 }
 
@@ -274,7 +274,7 @@ function askFurther(state: ReaderState, read: Read, doubtful: CheckedAnswer | nu
   // If other nodes have proven a newer offset, the reader requests that one.
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
     ask(state, source, read, doubtful === null ? minOffset : floor)
-  if (others.length === 0 && flights.length === 0 && !state.isLearningAddresses)
+  if (others.length === 0 && flights.length === 0 && !state.isLearning)
     end(state, read, undecided(state, read))
 }
 

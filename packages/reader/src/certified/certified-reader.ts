@@ -115,7 +115,7 @@ export function createCertifiedReader(
   })
   const { nodeCount, faultyMax, crypto, floor, directory } = base
   const state = createReaderState(directory.seeds, areSeedsAll ? 0 : faultyMax, decisions)
-  state.isLearningAddresses = !areSeedsAll
+  state.isLearning = !areSeedsAll
   const isPrivateAllowed = options.allowPrivateAddresses ?? false
   const driver = createDriver({
     context: state,

@@ -128,7 +128,7 @@ export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, Conflicti
   fork: ConflictingCertificates | null
   polledAtMs: number
   /** Whether addresses may still come. */
-  isLearningAddresses: boolean
+  isLearning: boolean
 }
 
 export function createReaderState(
@@ -147,6 +147,6 @@ export function createReaderState(
     points: new Map(),
     fork: null,
     polledAtMs: Number.NEGATIVE_INFINITY,
-    isLearningAddresses: true,
+    isLearning: true,
   }
 }

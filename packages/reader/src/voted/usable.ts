@@ -7,11 +7,11 @@ import type { State } from './voted-state.ts'
 /** Whether the node's vote on the item cannot be expected. */
 export function isUnusable(state: State, item: Item, node: Node): boolean {
   if (item.isOverdue) return true
-  if (node.url === null) return !state.isLearningAddresses
+  if (node.url === null) return !state.isLearning
   if (node.isInsecure) return true
   const lane = node.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
   const { failureCount } = lane
-  return state.decisions.isUnreachable({ failureCount, isSilent: isSilent(lane, state.nowMs) })
+  return state.decisions.isDown({ failureCount, isSilent: isSilent(lane, state.nowMs) })
 }
 
 /** Whether the node has reported its head since the last head refresh. */

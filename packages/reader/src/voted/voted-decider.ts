@@ -81,7 +81,7 @@ function apply(state: State, event: ReaderEvent): void {
       }
       break
     case 'learned':
-      state.isLearningAddresses = false
+      state.isLearning = false
   }
 }
 

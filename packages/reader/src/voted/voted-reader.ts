@@ -98,7 +98,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   const learn = async (isUrgent: boolean): Promise<void> => {
     // A node whose address cannot be learned is shown without one.
     await directory.refresh({ isUrgent }).catch(() => {})
-    if (state.isLearningAddresses && !directory.isLearning()) driver.report({ kind: 'learned' })
+    if (state.isLearning && !directory.isLearning()) driver.report({ kind: 'learned' })
   }
 
   const driver = createDriver({

@@ -45,7 +45,7 @@ export type State = DeciderContext<Sent, CallOutcome, Fact> & {
   /** Lowest offset to read at: the highest verified pin (D-39). */
   floor: number
   /** Whether addresses may still come. */
-  isLearningAddresses: boolean
+  isLearning: boolean
   /** When a node was last asked anything. */
   askedAtMs: number
   /** When a read last ended. */
@@ -99,7 +99,7 @@ export function createState(
     histories: createHistories(faultyMax),
     ownHistory: new Map(),
     floor: 0,
-    isLearningAddresses: true,
+    isLearning: true,
     askedAtMs: never,
     finishedAtMs: never,
     headsSinceMs: 0,

@@ -34,7 +34,7 @@ export const DECISIONS = {
   // By record time, never by a wall clock (D-9), so that the second argument is unused.
   isAbsence: (vote: Vote, _nowMicros: number): boolean => isAbsence(vote.answer),
   /** Whether a node is known to fail (D-38). A silent one may still answer. */
-  isUnreachable: (lane: { readonly failureCount: number; readonly isSilent: boolean }) =>
+  isDown: (lane: { readonly failureCount: number; readonly isSilent: boolean }) =>
     lane.failureCount > 1,
   /** Whether this process stalled, so that replies are read before a node counts as late. */
   isStalled: (missedMs: number): boolean => missedMs > STALLED_MS,

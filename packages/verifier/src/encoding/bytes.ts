@@ -33,7 +33,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
 
 /** Eight bytes, big-endian. */
 export function u64(value: number): Uint8Array {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not an unsigned integer')
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a u64')
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
   return bytes
