@@ -7,7 +7,6 @@ import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { PARTS } from '../support/long-parts.ts'
 import { ATTACKS } from './all.ts'
 import type { Attack, Verdict } from './attack.ts'
 import { NETWORK_RULES } from './network.ts'
@@ -42,8 +41,7 @@ for (const ordering of ['redis', 'cometbft'] as const)
   })
 
 /** The part of `npm run test:long` that runs it in full, and whether only this part runs it. */
-function tagsOf({ name, ordering, needsQuietMachine }: Attack): string[] {
-  if (PARTS.some((part) => part.name === name)) return ['long', name]
+function tagsOf({ ordering, needsQuietMachine }: Attack): string[] {
   if (ordering === 'cometbft') return ['long', 'attacks-cometbft']
   return needsQuietMachine ? ['long', 'attacks-quiet'] : ['attacks']
 }

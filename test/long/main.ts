@@ -53,9 +53,7 @@ export async function main(words: readonly string[]): Promise<number> {
   const failures = values.ci ? checkAges() : []
   const parts = values.ci
     ? [pickPart(PARTS, history.head())]
-    : PARTS.filter(({ name, waitsFor }) =>
-        positionals.length > 0 ? positionals.includes(name) : waitsFor === undefined,
-      )
+    : PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
   for (const part of parts) {
     const failure = await run(part, { isRecorded: values.ci !== true })
     if (failure !== null) failures.push(`part ${part.name}: ${failure}`)
@@ -66,11 +64,11 @@ export async function main(words: readonly string[]): Promise<number> {
 
 function list(): number {
   const passes = readPasses()
-  for (const { name, shows, waitsFor } of PARTS) {
+  for (const { name, shows } of PARTS) {
     const pass = passes[name]
     const age = history.ageOf(pass)
     const last = age === 'no pass' ? age : `${age} commits ago, ${pass?.seconds} s`
-    print(`${name.padEnd(25)} ${(waitsFor ? `waits for ${waitsFor}` : last).padEnd(25)} ${shows}`)
+    print(`${name.padEnd(20)} ${last.padEnd(25)} ${shows}`)
   }
   return 0
 }

@@ -11,8 +11,6 @@ export type LongPart = {
   readonly files: readonly string[]
   /** The version of Node that runs all tests of these files, in place of those with its tag. */
   readonly node?: string
-  /** The issue that has to be closed before it can pass: it is run only by name, and needs no pass. */
-  readonly waitsFor?: string
 }
 
 const ORDERING = ['test/e2e/ordering.test.ts']
@@ -164,18 +162,6 @@ export const PARTS: readonly LongPart[] = [
     files: ATTACKS,
   },
   { name: 'attacks-cometbft', shows: 'attacks on members that order together', files: ATTACKS },
-  {
-    name: 'restless-super-validator',
-    shows: 'a member that changes its address slows registrations by half at most',
-    files: ATTACKS,
-    waitsFor: 'issue 34',
-  },
-  {
-    name: 'expired-bundle-flood',
-    shows: 'a member that sends expired entries triples the time of registrations at most',
-    files: ATTACKS,
-    waitsFor: 'issue 34',
-  },
   {
     name: 'bench',
     shows: 'the benchmark of streams ends without an error',

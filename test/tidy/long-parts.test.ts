@@ -43,29 +43,22 @@ describe('parts of long tests', () => {
       }
   })
 
-  it('have a row in test/long.json only if they exist; at most two wait for an issue', () => {
+  it('have a row in test/long.json only if they exist', () => {
     const names = PARTS.map(({ name }) => name)
     expect(
       Object.keys(JSON.parse(read('test/long.json'))).filter((name) => !names.includes(name)),
     ).toEqual([])
-    const waiting = PARTS.filter(({ waitsFor }) => waitsFor !== undefined)
-    expect(waiting.length).toBeLessThanOrEqual(2)
-    for (const { waitsFor } of waiting) expect(waitsFor).toMatch(/^issue \d+$/)
   })
 })
 
 describe('the age of a pass', () => {
-  const part = (name: string, rest: Partial<LongPart> = {}): LongPart => ({
-    ...{ name, shows: '', files: [], ...rest },
-  })
+  const part = (name: string): LongPart => ({ name, shows: '', files: [] })
 
-  it('is at most 30 commits, unless the part waits for an issue or the history is missing', () => {
+  it('is at most 30 commits, unless the history is missing', () => {
     const ages: Readonly<Record<string, Age>> = {
-      ...{ new: 0, last: 30, old: 31, never: 'no pass', shallow: 'unknown', waiting: 'no pass' },
+      ...{ new: 0, last: 30, old: 31, never: 'no pass', shallow: 'unknown' },
     }
-    const parts = Object.keys(ages).map((name) =>
-      part(name, name === 'waiting' ? { waitsFor: 'issue 1' } : {}),
-    )
+    const parts = Object.keys(ages).map(part)
     expect(overdue(parts, ({ name }) => ages[name] ?? 0)).toEqual([
       'the last pass of old is 31 commits old (at most 30)',
       'never has no pass in test/long.json',
@@ -105,8 +98,8 @@ describe('the age of a pass', () => {
     expect(ageOf(shallow, git('rev-parse', 'HEAD'))).toBe(0)
   })
 
-  it('is renewed in CI by the part that the commit picks, any that waits for no issue', () => {
-    const parts = [part('a'), part('waiting', { waitsFor: 'issue 1' }), part('b')]
+  it('is renewed in CI by the part that the commit picks', () => {
+    const parts = [part('a'), part('b')]
     const picked = ['00', '01', '02', 'ff'].map((hash) => pickPart(parts, hash).name)
     expect(picked).toEqual(['a', 'b', 'a', 'b'])
   })
