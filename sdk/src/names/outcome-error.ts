@@ -29,7 +29,7 @@ export function outcomeError(
   const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed': {
-      const message = `${what}: more than f members lie, or the log forked. Report it to the operators.`
+      const message = `${what}: more than f members lie, or the log forked. Do not use any answer; report it to the operators.`
       return transient('CONSENSUS_DISPUTED', message, facts)
     }
     case 'insufficient': {
@@ -41,7 +41,10 @@ export function outcomeError(
         return transient('RATE_LIMITED', message, { ...facts, retryAfterMs })
       }
       const code = reachable === 0 ? 'NETWORK_ERROR' : 'NOT_ENOUGH_NODES'
-      const why = `${reachable} of ${nodeCount} scan nodes replied, and ${needed} must agree with valid proofs`
+      const why =
+        reachable === 0
+          ? `none of the ${nodeCount} scan nodes can be reached`
+          : `${reachable} of ${nodeCount} scan nodes replied, and too few with a valid proof: ${needed} must agree`
       const detail = unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`
       return transient(code, `${what}: ${why}.${detail} Check the network, then the seeds.`, facts)
     }
@@ -95,7 +98,7 @@ function genesisError(error: GenesisError): QuorumscanError {
   const answers = (errors ?? []).flatMap(({ cause }) => (isAnswer(cause) ? [cause] : []))
   const other = answers.find((answer) => answer.status === 200 && isGenesis(answer.text))
   if (other !== undefined) {
-    const message = `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the pinned one. Never take the hash from a seed: compare it with what the members publish.`
+    const message = `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the pinned one. Never take the hash from a seed: compare it with what the members of the network publish.`
     return wrongGenesis(message, error)
   }
   const isUnreachable = answers.length === 0 || errors?.length !== answers.length
