@@ -79,13 +79,15 @@ export default defineConfig({
       // They start Redis or other processes.
       shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
       shared('sdk', ['sdk/src/**/*.test.ts']),
-      shared('tidy', ['test/tidy/**/*.test.ts']),
+      shared('tidy', ['test/{tidy,bench,shots,sizes}/**/*.test.ts']),
       shared('parity', ['test/parity/**/*.test.ts']),
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
       waiting('consumer', ['test/consumer/**/*.test.ts']),
       shared('sim', ['test/sim/**/*.test.ts']),
       waiting('browser', ['test/browser/**/*.test.ts']),
+      // A task of turbo, which repeats it only if the site has changed: `npm test` leaves it to the checks.
+      waiting('site', ['test/site/**/*.test.ts']),
       waiting('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.
       waiting('e2e', ['test/e2e/**/*.test.ts']),

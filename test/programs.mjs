@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The kinds of tests (vitest.config.ts), and what must be there before they run. */
 const NEEDS = {
-  check: [],
+  check: ['chromium'],
   unit: [],
   sdk: [],
   tidy: [],
@@ -22,6 +22,7 @@ const NEEDS = {
   attacks: ['build', 'redis'],
   e2e: ['build', 'redis', 'chromium'],
   browser: ['build', 'redis', 'chromium'],
+  site: ['chromium'],
 }
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']

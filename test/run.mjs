@@ -16,8 +16,6 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Checks that do not run the product. */
 const CHECKS = [
-  // First, because tests of the browser build it, too, if it is not there.
-  { name: 'documentation site', command: ['turbo', 'run', 'site', '--output-logs=errors-only'] },
   { name: 'format and lint', command: ['biome', 'check', '.'] },
   { name: 'boundaries between packages', command: ['turbo', 'boundaries'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
@@ -33,6 +31,14 @@ const CHECKS = [
     ],
   },
   { name: 'nothing unused', command: ['knip', '--cache'] },
+  // Builds the documentation site, and opens its pages in Chromium.
+  {
+    name: 'documentation site',
+    command: [
+      ...['turbo', 'run', 'test', '--filter=@quorumscan/docs'],
+      ...['--output-logs=errors-only', '--ui=stream'],
+    ],
+  },
 ]
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
@@ -47,11 +53,9 @@ export async function main(args) {
     // The reporter of the tests owns the terminal until they end.
     if (!isTesting) console.log(checks.at(-1).text)
   }
-  const [site, ...others] = isAll || kinds.includes('check') ? CHECKS : []
-  if (site !== undefined) await check(site)
   // Tests wait for processes and timers. Meanwhile checks compute.
-  const testing = isTesting ? runTests(projects, [...files, ...options]) : true
-  for (const one of others) await check(one)
+  const testing = isTesting ? runTests(isAll ? ['!site'] : projects, [...files, ...options]) : true
+  if (isAll || kinds.includes('check')) for (const one of CHECKS) await check(one)
   const isPassed = await testing
   if (isTesting) for (const { text } of checks) console.log(text)
   const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)

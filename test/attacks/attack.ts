@@ -1,6 +1,6 @@
 /**
  * An attack is a program that attacks a running cluster, and returns a verdict: whether its claim holds.
- * `attacks.test.ts` runs all attacks on one cluster. `node test/dist/attacks/main.js NAME` runs one.
+ * `attacks.test.ts` runs all attacks. `node test/dist/attacks/main.js NAME` runs one.
  */
 import type { RunningCluster } from 'quorumscan/testing'
 
@@ -8,8 +8,8 @@ export type Attack = {
   /** Name on the command line, for example `one-byte-chunks`. */
   readonly name: string
   /**
-   * Whether the verdict compares times that other work on the machine affects. Such an attack does not run in CI. It
-   * runs by hand and in `npm run test:long`, on a quiet machine, with the same limit.
+   * Whether the verdict compares times that other work on the machine affects. Such an attack is a part of
+   * `npm run test:long` and has a cluster of its own.
    */
   readonly needsQuietMachine?: boolean
   /** One sentence each for the attacker, the attack, and what must hold. */

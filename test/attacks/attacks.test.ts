@@ -1,15 +1,15 @@
 /**
  * Attacks, one after the other, on one cluster of real processes for each kind of ordering. Those that need a quiet
- * machine or CometBFT run only in `npm run test:long`. The limits are the same.
+ * machine have a cluster each. They and those that need CometBFT run only in `npm run test:long`, with the same limits.
  */
 import { isLong } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
+import { NETWORK_RULES } from '../support/network.ts'
 import { ATTACKS } from './all.ts'
 import type { Attack, Verdict } from './attack.ts'
-import { NETWORK_RULES } from './network.ts'
 
 /** The figures of an attack are recorded in test/long.json. */
 declare module 'vitest' {
@@ -22,26 +22,38 @@ it('attacks have unique names', () => {
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length)
 })
 
+const SHARED = ATTACKS.filter(({ needsQuietMachine }) => needsQuietMachine !== true)
+const start = (ordering: 'redis' | 'cometbft') =>
+  startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
+
 for (const ordering of ['redis', 'cometbft'] as const)
   describe.skipIf(ordering === 'cometbft' && enginePath === null)(`ordered by ${ordering}`, () => {
     let cluster: RunningCluster
     beforeAll(async () => {
-      cluster = await startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
+      cluster = await start(ordering)
     })
     afterAll(() => cluster?.down())
 
-    for (const attack of ATTACKS.filter((one) => (one.ordering ?? 'redis') === ordering)) {
-      it(attack.name, { tags: tagsOf(attack) }, async ({ task }) => {
-        const { holds, figures } = await attack.run({ cluster, isLong })
-        process.stdout.write(`${attack.name}: ${JSON.stringify(figures)}\n`)
-        expect(holds, `${attack.claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
-        task.meta.figures = figures
-      })
-    }
+    const tags = ordering === 'redis' ? ['attacks'] : ['long', 'attacks-cometbft']
+    for (const attack of SHARED.filter((one) => (one.ordering ?? 'redis') === ordering))
+      it(attack.name, { tags }, (context) => expectHolds(attack, { cluster, context }))
   })
 
-/** The part of `npm run test:long` that runs it in full, and whether only this part runs it. */
-function tagsOf({ ordering, needsQuietMachine }: Attack): string[] {
-  if (ordering === 'cometbft') return ['long', 'attacks-cometbft']
-  return needsQuietMachine ? ['long', 'attacks-quiet'] : ['attacks']
+/** Each has its own cluster, because the verdict compares times, and other attacks leave work behind. */
+describe('on a quiet machine', () => {
+  for (const attack of ATTACKS.filter((one) => !SHARED.includes(one)))
+    it(attack.name, { tags: ['long', attack.name] }, async (context) => {
+      await using cluster = await start(attack.ordering ?? 'redis')
+      await expectHolds(attack, { cluster, context })
+    })
+})
+
+async function expectHolds(
+  { name, claim, run }: Attack,
+  { cluster, context }: { readonly cluster: RunningCluster; readonly context: TestContext },
+): Promise<void> {
+  const { holds, figures } = await run({ cluster, isLong })
+  process.stdout.write(`${name}: ${JSON.stringify(figures)}\n`)
+  expect(holds, `${claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
+  context.task.meta.figures = figures
 }

@@ -1,9 +1,9 @@
 /** The synchronizer's clock jumps while a user submits. */
 import { parseTime } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
-import { clock, createUser, untilFound } from '../e2e/client.ts'
+import { clock, createUser, untilFound } from '../support/client.ts'
+import { ownSecret, submit } from '../support/network.ts'
 import type { Attack } from './attack.ts'
-import { ownSecret, submit } from './network.ts'
 import { setClock } from './wrong-clock.ts'
 
 const DAY_MS = 86_400_000

@@ -1,8 +1,8 @@
 /** A scan node and the validator have clocks that are ten minutes slow, then fast. The node's is also 5 s off. */
 import { until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
-import { clock, createUser, lookup, untilFound } from '../e2e/client.ts'
-import { runCommand } from '../e2e/command.ts'
+import { clock, createUser, lookup, untilFound } from '../support/client.ts'
+import { runCommand } from '../support/command.ts'
 import type { Attack } from './attack.ts'
 import { setClock } from './wrong-clock.ts'
 

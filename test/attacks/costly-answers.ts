@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { createSystemClock } from '@quorumscan/base'
-import { runChild, startChild } from '../bench/child.ts'
-import type { Load } from '../bench/load.ts'
-import type { LoadArgument } from '../bench/proxy/load-child.ts'
-import { median } from '../bench/report.ts'
+import { runChild, startChild } from '../support/child.ts'
+import type { Load } from '../support/load.ts'
+import type { LoadArgument } from '../support/load-child.ts'
+import { median } from '../support/median.ts'
 import type { Attack, Target, Verdict } from './attack.ts'
 import { COSTLY_LIES, type CostlyLie, type LyingNodeArgument } from './lying-node.ts'
 import { spentOn } from './process.ts'
 
-const LOAD = new URL('../bench/proxy/load-child.js', import.meta.url)
+const LOAD = new URL('../support/load-child.js', import.meta.url)
 const LYING_NODE = new URL('./lying-node-child.js', import.meta.url)
 const LIAR = 'sv-4'
 const SLOWER_MAX = 2

@@ -3,8 +3,8 @@ import { createKeyPair, createSystemClock, type KeyPair } from '@quorumscan/base
 import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
 import { type Command, partyIdOf } from '@quorumscan/model'
 import { untilTrue } from '@quorumscan/testkit'
+import { createRegistrar, createSigner, ruleIds, submit, watchLookups } from '../support/network.ts'
 import type { Attack } from './attack.ts'
-import { createRegistrar, createSigner, ruleIds, submit, watchLookups } from './network.ts'
 
 const KEYS = 50
 const SLOWER_MAX = 3

@@ -8,10 +8,10 @@ import {
   sha256,
   utf8,
 } from '@quorumscan/base'
+import { createSigner, ownKey } from '../support/network.ts'
 import { createEntries, openSynchronizers, signAllocation } from '../support/synchronizers.ts'
 import type { Attack } from './attack.ts'
 import { takeOverEngine } from './byzantine-engine.ts'
-import { createSigner, ownKey } from './network.ts'
 
 const NODE = 'sv-4'
 const SLOWER_MAX = 3

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import type { RunningCluster } from 'quorumscan/testing'
 import { type ControlProcedure, controlProcedures } from 'quorumscan/testing/control-procedures'
+import { ownSecret } from '../support/network.ts'
 import { type Message, type Parts, requestsAndChanged } from './fuzz-messages.ts'
 import { type Schema, valuesAndNearly, valuesOf } from './fuzz-values.ts'
-import { ownSecret } from './network.ts'
 import { frame, TEXT_FRAME, upgrade } from './wire.ts'
 
 /** Procedures without a target: only inputs that they refuse are sent. All others get targets that do not exist. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { answer, childArgument } from '../bench/child.ts'
+import { answer, childArgument } from '../support/child.ts'
 import type { CostlyLie, LyingNodeArgument } from './lying-node.ts'
 
 const MEGABYTE = 1_000_000

@@ -1,13 +1,16 @@
 /**
- * Runs attacks on a new cluster and prints their figures. Exits with status 1 if a claim does not hold.
+ * Runs attacks and prints their figures. Those that need a quiet machine have a new cluster each. Exits with status 1 if
+ * a claim does not hold.
  *
  *   node test/dist/attacks/main.js           all attacks, in full
  *   node test/dist/attacks/main.js NAME …    only these
  */
 
+import type { RunningCluster } from 'quorumscan/testing'
 import { startCluster } from '../support/clusters.ts'
+import { NETWORK_RULES } from '../support/network.ts'
 import { ATTACKS } from './all.ts'
-import { NETWORK_RULES } from './network.ts'
+import type { Attack } from './attack.ts'
 
 const names = process.argv.slice(2)
 const unknown = names.find((name) => !ATTACKS.some((attack) => attack.name === name))
@@ -16,19 +19,27 @@ if (unknown !== undefined)
     `unknown attack ${unknown}; attacks are ${ATTACKS.map(({ name }) => name).join(', ')}`,
   )
 
+const chosen = ATTACKS.filter(({ name }) => names.length === 0 || names.includes(name))
+const start = (ordering: Attack['ordering'] | 'redis' = 'redis') =>
+  startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
+
 for (const ordering of ['redis', 'cometbft'] as const) {
-  const attacks = ATTACKS.filter(
-    (attack) =>
-      (attack.ordering ?? 'redis') === ordering &&
-      (names.length === 0 || names.includes(attack.name)),
+  const shared = chosen.filter(
+    (attack) => !attack.needsQuietMachine && (attack.ordering ?? 'redis') === ordering,
   )
-  if (attacks.length === 0) continue
-  await using cluster = await startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
-  for (const attack of attacks) {
-    const { holds, figures } = await attack.run({ cluster, isLong: true })
-    process.stdout.write(`${holds ? 'holds ' : 'BROKEN'}  ${attack.name}\n`)
-    for (const [what, figure] of Object.entries(figures))
-      process.stdout.write(`          ${what}: ${figure}\n`)
-    if (!holds) process.exitCode = 1
-  }
+  if (shared.length === 0) continue
+  await using cluster = await start(ordering)
+  for (const attack of shared) await run(attack, cluster)
+}
+for (const attack of chosen.filter(({ needsQuietMachine }) => needsQuietMachine)) {
+  await using cluster = await start(attack.ordering)
+  await run(attack, cluster)
+}
+
+async function run(attack: Attack, cluster: RunningCluster): Promise<void> {
+  const { holds, figures } = await attack.run({ cluster, isLong: true })
+  process.stdout.write(`${holds ? 'holds ' : 'BROKEN'}  ${attack.name}\n`)
+  for (const [what, figure] of Object.entries(figures))
+    process.stdout.write(`          ${what}: ${figure}\n`)
+  if (!holds) process.exitCode = 1
 }

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
-import { answer, childArgument } from '../bench/child.ts'
-import { median } from '../bench/report.ts'
+import { answer, childArgument } from '../support/child.ts'
+import { median } from '../support/median.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 import { first, open } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import { createSystemClock } from '@quorumscan/base'
-import { runChild } from '../bench/child.ts'
-import { median } from '../bench/report.ts'
+import { runChild } from '../support/child.ts'
+import { median } from '../support/median.ts'
 import type { Attack } from './attack.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 

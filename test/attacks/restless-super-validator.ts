@@ -4,8 +4,15 @@ import { createSystemClock, toHex } from '@quorumscan/base'
 import { setScanUrlCommand, svPartyOf } from '@quorumscan/ledger'
 import { send } from '@quorumscan/testkit'
 import { encodeAddressStatement } from '@quorumscan/verifier'
+import {
+  createRegistrar,
+  createSigner,
+  ownKey,
+  ownSecret,
+  ruleIds,
+  submit,
+} from '../support/network.ts'
 import type { Attack } from './attack.ts'
-import { createRegistrar, createSigner, ownKey, ownSecret, ruleIds, submit } from './network.ts'
 
 const NODE = 'sv-1'
 const SLOWER_MAX = 1.5

@@ -1,6 +1,6 @@
 /** A Byzantine member that answers each poll of its statements immediately, without newer statements. */
 import { createServer } from 'node:http'
-import { again, childArgument } from '../bench/child.ts'
+import { again, childArgument } from '../support/child.ts'
 import type { StaleNodeArgument, StaleNodeCount } from './stale-statements.ts'
 
 const { port, answer, body } = childArgument<StaleNodeArgument>()

@@ -1,5 +1,5 @@
 import { createSystemClock } from '@quorumscan/base'
-import { startChild } from '../bench/child.ts'
+import { startChild } from '../support/child.ts'
 import type { Attack, Target } from './attack.ts'
 import { spentOn } from './process.ts'
 import {

@@ -1,9 +1,9 @@
 /** Clusters for measurements of lookups, and the processes that send the lookups. */
 import { createSystemClock, type Resources } from '@quorumscan/base'
 import { type RunningCluster, startCluster } from 'quorumscan/testing'
-import { type Child, startChild } from './child.ts'
-import type { Load } from './load.ts'
-import type { LoadArgument } from './proxy/load-child.ts'
+import { type Child, startChild } from '../support/child.ts'
+import type { Load } from '../support/load.ts'
+import type { LoadArgument } from '../support/load-child.ts'
 import { nameOf } from './proxy/names.ts'
 import type { ReverseProxyArgument } from './proxy/reverse-proxy-child.ts'
 
@@ -14,7 +14,7 @@ export const PROXY_PATH = '/v0/scan-proxy'
 const NAMES_USED = 8
 const PAGES_PER_SECOND = 100
 const PAGE_CONNECTIONS = 8
-const LOAD = new URL('./proxy/load-child.js', import.meta.url)
+const LOAD = new URL('../support/load-child.js', import.meta.url)
 const REVERSE_PROXY = new URL('./proxy/reverse-proxy-child.js', import.meta.url)
 const clock = createSystemClock()
 

@@ -1,4 +1,6 @@
 /** Rows of the report: the figures of each turn, and the budget of their median (test/bench/README.md). */
+import { median } from '../support/median.ts'
+
 export type Budget = { readonly kind: 'at least' | 'at most'; readonly value: number }
 export type Row = {
   readonly what: string
@@ -53,11 +55,4 @@ export function formatBudget(budget: Budget | null): string {
 /** Formats with three significant digits, or as an integer from 100 on. */
 export function round(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toPrecision(3)
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }

@@ -1,8 +1,8 @@
 /** A browser verifies a stored document ten years later with only the genesis document. */
 import { serve } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { buildVerifier, readStored, type Verify } from '../vectors/offline-verifier.ts'
-import { chromiumPath, launchChromium } from './chromium.ts'
+import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { buildVerifier, readStored, type Verify } from '../support/offline-verifier.ts'
 
 declare const verify: Verify // Defined in the page.
 

@@ -9,7 +9,7 @@ import { serve, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from './chromium.ts'
+import { chromiumPath, launchChromium } from '../support/chromium.ts'
 import type { wallet as PageWallet } from './page.ts'
 
 declare const wallet: typeof PageWallet // Defined in the page.

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { createUser, untilFound } from '../e2e/client.ts'
+import { createUser, untilFound } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
-import { createWorld } from './routes/world.ts'
+import { createWorld } from '../support/routes/world.ts'
 
 /** The name of the user `alice`. No other test registers a name with its first letters. */
 export const ALICE = 'alice.unverified.ns'

@@ -15,7 +15,7 @@ import { createDirectory, serve, type TestDirectory, type TestServer } from '@qu
 import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../browser/chromium.ts'
+import { chromiumPath, launchChromium } from '../support/chromium.ts'
 
 const ALICE = 'alice.unverified.ns'
 const root = join(import.meta.dirname, '../..')

@@ -1,7 +1,7 @@
 /** The activity history of a cluster, read through the scan proxy without a token. */
 import { createValidatorClient, type ValidatorClient } from '@quorumscan/sdk/raw'
 import type { RunningCluster } from 'quorumscan/testing'
-import { unwrap } from './client.ts'
+import { unwrap } from '../support/client.ts'
 
 /** A row as the client returns it. Its type omits members that are always null. */
 export type Activity = Awaited<ReturnType<typeof readPage>>[number]

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { measureStreams } from '../bench/streams/measure.ts'
 
 it('benchmarks skip, by name, the parts that need CometBFT if it is missing', async () => {
   const main = join(import.meta.dirname, '../dist/bench/main.js')
@@ -18,10 +17,4 @@ it('benchmarks skip, by name, the parts that need CometBFT if it is missing', as
     '== machines',
     '== ordering',
   ])
-})
-
-it('the benchmark of streams measures a validator whose log is down', {
-  tags: ['long', 'bench'],
-}, async () => {
-  await measureStreams({ updateCount: 1_000, turns: 1, subscriberCount: 3, ms: 100 })
 })

@@ -18,8 +18,8 @@ import { it as base } from '@quorumscan/testkit/fixtures'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { CertifiedPage } from '@quorumscan/verifier/certified'
 import { expect } from 'vitest'
+import { clock, createUser } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
-import { clock, createUser } from './client.ts'
 import { type LyingNode, startLyingNode } from './lying-node.ts'
 
 /** At least so many readers, each with ten reads, follow each other until the liar has used each of its lies. */

@@ -8,9 +8,9 @@ import { untilTrue } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../browser/chromium.ts'
+import { chromiumPath, launchChromium } from '../support/chromium.ts'
 import { startCluster } from '../support/clusters.ts'
-import { runCommand } from './command.ts'
+import { runCommand } from '../support/command.ts'
 
 /** Time for a node to start. It takes 1 to 2 s, and longer on a busy machine. */
 const NODE_START_MS = 300_000

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
+import { clock, createUser, lookup, untilFound } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
-import { clock, createUser, lookup, untilFound } from './client.ts'
-import { runCommand } from './command.ts'
+import { runCommand } from '../support/command.ts'
 import { mountSmallDisk } from './small-disk.ts'
 
 const SIZE_MIB = 96

@@ -11,6 +11,7 @@ import { createLedgerClient } from '@quorumscan/sdk/raw'
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
 import {
   createNetwork,
   type Network,
@@ -28,7 +29,6 @@ import {
   newestKnown,
   nextVersion,
 } from '../support/software.ts'
-import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
 
 const ALICE = 'alice.unverified.ns'
 /** Keeps a client below its rate limit, which a fast machine would otherwise exceed. */

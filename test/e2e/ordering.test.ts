@@ -9,7 +9,9 @@ import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { clock, createUser, lookup, untilFound } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
+import { runCommand } from '../support/command.ts'
 import {
   createEntries,
   fillTo,
@@ -19,8 +21,6 @@ import {
   type SignedEntry,
   type Synchronizer,
 } from '../support/synchronizers.ts'
-import { clock, createUser, lookup, untilFound } from './client.ts'
-import { runCommand } from './command.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 /** Registrations of one measurement, which yields their median. */

@@ -6,10 +6,10 @@ import { parseTime } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
+import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
+import { runCommand } from '../support/command.ts'
 import { isOfType, readActivities } from './activities.ts'
-import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
-import { runCommand } from './command.ts'
 
 const SECOND_MICROS = 1_000_000
 const LIFETIME_MICROS = 8 * SECOND_MICROS

@@ -20,7 +20,7 @@ import { it as base } from '@quorumscan/testkit/fixtures'
 import { formatInstant } from '@quorumscan/verifier'
 import { WebSocket } from 'undici'
 import { describe, expect } from 'vitest'
-import { clock } from './client.ts'
+import { clock } from '../support/client.ts'
 import { installCommandFor, runExample, runReadmeCommands } from './sdk/examples.ts'
 import { stopGracefully } from './sdk/stop-gracefully.ts'
 

@@ -25,8 +25,8 @@ import {
 } from '@quorumscan/testkit'
 import { hashGenesis } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
+import { clock, createUser, lookup, untilFound } from '../support/client.ts'
 import { copySoftware, newestKnown, nextVersion, OTHER_LAYOUT } from '../support/software.ts'
-import { clock, createUser, lookup, untilFound } from './client.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')

@@ -3,7 +3,7 @@ import { fromUtf8 } from '@quorumscan/base'
 import type { TransportRequest } from '@quorumscan/reader'
 import { entryToWire, type SimNode, type SimReply, simEntry } from '@quorumscan/testkit'
 import { formatInstant as formatTime, type Lookup, utf8 } from '@quorumscan/verifier'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../support/seeded-random.ts'
 
 /** The reply of a lying node. With null it never replies; a rejection resets the connection. */
 export type Lie = (input: {

@@ -8,8 +8,8 @@ import {
   type SimWorld,
   signAddress,
 } from '@quorumscan/testkit'
+import type { SeededRandom } from '../support/seeded-random.ts'
 import { LIES, type Lie } from './lies.ts'
-import type { SeededRandom } from './seeded-random.ts'
 
 /**
  * An `up` node is honest, runs, and applies the log within 30 ms. The other conditions except `lying` are faults of

@@ -156,16 +156,32 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/e2e/certified-reads.test.ts'],
   },
   { name: 'attacks', shows: 'attacks with ten times the rounds', files: ATTACKS },
+  { name: 'attacks-cometbft', shows: 'attacks on members that order together', files: ATTACKS },
+  // Attacks whose verdict compares times, which needs a quiet machine.
   {
-    name: 'attacks-quiet',
-    shows: 'attacks whose verdict compares times, which needs a quiet machine',
+    name: 'overload',
+    shows: 'requests at a multiple of the capacity leave most of the goodput of the peak',
     files: ATTACKS,
   },
-  { name: 'attacks-cometbft', shows: 'attacks on members that order together', files: ATTACKS },
   {
-    name: 'bench',
-    shows: 'the benchmark of streams ends without an error',
-    files: ['test/e2e/bench.test.ts'],
+    name: 'expensive-submissions',
+    shows: 'expensive entries of fifty keys make a registration take at most three times as long',
+    files: ATTACKS,
+  },
+  {
+    name: 'restless-super-validator',
+    shows: 'changes of the address of a node in a loop slow registrations by at most a half',
+    files: ATTACKS,
+  },
+  {
+    name: 'costly-answers',
+    shows: 'a node whose answers are expensive to read does not slow reads through the proxy',
+    files: ATTACKS,
+  },
+  {
+    name: 'expired-bundle-flood',
+    shows: 'bundles of expired entries make ordering take at most three times as long',
+    files: ATTACKS,
   },
   {
     name: 'compilers',
@@ -185,7 +201,7 @@ export const PARTS: readonly LongPart[] = [
   {
     name: 'site',
     shows: 'all pages of the documentation site fit and are accessible',
-    files: ['test/browser/site.test.ts'],
+    files: ['test/site/site.test.ts'],
   },
   {
     name: 'node-22',

@@ -1,7 +1,8 @@
 /** `x.test.ts` starts no process; `x.integration.test.ts` starts Redis or other processes. */
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createImports } from './imports.ts'
-import { files } from './tree.ts'
+import { files, read } from './tree.ts'
 
 /** Code that starts processes imports this module, also `startRedis`, `startSentinels`, `createAuthority`, `required`. */
 const PROCESSES = 'node:child_process'
@@ -38,6 +39,25 @@ describe('kinds of tests', () => {
     expect(plain.length).toBeGreaterThan(150)
     const misnamed = plain.map(pathToProcesses).filter((path) => path !== null)
     expect(misnamed.map((path) => path.join(' > '))).toEqual([])
+  })
+
+  it('a folder of test/ imports only from itself and from test/support', () => {
+    const imported = /(?:from |import\(|new URL\()'(\.[^']+)'/g
+    const imports = files
+      .filter((file) => /^test\/[^/]+\/.*\.ts$/.test(file))
+      .flatMap((file) =>
+        [...read(file).matchAll(imported)].map(([, path = '']) => [
+          file,
+          join(dirname(file), path),
+        ]),
+      )
+    expect(imports.length).toBeGreaterThan(300)
+    const folderOf = (path = '') => /^test\/([^/]+)\//.exec(path)?.[1]
+    const others = imports.filter(([file, path]) => {
+      const folder = folderOf(path)
+      return folder !== undefined && folder !== 'support' && folder !== folderOf(file)
+    })
+    expect(others.map((both) => both.join(' > '))).toEqual([])
   })
 
   it('a test that starts neither is named x.test.ts', () => {

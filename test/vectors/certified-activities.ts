@@ -1,5 +1,6 @@
 /** Vectors of pages of activities: valid documents, and documents that a verifier must refuse. */
 import { type CanonicalRequest, requestOfActivities } from '@quorumscan/verifier'
+import type { Refused, Rule } from '../support/vector.ts'
 import { historyOf, type Run, runOf } from './history.ts'
 import {
   activitiesDocument,
@@ -12,7 +13,6 @@ import {
   stateOf,
   T,
 } from './state.ts'
-import type { Refused, Rule } from './vector.ts'
 
 const query = (size: number, after: string | null, order: 'asc' | 'desc' = 'asc') =>
   requestOfActivities({ page_size: size, begin_after_id: after, sort_order: order })

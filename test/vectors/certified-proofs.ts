@@ -1,6 +1,7 @@
 /** Vectors to refuse: invalid proofs, and proofs of states that honest members do not sign. */
 import type { CanonicalRequest } from '@quorumscan/verifier'
 import { encodeDocument, type ProofItem } from '@quorumscan/verifier/certified'
+import type { Refused, Rule } from '../support/vector.ts'
 import { genesis } from './build.ts'
 import { BETWEEN, BITS, GAP } from './certified-proven.ts'
 import {
@@ -25,7 +26,6 @@ import {
   stateOf,
   T,
 } from './state.ts'
-import type { Refused, Rule } from './vector.ts'
 
 const REQUEST = byName('alice.unverified.ns')
 const ABSENT = byName('eve.unverified.ns')

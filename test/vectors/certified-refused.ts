@@ -6,6 +6,7 @@ import {
   encodeDocument,
   type MemberSignature,
 } from '@quorumscan/verifier/certified'
+import type { Refused, Rule } from '../support/vector.ts'
 import { genesisHash, keyPairs } from './build.ts'
 import { ESCAPES, ODD_NAME } from './certified-proven.ts'
 import { oddSignatures } from './odd-signatures.ts'
@@ -29,7 +30,6 @@ import {
   stateOf,
   T,
 } from './state.ts'
-import type { Refused, Rule } from './vector.ts'
 
 const REQUEST = byName('alice.unverified.ns')
 const PROOF = state.prove(REQUEST)

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provided } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import { verifyVector } from '../support/library-verifier.ts'
+import { RULES, type Vector } from '../support/vector.ts'
 import { buildCertified } from './certified.ts'
-import { verifyVector } from './library-verifier.ts'
-import { RULES, type Vector } from './vector.ts'
 
 const path = (name: string) => join(import.meta.dirname, name)
 const text = readFileSync(path('certified.json'), 'utf8')

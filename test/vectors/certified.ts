@@ -3,13 +3,13 @@ import type { KeyPair } from '@quorumscan/base'
 import { createWebCrypto, type Json } from '@quorumscan/verifier'
 import { createCertifiedVerifier, queryOf } from '@quorumscan/verifier/certified'
 import { componentsOf } from '@quorumscan/verifier/state-tree'
+import type { Refused, Vector } from '../support/vector.ts'
 import { genesis, genesisText, keyPairs } from './build.ts'
 import { refusedActivities } from './certified-activities.ts'
 import { refusedProofs } from './certified-proofs.ts'
 import { provenDocuments } from './certified-proven.ts'
 import { refusedCertificates, refusedRequests, refusedTexts } from './certified-refused.ts'
 import { byName, HISTORY, LEAVES, network, state } from './state.ts'
-import type { Refused, Vector } from './vector.ts'
 
 /** The text of `certified.json`, with one vector per line. */
 export async function buildCertified(): Promise<string> {

@@ -122,7 +122,7 @@ function removalsOf(file, excluded) {
 let mutated = null
 const builder = await context({
   stdin: {
-    contents: `import { verifyVector } from './library-verifier.ts'\nglobalThis.verify = verifyVector`,
+    contents: `import { verifyVector } from '../support/library-verifier.ts'\nglobalThis.verify = verifyVector`,
     resolveDir: import.meta.dirname,
   },
   conditions: ['@quorumscan/source'],

@@ -2,7 +2,7 @@
 import { webcrypto } from 'node:crypto'
 import { createContext, runInContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { buildVerifier, readStored } from './offline-verifier.ts'
+import { buildVerifier, readStored } from '../support/offline-verifier.ts'
 
 it('the verifier needs no network, file, module or clock', async () => {
   // The only globals in addition to the language: no fetch, socket, process or require.

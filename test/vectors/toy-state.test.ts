@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { keyPairFromSeed, toHex } from '@quorumscan/base'
 import { encodeStateStatement, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
+import { readStored } from '../support/offline-verifier.ts'
 import { buildToyState } from './certified.ts'
-import { readStored } from './offline-verifier.ts'
 
 const path = join(import.meta.dirname, 'toy-state.json')
 const sha256 = (...parts: readonly Uint8Array[]) =>

@@ -74,7 +74,7 @@ function blobText({ nodeId, templateId, updateId }: Identified, text: string): s
  *
  * @param text - The canonical JSON of the payload, if the caller has it.
  */
-export function contractIdOf(contract: Identified, text: string = payloadText(contract.payload)) {
+export function contractIdOf(contract: Identified, text = payloadText(contract.payload)): string {
   return `00${sha256Hex(blobText(contract, text))}`
 }
 

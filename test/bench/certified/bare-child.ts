@@ -1,6 +1,6 @@
 /** A minimal fastify server, which returns the same bytes from memory for any name. */
 import Fastify from 'fastify'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 
 export type BareArgument = { readonly body: string }
 

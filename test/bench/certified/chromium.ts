@@ -1,7 +1,7 @@
 /** Measures the verification in Chromium. */
 import { serve } from '@quorumscan/testkit'
 import { build } from 'esbuild'
-import { chromiumPath, launchChromium } from '../../browser/chromium.ts'
+import { chromiumPath, launchChromium } from '../../support/chromium.ts'
 import type { ToVerify, verifyMs } from './verify.ts'
 
 declare const measure: typeof verifyMs // Defined in the page.

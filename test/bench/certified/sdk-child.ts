@@ -2,8 +2,8 @@
 
 import { createScan } from '@quorumscan/sdk'
 import type { Genesis } from '@quorumscan/verifier'
-import { again, childArgument } from '../child.ts'
-import { measureLoad } from '../load.ts'
+import { again, childArgument } from '../../support/child.ts'
+import { measureLoad } from '../../support/load.ts'
 
 export type SdkArgument = {
   readonly kind: 'resolve' | 'fetch'

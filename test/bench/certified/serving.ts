@@ -2,8 +2,9 @@
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, Resources, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
-import { type Child, startChild } from '../child.ts'
-import type { Load } from '../load.ts'
+import { type Child, startChild } from '../../support/child.ts'
+import type { Load } from '../../support/load.ts'
+import { median } from '../../support/median.ts'
 import {
   CONNECTIONS,
   cpuMicrosOf,
@@ -21,7 +22,7 @@ import {
 import { genesisOf } from '../proxy/clients.ts'
 import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
 import { measureVisible } from '../proxy/visible.ts'
-import { atLeast, atMost, type Budget, median, print, printRow, round } from '../report.ts'
+import { atLeast, atMost, type Budget, print, printRow, round } from '../report.ts'
 import { inTurn, ratiosOf, type Turns } from '../turns.ts'
 import type { BareArgument } from './bare-child.ts'
 import type { SdkArgument } from './sdk-child.ts'

@@ -18,7 +18,7 @@ import { encodeStateStatement, type StatePoint } from '@quorumscan/verifier'
 import { encodeCertificate, encodeDocument } from '@quorumscan/verifier/certified'
 import type { KeyRange } from '@quorumscan/verifier/state-tree'
 import { Redis } from 'ioredis'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 import { type ToVerify, verifyMs } from './verify.ts'
 
 export type StateArgument = {

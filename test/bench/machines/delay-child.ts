@@ -3,7 +3,7 @@
  * effects of a long distance it reproduces the delay of bytes and the round trip of a new connection.
  */
 import { createConnection, createServer, type Socket } from 'node:net'
-import { again, childArgument } from '../child.ts'
+import { again, childArgument } from '../../support/child.ts'
 
 export type DelayArgument = {
   /** If set, starts to forward connections from `announced` to `address`. */

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseGenesis } from '@quorumscan/verifier'
+import { CHILD_STDIO, type Child, startChild } from '../../support/child.ts'
+import type { Load } from '../../support/load.ts'
+import type { LoadArgument } from '../../support/load-child.ts'
 import {
   createNetwork,
   type Operator,
@@ -10,9 +13,6 @@ import {
   untilReady,
 } from '../../support/operators.ts'
 import type { SdkArgument } from '../certified/sdk-child.ts'
-import { CHILD_STDIO, type Child, startChild } from '../child.ts'
-import type { Load } from '../load.ts'
-import type { LoadArgument } from '../proxy/load-child.ts'
 import { print, printRow } from '../report.ts'
 import { inTurn, ratiosOf } from '../turns.ts'
 import type { DelayArgument } from './delay-child.ts'

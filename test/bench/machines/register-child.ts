@@ -1,8 +1,8 @@
 /** A user that registers names one after the other, and waits until lookups find each. */
 import { createSystemClock } from '@quorumscan/base'
-import { again, childArgument } from '../child.ts'
+import { again, childArgument } from '../../support/child.ts'
+import { median } from '../../support/median.ts'
 import { createRegistrar, untilFound } from '../proxy/names.ts'
-import { median } from '../report.ts'
 
 export type RegisterArgument = {
   readonly validator: string

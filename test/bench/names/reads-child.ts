@@ -3,8 +3,8 @@
 import { createSystemClock } from '@quorumscan/base'
 import { openReplica } from '@quorumscan/replica'
 import { createTestNetwork } from '@quorumscan/testkit'
-import { createSeededRandom } from '../../sim/seeded-random.ts'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
+import { createSeededRandom } from '../../support/seeded-random.ts'
 import { lateClock, nameOf, OPERATOR_JOBS } from './grow.ts'
 
 export type ReadsArgument = {

@@ -5,8 +5,8 @@ import { createReader } from '@quorumscan/reader/voted'
 import { createUndiciTransport } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import { FallbackProvider, JsonRpcProvider, Network } from 'ethers'
-import { again, childArgument } from '../child.ts'
-import type { Load } from '../load.ts'
+import { again, childArgument } from '../../support/child.ts'
+import type { Load } from '../../support/load.ts'
 
 export type ClientArgument = {
   readonly kind: 'reader' | 'fetch' | 'ethers'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Resources } from '@quorumscan/base'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
-import { startChild } from '../child.ts'
-import type { Load } from '../load.ts'
+import { startChild } from '../../support/child.ts'
+import type { Load } from '../../support/load.ts'
 import {
   CONNECTIONS,
   type Loader,

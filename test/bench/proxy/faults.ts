@@ -1,7 +1,7 @@
 /** Measures verified lookups while one of four nodes is faulty. */
 import type { RunningCluster } from 'quorumscan/testing'
-import { startChild } from '../child.ts'
-import type { Load } from '../load.ts'
+import { startChild } from '../../support/child.ts'
+import type { Load } from '../../support/load.ts'
 import { type Loader, nodeUrl } from '../lookups.ts'
 import { inTurn, type Turns } from '../turns.ts'
 import type { FaultyNodeArgument } from './faulty-node-child.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
 import { Pool } from 'undici'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 
 export type FaultyNodeArgument = {
   readonly port: number

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 
 /** A hung server accepts connections and never answers. At the address of a dead one no process listens. */
 export type LastServer = 'fine' | 'hung' | 'dead'

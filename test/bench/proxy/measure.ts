@@ -1,7 +1,8 @@
 /** Compares verified lookups through the scan proxy with direct lookups and those through a plain reverse proxy. */
 import { Resources } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
-import type { Load } from '../load.ts'
+import type { Load } from '../../support/load.ts'
+import { median } from '../../support/median.ts'
 import {
   CONNECTIONS,
   cpuMicrosOf,
@@ -15,7 +16,7 @@ import {
   startBenchCluster,
   startReverseProxy,
 } from '../lookups.ts'
-import { atLeast, atMost, type Budget, median, print, printRow, round } from '../report.ts'
+import { atLeast, atMost, type Budget, print, printRow, round } from '../report.ts'
 import { inTurn, ratiosOf, type Turns } from '../turns.ts'
 import { measureClients } from './clients.ts'
 import { FAULTS, type Fault, measureFault } from './faults.ts'

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 
 export type ReverseProxyArgument = { readonly target: string; readonly connections: number }
 

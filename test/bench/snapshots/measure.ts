@@ -2,7 +2,7 @@
 import { createSystemClock } from '@quorumscan/base'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { createDirectory, startRedis } from '@quorumscan/testkit'
-import { runChild, startChild } from '../child.ts'
+import { runChild, startChild } from '../../support/child.ts'
 import { fillReplica } from '../names/fill.ts'
 import { atMost, print, printRow, round } from '../report.ts'
 import type { StartArgument, Started } from './start-child.ts'

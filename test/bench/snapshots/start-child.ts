@@ -6,7 +6,7 @@ import { openReplica } from '@quorumscan/replica'
 import { createLogger, createMetrics, createPeerClient, type Peer } from '@quorumscan/runtime'
 import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createTestNetwork } from '@quorumscan/testkit'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 import { lateClock, OPERATOR_JOBS } from '../names/grow.ts'
 
 export type StartArgument = { readonly socketPath: string; readonly peers: readonly Peer[] }

@@ -12,7 +12,7 @@ import {
   toWireOffer,
 } from '@quorumscan/snapshots'
 import { createTestNetwork, untilTrue } from '@quorumscan/testkit'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 import { OPERATOR_JOBS } from '../names/grow.ts'
 
 export type TakeArgument = { readonly socketPath: string; readonly directory: string }

@@ -2,7 +2,8 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
 import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
-import { atMost, median, print, printRow, round } from '../report.ts'
+import { median } from '../../support/median.ts'
+import { atMost, print, printRow, round } from '../report.ts'
 
 export type SpliceOptions = { readonly readCount: number }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Redis } from 'ioredis'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 
 export type PlainArgument = { readonly socketPath: string; readonly key: string }
 export type PlainAnswer = { readonly port: number }

@@ -10,7 +10,7 @@ import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { openValidatorStore } from '@quorumscan/users'
 import { startValidator } from '@quorumscan/validator'
-import { answer, childArgument } from '../child.ts'
+import { answer, childArgument } from '../../support/child.ts'
 
 export type ValidatorArgument = { readonly socketPath: string; readonly party: string }
 export type ValidatorAnswer = { readonly url: string; readonly token: string }

@@ -6,12 +6,12 @@ import { catalogue, type ErrorCode } from '@quorumscan/errors'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { describe, type ExpectStatic } from 'vitest'
+import { added, addedCodes, addedStatuses } from '../../support/routes/added.ts'
+import { isReachable, type Unreachable } from '../../support/routes/case.ts'
+import { type Answer, sendCase } from '../../support/routes/send-case.ts'
+import { firstFrame } from '../../support/routes/sockets.ts'
+import { type RouteCase, routeCases, socketCases } from '../../support/routes.ts'
 import { it } from '../network.ts'
-import { added, addedCodes, addedStatuses } from '../routes/added.ts'
-import { isReachable, type Unreachable } from '../routes/case.ts'
-import { type Answer, sendCase } from '../routes/send-case.ts'
-import { firstFrame } from '../routes/sockets.ts'
-import { type RouteCase, routeCases, socketCases } from '../routes.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const LedgerError = socketRoutes.streamUpdates.error

@@ -7,9 +7,9 @@
 import { CommandError } from '@quorumscan/runtime'
 import { until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
-import type { SeededRandom } from '../../sim/seeded-random.ts'
-import { clock } from '../client.ts'
-import { runCommand } from '../command.ts'
+import { clock } from '../../support/client.ts'
+import { runCommand } from '../../support/command.ts'
+import type { SeededRandom } from '../../support/seeded-random.ts'
 import { controlPid } from '../control-pid.ts'
 
 /** With `part` null the victim is the node's own process. */

@@ -1,5 +1,5 @@
 /** Goals of users, drawn from a seed, and the expected result regardless of kills. */
-import type { SeededRandom } from '../../sim/seeded-random.ts'
+import type { SeededRandom } from '../../support/seeded-random.ts'
 
 export type Renewal = 'none' | 'by hand' | 'by itself'
 

@@ -6,7 +6,7 @@
 import { parseTime } from '@quorumscan/model'
 import { type HttpAnswer, send } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
-import { clock } from '../client.ts'
+import { clock } from '../../support/client.ts'
 import type { Renewal } from './plan.ts'
 
 const RETRY_MS = 200

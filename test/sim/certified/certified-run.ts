@@ -20,7 +20,7 @@ import {
   toHex,
 } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
-import { createSeededRandom, type SeededRandom } from '../seeded-random.ts'
+import { createSeededRandom, type SeededRandom } from '../../support/seeded-random.ts'
 import { type Condition, createSimCluster } from '../sim-cluster.ts'
 import { createStalls, type Stalls } from '../stalls.ts'
 import { CERTIFIED_LIES, liesOf } from './certified-lies.ts'

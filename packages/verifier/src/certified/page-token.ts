@@ -28,7 +28,11 @@ const CHECKSUM_BYTES = 16
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** base64url of u64 offset ‖ last name ‖ checksum. */
-export function formatPageToken(network: OfNetwork, subject: PageSubject, position: PagePosition) {
+export function formatPageToken(
+  network: OfNetwork,
+  subject: PageSubject,
+  position: PagePosition,
+): string {
   const content = concatBytes([u64(position.offset), utf8(position.after)])
   const token = toBase64(concatBytes([content, checksum(network, subject, content)]))
   return token.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')

@@ -4,7 +4,10 @@ import { canonicalJson, type Json } from '../encoding/canonical-json.ts'
 import type { Genesis } from './genesis.ts'
 
 /** SHA-256 of the document's RFC 8785 form, lower-case hex: what wallets pin (D-41). */
-export async function hashGenesis(genesis: Genesis, crypto: CryptoPort = createWebCrypto()) {
+export async function hashGenesis(
+  genesis: Genesis,
+  crypto: CryptoPort = createWebCrypto(),
+): Promise<string> {
   // A Genesis is JSON by construction; its type only lacks the index signature.
   return toHex(await crypto.sha256(utf8(canonicalJson(genesis as unknown as Json))))
 }

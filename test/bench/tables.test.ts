@@ -1,7 +1,7 @@
 /** The tables of test/bench/README.md are generated from test/bench/results. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { OLDER, type Result, readResults, withTables } from '../bench/results.ts'
+import { OLDER, type Result, readResults, withTables } from './results.ts'
 
 const README = 'test/bench/README.md'
 const RESULT: Result = {

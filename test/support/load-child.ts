@@ -1,7 +1,7 @@
 /** A process that sends GETs over several connections for a given time, each after the answer to the previous one. */
 import { type Dispatcher, Pool } from 'undici'
-import { again, childArgument } from '../child.ts'
-import { measureLoad } from '../load.ts'
+import { again, childArgument } from './child.ts'
+import { measureLoad } from './load.ts'
 
 export type LoadArgument = {
   readonly origin: string

@@ -1,8 +1,7 @@
 /** The table of sizes in README.md has the current size of the SDK, and those of pinned versions of other clients. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { CLIENTS, figureIn, kilobytesOf, README, withFigure } from '../sizes/lookup-sizes.ts'
-import { read } from './tree.ts'
+import { CLIENTS, figureIn, kilobytesOf, README, withFigure } from './lookup-sizes.ts'
 
 /** gzip differs between versions of Node. */
 const TOLERANCE = 0.03
@@ -22,7 +21,7 @@ it('the README has the current size of a first lookup with the SDK', async () =>
 })
 
 it('the README has the sizes and versions of all measured clients', () => {
-  const { devDependencies } = JSON.parse(read('test/package.json'))
+  const { devDependencies } = JSON.parse(readFileSync('test/package.json', 'utf8'))
   for (const client of CLIENTS) expect(figureIn(document, client), client).toBeGreaterThan(0)
   for (const name of ['viem', 'ethers'])
     expect(document, 'Run: npm run docs:sizes').toContain(`${name} ${devDependencies[name]}`)

@@ -13,7 +13,7 @@ import type { Submission } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
-import { createUser, lookup } from '../e2e/client.ts'
+import { createUser, lookup } from './client.ts'
 
 const LIFE_MICROS = 300_000_000
 const HOUR_MICROS = 3_600_000_000

@@ -1,7 +1,7 @@
 /** Cases of names, users and the wallet of the validator. */
 import type { validatorRoutes } from '@quorumscan/api'
 import { until } from '@quorumscan/testkit'
-import { clock, unwrap } from '../../e2e/client.ts'
+import { clock, unwrap } from '../client.ts'
 import { type Build, broken, type CasesOf, type Cause, cannot } from './case.ts'
 import { healthCases } from './health.ts'
 import { proxyCases } from './proxy.ts'

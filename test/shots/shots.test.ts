@@ -1,9 +1,9 @@
 /** Pictures of the console and the transcript in README.md show the current texts. `npm run docs:shots` makes them. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { COMMANDS } from '../shots/commands.ts'
-import { currentDigest, digestOf, README, recordedDigest, textsOf } from '../shots/shown-texts.ts'
-import { transcriptOf, typedIn, withTranscript } from '../shots/transcript.ts'
+import { COMMANDS } from './commands.ts'
+import { currentDigest, digestOf, README, recordedDigest, textsOf } from './shown-texts.ts'
+import { transcriptOf, typedIn, withTranscript } from './transcript.ts'
 
 const MAKE = 'The texts changed since the shots were made. Run: npm run docs:shots'
 const textsIn = (source: string) => textsOf('a.tsx', source)

@@ -24,5 +24,5 @@ export async function buildVerifier(): Promise<string> {
 }
 
 export function readStored(): { readonly genesis: string; readonly vectors: readonly Vector[] } {
-  return JSON.parse(readFileSync(join(import.meta.dirname, 'certified.json'), 'utf8'))
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../vectors/certified.json'), 'utf8'))
 }

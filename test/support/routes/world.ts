@@ -4,8 +4,8 @@ import { rejectRequestCommand } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
-import { createSigner, ownKey, ownSecret, ruleIds } from '../../attacks/network.ts'
-import { createUser, lookup, unwrap } from '../../e2e/client.ts'
+import { createUser, lookup, unwrap } from '../client.ts'
+import { createSigner, ownKey, ownSecret, ruleIds } from '../network.ts'
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
