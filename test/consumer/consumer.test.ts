@@ -3,7 +3,7 @@
  * compilers, too), run as ES module and with `require`, and checked by tools for packages.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isLong } from '@quorumscan/testkit'
@@ -52,9 +52,14 @@ const LONG_SETTINGS: readonly Settings[] = [
   ['typescript-5.9', 'esnext', 'bundler'],
 ]
 
-/** Installs the SDK with the newest supported compiler, and in long runs with the oldest. */
+/** Installs the SDK by the README with the newest supported compiler, and in long runs with the oldest. */
 beforeAll(async () => {
-  passed(await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root }))
+  const readme = await readFile(join(root, 'sdk/README.md'), 'utf8')
+  const runCommand = async (start: string, more: string, cwd: string) => {
+    const [line = 'false'] = new RegExp(`^${start}.*`, 'm').exec(readme) ?? []
+    passed(await run('bash', ['-ec', `${line.replace('/tmp', project)} ${more}`], { cwd }))
+  }
+  await runCommand('npm pack', '', root)
   const tarball = (await readdir(project)).find((file) => file.endsWith('.tgz')) ?? 'none'
   sdkTarball = join(project, tarball)
   await writeFile(
@@ -63,8 +68,6 @@ beforeAll(async () => {
       private: true,
       type: 'module',
       dependencies: {
-        // The SDK is the only package of this repository, because no other one is published.
-        '@quorumscan/sdk': `file:${tarball}`,
         '@tanstack/react-query': '5.108.0',
         '@types/node': '20.19.43',
         '@types/react': '19.3.0',
@@ -76,15 +79,9 @@ beforeAll(async () => {
       },
     }),
   )
-  passed(
-    await run(
-      'npm',
-      ['install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'],
-      {
-        cwd: project,
-      },
-    ),
-  )
+  // The SDK is the only package of this repository, because no other one is published.
+  const quiet = '--no-audit --no-fund --prefer-offline --ignore-scripts'
+  await runCommand('npm install', quiet, project)
   for (const file of await readdir(types)) await copyFile(join(types, file), join(project, file))
   await mkdir(join(project, 'examples'))
   for (const file of await readdir(examples))
