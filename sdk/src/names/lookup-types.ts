@@ -136,12 +136,14 @@ export type ResolveOptions = LookupOptions & {
 }
 
 /** The owner of the name is not known, or no longer. */
-export type Unverified = {
-  readonly kind: 'unverified'
-  /** `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. `failed`: see `error`. */
-  readonly reason: 'offline' | 'stale' | 'failed'
-  readonly error: QuorumscanError | null
-}
+export type Unverified = { readonly kind: 'unverified' } & (
+  | { readonly reason: 'failed'; readonly error: QuorumscanError }
+  | {
+      /** `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. */
+      readonly reason: 'offline' | 'stale'
+      readonly error: QuorumscanError | null
+    }
+)
 /** What is known of a watched name now. */
 export type Watched = LookupOutcome | Unverified
 

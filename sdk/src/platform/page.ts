@@ -21,7 +21,7 @@ export function onWake(run: () => void, signal: AbortSignal): void {
   for (const event of ['online', 'pageshow', 'focus'])
     page.addEventListener?.(event, run, { signal })
   const listener = () => {
-    if (page.document?.visibilityState === 'visible') run()
+    if (!isHidden()) run()
   }
   page.document?.addEventListener('visibilitychange', listener, { signal })
 }
@@ -29,6 +29,11 @@ export function onWake(run: () => void, signal: AbortSignal): void {
 /** Whether the device reports that it has no network. Servers on this device may still answer. */
 export function isOffline(): boolean {
   return page.navigator?.onLine === false
+}
+
+/** Whether the user does not see the page, such as in a background tab. */
+export function isHidden(): boolean {
+  return page.document?.visibilityState === 'hidden'
 }
 
 /** Sends a text to clients with the same key, also in other tabs of the page, if the platform has channels. */
