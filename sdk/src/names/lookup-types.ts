@@ -135,15 +135,15 @@ export type ResolveOptions = LookupOptions & {
   readonly acceptChange?: (change: NameChange) => boolean | Promise<boolean>
 }
 
-/** The owner of the name is not known, or no longer. */
-export type Unverified = { readonly kind: 'unverified' } & (
+/**
+ * `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. `failed`: the
+ * error has the cause.
+ */
+export type UnverifiedReason =
   | { readonly reason: 'failed'; readonly error: QuorumscanError }
-  | {
-      /** `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. */
-      readonly reason: 'offline' | 'stale'
-      readonly error: QuorumscanError | null
-    }
-)
+  | { readonly reason: 'offline' | 'stale'; readonly error: QuorumscanError | null }
+/** The owner of the name is not known, or no longer. */
+export type Unverified = UnverifiedReason & { readonly kind: 'unverified' }
 /** What is known of a watched name now. */
 export type Watched = LookupOutcome | Unverified
 
