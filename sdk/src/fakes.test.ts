@@ -223,7 +223,7 @@ describe('changes of owner', () => {
     names.changeOwner('alice', OTHER)
     await names.lookup('alice')
     await names.lookup('alice')
-    for await (const _ of names.search('a'));
+    for await (const { name } of names.search('a')) expect(name).toBe(NAME)
     expect(announced).toEqual([`${NAME} ${OTHER}`])
     names.changeOwner('bob', OTHER)
     await names.resolveMany(['alice', 'bob'])
