@@ -10,7 +10,6 @@ import type { kit as Kit } from './hooks-page.ts'
 
 declare const kit: typeof Kit // Defined in the page.
 
-const NAME = 'alice.unverified.ns'
 const partyOf = (hint: string, digit: string) => `${hint}::1220${digit.repeat(64)}`
 const [ALICE, OTHER, THIRD] = [partyOf('alice', 'a'), partyOf('other', 'b'), partyOf('third', 'c')]
 const parties = [ALICE, OTHER, THIRD] as const

@@ -224,7 +224,8 @@ export interface Names {
   isAvailable(name: string, options?: LookupOptions): Promise<boolean>
   /**
    * Yields what is known of a name: at first, and then at each change. The end of an entry is reported at its time, a
-   * change of owner within two certificates, a failure once the last answer is too old. Leave the loop to stop.
+   * change of owner within two certificates, a failure once the last answer is too old. Nothing is asked while the page is
+   * hidden, and dead nodes are asked less and less often. Leave the loop to stop.
    *
    * @throws {QuorumscanError} INVALID_NAME, and other errors that a retry cannot change.
    */
