@@ -73,7 +73,7 @@ export function fakeNames(
       : (sorted().find(({ user }) => user === lookup.party) ?? null)
 
   const answered = <T>(answer: T): Answered<T> | Unanswered => {
-    const nodes = { threshold: THRESHOLD, nodeCount: NODES.length, dissented: [] }
+    const nodes = { threshold: THRESHOLD, nodeCount: NODES.length, trust: null, dissented: [] }
     const agreed = NODES.slice(0, THRESHOLD)
     const none = { ...nodes, answered: 1, agreed: [], retryAfterMs: RETRY_AFTER_MS }
     switch (failing) {
@@ -111,7 +111,7 @@ export function fakeNames(
   const reads = createReads({
     client: options,
     clock,
-    verifiedBy: 'self',
+    basis: 'proof',
     network: 'fake',
     open: async () => {
       throw invalidArgument('Fakes have names only.')

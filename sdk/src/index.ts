@@ -4,7 +4,7 @@ export type {
   CertifiedReaderStatus,
   CertifiedReceipt,
 } from '@quorumscan/reader/certified'
-export type { Genesis, Threshold } from '@quorumscan/verifier'
+export type { Genesis, Threshold, Trust, TrustRule } from '@quorumscan/verifier'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
 export {

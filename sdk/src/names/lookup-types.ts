@@ -6,7 +6,7 @@ import type {
   VoteGroup as ReadVoteGroup,
 } from '@quorumscan/reader'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
-import type { Threshold } from '@quorumscan/verifier'
+import type { Threshold, TrustRule } from '@quorumscan/verifier'
 import type { QuorumscanError } from '../errors.ts'
 import type { ContractId } from '../platform/values.ts'
 
@@ -48,6 +48,14 @@ export type FoundEntry = NameEntry & {
   readonly changed: NameChange | null
 }
 
+/**
+ * Who checked an answer, and how; the strongest first. It means the same in every part of the SDK.
+ *
+ * `proof`: this program checked a proof and signatures. `votes`: this program compared the answers of several scans.
+ * `proxy`: a validator checked, and is trusted to have done so. `claimed`: one server stated it, and nothing was checked.
+ */
+export type Basis = 'proof' | 'votes' | 'proxy' | 'claimed'
+
 /** The ledger offset of an answer, and the members that confirm it. */
 export type AnswerFacts = {
   /** Ledger offset that was read. */
@@ -56,15 +64,15 @@ export type AnswerFacts = {
   readonly recordTime: string
   /** How many of `nodeCount` members had to sign the state, or to give equal votes. */
   readonly threshold: number
+  /** The members whose signatures count: all, or those of the trust rule. */
   readonly nodeCount: number
+  /** The rule of the option `trust`, which was applied; null: all members count. */
+  readonly trust: TrustRule | null
   /** Names of the members that signed the proven state, or that gave this answer. */
   readonly agreed: readonly string[]
   /** Names of the nodes that gave another answer to the proxy. */
   readonly dissented: readonly string[]
-  /**
-   * `self`: this program verified proof and signatures. `proxy`: the validator verified the answer, and is trusted.
-   */
-  readonly verifiedBy: 'self' | 'proxy'
+  readonly basis: 'proof' | 'proxy'
   /** Proves the answer to every program that knows the genesis; null unless it was requested. */
   readonly receipt: CertifiedReceipt | null
 }

@@ -8,13 +8,13 @@ import type { Transport, TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
-import { checkGenesis } from '../checked-genesis.ts'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type HttpReply, type HttpRequest, parseJson } from '../http/http-failures.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createSharedStore, type SharedStore } from '../platform/shared-store.ts'
 import { type OpenedReader, openReader } from './open-reader.ts'
+import type { Reads } from './reads.ts'
 
 /** The pinned genesis, and the crypto that verifies answers. */
 export type ProxyPin = { readonly genesis: Genesis | string; readonly crypto: CryptoPort }
@@ -31,7 +31,7 @@ const GENESIS_PATH = '/v0/genesis'
 const PUBLIC = { isSafe: true, isAuthenticated: false } as const
 
 /**
- * @param options.trust - null: the proxy is trusted.
+ * @param options.pin - null: the proxy is trusted.
  * @throws {QuorumscanError} If the proxy does not serve its genesis; CRYPTO_UNAVAILABLE.
  */
 export async function openProxyReader(options: {
@@ -39,18 +39,19 @@ export async function openProxyReader(options: {
   readonly url: string
   readonly clock: Clock
   readonly shared: SharedStore
-  readonly trust: ProxyPin | null
+  readonly pin: ProxyPin | null
+  readonly extras: Reads['extras']
 }): Promise<OpenedReader> {
-  const { http, url, clock, trust } = options
+  const { http, url, clock, pin } = options
   const { transport, lastFailure } = createProxyTransport(http)
   const { reader, ...opened } = await openReader({
-    ...(trust ?? { genesis: await proxyGenesis(http), crypto: TRUSTING }),
+    ...(pin ?? { genesis: await proxyGenesis(http), crypto: TRUSTING }),
     seeds: [url],
-    proxy: { transport, isTrusted: trust === null },
+    proxy: { transport, isTrusted: pin === null },
     clock,
-    checkGenesis,
+    extras: options.extras,
     // The offsets of a trusted proxy are no floor for other clients.
-    shared: trust === null ? createSharedStore(undefined, clock) : options.shared,
+    shared: pin === null ? createSharedStore(undefined, clock) : options.shared,
     signal: new AbortController().signal,
   })
   /** Throws the proxy's own failure, which explains a missing answer better than the outcome. */
