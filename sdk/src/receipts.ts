@@ -5,7 +5,7 @@ import {
   type Genesis,
   type Lookup,
   type Threshold,
-  type Trust,
+  type TrustList,
   type TrustRule,
   thresholdVotes,
 } from '@quorumscan/verifier'
@@ -25,7 +25,7 @@ import { checkTrust } from './platform/arguments.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 
 export type { CertifiedReceipt } from '@quorumscan/reader/certified'
-export type { CryptoPort, Genesis, GenesisNode, Trust, TrustRule } from '@quorumscan/verifier'
+export type { CryptoPort, Genesis, GenesisNode, TrustList, TrustRule } from '@quorumscan/verifier'
 export type { NameEntry } from './names/lookup-types.ts'
 
 /** What a receipt proves: the entry at an offset, signed by these members. */
@@ -66,7 +66,7 @@ export type VerifyReceiptOptions = {
    * Only the signatures of these members count. The rule that a receipt names is not applied: it shows what its reader
    * applied, and is not signed.
    */
-  readonly trust?: Trust
+  readonly trust?: TrustList
   /** Default: WebCrypto. */
   readonly crypto?: CryptoPort
 }

@@ -12,7 +12,7 @@ import { TIMEOUT_MS } from './platform/deadline.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import type { SharedStore } from './platform/shared-store.ts'
 import type { OwnNames, ValidatorOptions } from './validator.ts'
-import { listOwnEntries } from './wallet/own-names.ts'
+import { listNames } from './wallet/own-names.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import { cancel, renew, setAutoRenew } from './wallet/renewal.ts'
 import { type AtOffset, createWallet } from './wallet/wallet.ts'
@@ -45,7 +45,7 @@ export function createValidatorParts(
   }
   const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
   const names: Omit<OwnNames, keyof Names> = {
-    list: (more) => listOwnEntries(http, more),
+    list: (more) => listNames({ http, wallet, names: lookups }, more),
     register: async (input, more) => atOffset(await register(parts, input, more)),
     renew: async (name, more) => atOffset(await renew(parts, name, more)),
     cancel: (name, more) => cancel(parts, name, more),

@@ -47,7 +47,7 @@ export type ValidatorOptions = ReadsOptions & {
 
 /** Lookups, and names of the token's user. */
 export interface OwnNames extends Names {
-  /** Live names of the user with a subscription. */
+  /** Live names of the user. Those that run out have `renews: false`. Throws as `namesOf` as well. */
   list(options?: CallOptions): Promise<readonly OwnEntry[]>
   /** Requests, pays and waits. It continues an earlier call. Errors have `payment`. */
   register(input: RegisterInput, options?: RegisterOptions): Promise<Registration & AtOffset>

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
-import { createWebCrypto, type Genesis, type Trust, toHex, utf8 } from '@quorumscan/verifier'
+import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
@@ -34,7 +34,7 @@ export type NetworkOptions = {
    *
    * @example { members: ['sv-1', 'sv-2', 'sv-3'], threshold: 2 }
    */
-  readonly trust?: Trust
+  readonly trust?: TrustList
   /**
    * Whether nodes may have loopback and private addresses. Default: true if all seeds have, such as in a local
    * cluster.

@@ -43,9 +43,9 @@ export async function openProxyReader(options: {
   readonly extras: Reads['extras']
 }): Promise<OpenedReader> {
   const { http, url, clock, pin } = options
-  const { transport, lastFailure } = createProxyTransport(http)
+  const { transport, lastFailure } = createProxyTransport(http, url)
   const { reader, ...opened } = await openReader({
-    ...(pin ?? { genesis: await proxyGenesis(http), crypto: TRUSTING }),
+    ...(pin ?? { genesis: await proxyGenesis(http, url), crypto: TRUSTING }),
     seeds: [url],
     proxy: { transport, isTrusted: pin === null },
     clock,
@@ -73,17 +73,17 @@ export async function openProxyReader(options: {
   return { ...opened, reader: explaining }
 }
 
-async function proxyGenesis(http: Http): Promise<Genesis> {
+async function proxyGenesis(http: Http, url: string): Promise<Genesis> {
   const reply = await http.send({ ...PUBLIC, method: 'GET', path: '/v0/scan-proxy/genesis' })
   try {
     return parseGenesis(parseJson(reply.text))
   } catch (cause) {
-    throw noProxy(cause)
+    throw noProxy(url, cause)
   }
 }
 
 /** Sends requests of the reader by the routes of the scan proxy. `lastFailure` is the error of the last one. */
-function createProxyTransport(http: Http) {
+function createProxyTransport(http: Http, url: string) {
   let failed: unknown = null
   const request: Transport['request'] = async (input) => {
     failed = null
@@ -91,9 +91,9 @@ function createProxyTransport(http: Http) {
       const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })
       const isDocument = reply.header('content-type')?.startsWith(CERTIFIED_MEDIA_TYPE)
       const isGenesis = input.path === GENESIS_PATH // Its hash is verified.
-      if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy()
+      if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy(url)
       const body = new TextEncoder().encode(reply.text)
-      if (body.byteLength > input.bytesMax) throw noProxy()
+      if (body.byteLength > input.bytesMax) throw noProxy(url)
       return { status: reply.status, header: reply.header, body }
     } catch (error) {
       // A request that the reader aborted is no failure of the proxy.
@@ -122,8 +122,7 @@ function isRefusal({ status, text }: HttpReply): boolean {
   return status === 410 || UNPROVEN.has(Object(parseJson(text)).code)
 }
 
-function noProxy(cause?: unknown): QuorumscanError {
-  const message =
-    'The server is not a scan proxy that this version of the SDK understands. Check the address.'
+function noProxy(url: string, cause?: unknown): QuorumscanError {
+  const message = `${url} is not a validator whose scan proxy this version of the SDK understands. Check the address.`
   return failure('INVALID_RESPONSE', message, { cause })
 }

@@ -1,5 +1,5 @@
 /** Checks of arguments, for programs without types. */
-import { PAGE_SIZE_MAX, type Trust, type TrustRule, trustRule } from '@quorumscan/verifier'
+import { PAGE_SIZE_MAX, type TrustList, type TrustRule, trustRule } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT unless it is a string. */
@@ -29,7 +29,7 @@ export function pageSizeOf(
  * @throws {QuorumscanError} INVALID_ARGUMENT, with what is invalid.
  */
 export function checkTrust(
-  trust: Trust | undefined,
+  trust: TrustList | undefined,
   known?: readonly string[],
 ): TrustRule | null {
   try {

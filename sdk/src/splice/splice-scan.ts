@@ -1,7 +1,7 @@
 /** Reads over the public Scan API of a Splice network. An answer needs equal replies of enough super-validators. */
 
 import { createFetchTransport } from '@quorumscan/reader'
-import type { Trust } from '@quorumscan/verifier'
+import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { checkTrust, pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -50,7 +50,7 @@ export type SpliceScanOptions = {
    * the list, rounded down, plus one. Fewer of them may lie. Only their scans are asked; seeds only for the list of scans,
    * once. `members` are names on the ledger. A name that is not in `scans`, or not in the list, is INVALID_ARGUMENT.
    */
-  readonly trust?: Trust
+  readonly trust?: TrustList
   /** Default for every read; `f+1` unless given, which of `trust` is its threshold. */
   readonly threshold?: SpliceThreshold
   /** Timeout of a whole call, in ms. Default 10 000. */

@@ -1,7 +1,7 @@
 /** Whom a reader trusts, if it does not trust the members of a network alike (D-75). */
 
 /** A trust rule as it is configured. */
-export type Trust = {
+export type TrustList = {
   /** Names of members. */
   readonly members: readonly string[]
   /** How many of them must confirm an answer. Default: a third of the list, rounded down, plus one. */
@@ -30,8 +30,8 @@ export function isTrusted(trust: TrustRule | null | undefined, member: string): 
  * @param known - The members of the network; undefined: not known yet.
  * @throws {RangeError} With the invalid member, and why.
  */
-export function trustRule(trust: Trust, known?: readonly string[]): TrustRule {
-  const { members: listed, threshold } = Object(trust) as Partial<Trust>
+export function trustRule(trust: TrustList, known?: readonly string[]): TrustRule {
+  const { members: listed, threshold } = Object(trust) as Partial<TrustList>
   const members = Array.isArray(listed) ? [...(listed as readonly string[])] : []
   if (members.length === 0 || !members.every((name) => typeof name === 'string'))
     throw new RangeError('the members to trust must be a list of names, one at least')
