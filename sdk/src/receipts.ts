@@ -74,6 +74,7 @@ export type VerifyReceiptOptions = {
 /**
  * Verifies a receipt of a lookup, which is a certified document.
  *
+ * @example const { entry } = await verifyReceipt(receipt, { genesis: GENESIS_HASH, documents: [genesis], name: 'alice' })
  * @param receipt - As a lookup returned it, or parsed from JSON. The text of the document alone suffices.
  * @throws {QuorumscanError} INVALID_RECEIPT if it does not prove the entry, with `details.reason`; WRONG_GENESIS if the
  *   receipt or a document is of a network that is not pinned; INVALID_ARGUMENT, INVALID_NAME, CRYPTO_UNAVAILABLE.

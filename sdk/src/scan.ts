@@ -61,6 +61,7 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  *
  * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
  *
+ * @example const scan = createScan({ seeds: ['https://scan.example.com'], genesis: GENESIS_HASH })
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {

@@ -111,6 +111,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
  * Starts a cluster on free ports and returns when all processes are ready (some seconds). It ends with `down`, with
  * `await using`, or with this process.
  *
+ * @example await using cluster = await startCluster({ nodes: 4 })
  * @throws {QuorumscanError} CLUSTER_FAILED if the command is not installed, or the cluster does not start; the message
  *   has its output.
  */

@@ -49,16 +49,24 @@ export type ValidatorOptions = ReadsOptions & {
 export interface OwnNames extends Names {
   /** Live names of the user. Those that run out have `renews: false`. Throws as `namesOf` as well. */
   list(options?: CallOptions): Promise<readonly OwnEntry[]>
-  /** Requests, pays and waits. It continues an earlier call. Errors have `payment`. */
+  /**
+   * Requests, pays and waits. It continues an earlier call. Errors have `payment`.
+   *
+   * @example const { party, entry } = await validator.names.register({ name: 'erin', autoRenew: true })
+   */
   register(input: RegisterInput, options?: RegisterOptions): Promise<Registration & AtOffset>
-  /** Pays for one more period. It continues an earlier call. Errors have `payment`. */
+  /**
+   * Pays for one more period. It continues an earlier call. Errors have `payment`.
+   *
+   * @example const { paidUntil } = await validator.names.renew('erin', { after: entry.expiresAt })
+   */
   renew(name: string, options?: RenewOptions): Promise<Renewal & AtOffset>
   /**
-   * Ends the subscription permanently. The name lapses when it expires. To stop only automatic payments, use
-   * `setAutoRenew`. A second call changes nothing.
+   * Ends the subscription permanently, which cannot be undone: the name lapses when it expires. To stop only automatic
+   * payments, use `setAutoRenew`. A second call changes nothing.
    */
   cancel(name: string, options?: CallOptions): Promise<AtOffset>
-  /** Sets whether the wallet pays renewals of the name automatically. */
+  /** Sets whether the wallet pays renewals of the name automatically. @example await validator.names.setAutoRenew('erin', false) */
   setAutoRenew(name: string, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
 }
 
@@ -80,6 +88,7 @@ export interface Validator extends Writer {
  *
  * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
  *
+ * @example const validator = createValidator({ url: 'https://validator.example.com/api/validator', token: getToken })
  * @throws {QuorumscanError} INVALID_ARGUMENT if url or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createValidator(options: ValidatorOptions): Validator {

@@ -112,6 +112,7 @@ export interface SpliceScan extends AsyncDisposable {
  * An answer is equal in f+1 super-validators, so at least one honest one gave it. Answers are not signed, and not proven
  * to be the newest. `createScan` of the main entry reads networks whose nodes prove their answers.
  *
+ * @example const scan = createSpliceScan({ seeds: ['https://scan.sv-1.example', 'https://scan.sv-2.example'] })
  * @throws {QuorumscanError} INVALID_ARGUMENT if the options are invalid.
  */
 export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
