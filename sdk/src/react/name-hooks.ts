@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import type { QuorumscanError } from '../errors.ts'
 import type {
+  Basis,
   FoundEntry,
   NameChange,
   NameEntry,
@@ -13,7 +14,6 @@ import type {
 import { normalizeName } from '../names/name-rules.ts'
 import { refusalOfName } from '../names/parse-name.ts'
 import { asError } from '../naming/party-resolver.ts'
-import type { Basis } from '../naming/results.ts'
 import { hasEnded, systemClock } from '../platform/clock.ts'
 import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
 
@@ -95,7 +95,7 @@ export function useName<Data = Watched>(
     party: trust === 'verified' || trust === 'trusted' ? (entry?.party ?? null) : null,
     entry,
     changed: outcome !== null && 'changed' in outcome ? outcome.changed : null,
-    basis: basisOf(outcome),
+    basis: outcome !== null && 'basis' in outcome ? outcome.basis : null,
     outcome,
     data: outcome === null ? undefined : select(outcome),
     refetch,
@@ -226,11 +226,6 @@ function trustOf(watched: Watched | null): Trust {
   if (kind === 'verified' || kind === 'trusted') return watched.changed === null ? kind : 'changed'
   if (kind === 'verified-absent' || kind === 'trusted-absent') return 'absent'
   return kind === 'mismatch' || kind === 'expired' ? kind : 'unverified'
-}
-
-function basisOf(watched: Watched | null): Basis | null {
-  if (watched === null || !('verifiedBy' in watched)) return null
-  return watched.verifiedBy === 'self' ? 'proof' : 'proxy'
 }
 
 function whyOf(watched: Watched | null, refusal: QuorumscanError | null): Why {

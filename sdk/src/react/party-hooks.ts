@@ -1,10 +1,10 @@
 /** Parties in React: a field that takes a name, a qualified name or a party, and the text to show for a party. */
 import type { QuorumscanError } from '../errors.ts'
-import type { NameChange, Names } from '../names/lookup-types.ts'
+import type { Basis, NameChange, Names } from '../names/lookup-types.ts'
 import { displayParty, NAME_SERVICE } from '../naming/display.ts'
 import { asError } from '../naming/party-resolver.ts'
 import type { Resolver } from '../naming/resolver.ts'
-import type { Basis, Resolution, Unresolved } from '../naming/results.ts'
+import type { Resolution, Unresolved } from '../naming/results.ts'
 import { hasEnded, systemClock } from '../platform/clock.ts'
 import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
 
