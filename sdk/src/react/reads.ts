@@ -102,16 +102,12 @@ export function useRead<Answer, Data>(
   const isOn = options.isOn && enabled
   const number = numbers.get(source) ?? ++count
   numbers.set(source, number)
-  const isOlder = (updatedAtMs: number, ms: number) =>
-    updatedAtMs + ms <= systemClock.nowMicros() / 1000
   const query = useQuery({
     queryKey: [KEY, number, ...key],
     queryFn: ({ signal }) => read(signal),
     select: (answer: Answer) => ({ answer, data: select ? select(answer) : (answer as never) }),
     enabled: isOn,
-    // The component renders again when the answer becomes too old.
-    staleTime: maxAgeMs,
-    refetchOnMount: ({ state }) => !isOlder(state.dataUpdatedAt, staleTime) || 'always',
+    staleTime: Math.min(staleTime, maxAgeMs),
     refetchInterval: ({ state: { status, errorUpdateCount } }) =>
       status !== 'error'
         ? pollMs
@@ -121,7 +117,9 @@ export function useRead<Answer, Data>(
     retry: false,
   })
   const error = query.error === null ? null : asError(query.error)
-  const isOld = query.isStale && isOlder(query.dataUpdatedAt, maxAgeMs)
+  const isDue = query.dataUpdatedAt + maxAgeMs <= systemClock.nowMicros() / 1000
+  // With the first two the component renders again when an answer becomes stale, and when a read begins.
+  const isOld = (query.isFetching || query.isStale) && isDue
   const shown = !isOn || isOld || error?.code === 'CONSENSUS_DISPUTED' ? undefined : query.data
   const open = error === null ? 'checking' : 'unverified'
   return {
