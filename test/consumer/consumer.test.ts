@@ -64,7 +64,10 @@ beforeAll(async () => {
   sdkTarball = join(project, tarball)
   // The example page names all packages that users of the SDK need.
   const page = JSON.parse(await readFile(join(examples, 'send-page/package.json'), 'utf8'))
-  const { '@quorumscan/sdk': _, ...dependencies } = { ...page.dependencies, ...page.devDependencies }
+  const { '@quorumscan/sdk': _, ...dependencies } = {
+    ...page.dependencies,
+    ...page.devDependencies,
+  }
   const compilers = {
     'typescript-5.4': 'npm:typescript@5.4.5',
     'typescript-5.9': 'npm:typescript@5.9.3',

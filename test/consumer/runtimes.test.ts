@@ -225,7 +225,8 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
         await build({ entryPoints: [join(project, 'background.mjs')], bundle: true, outfile })
         const context = await launchExtension(extension, join(project, 'profile'))
         try {
-          const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
+          const worker =
+            context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
           expect(await worker.evaluate(`readHere(${JSON.stringify(input)})`)).toEqual(parties)
           const stored = await worker.evaluate('chrome.storage.local.get(null).then(Object.keys)')
           expect(stored).toContainEqual(expect.stringMatching(/^quorumscan:.*:floor$/))

@@ -16,7 +16,13 @@ import {
   requestOfLookups,
 } from '@quorumscan/reader/certified'
 import { withWaitOf } from '@quorumscan/server'
-import { requestOfLookup, type Threshold, thresholdVotes, utf8 } from '@quorumscan/verifier'
+import {
+  maxFaulty,
+  requestOfLookup,
+  type Threshold,
+  thresholdVotes,
+  utf8,
+} from '@quorumscan/verifier'
 import { type Certificate, isStale, queryOf, type StateQuery } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
@@ -76,7 +82,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
       const { offset, recordTime, signatures } = certificate
       const agreed = signatures.map(([name]) => name)
       return {
-        kind: kindOf(answer, nodeCount),
+        kind: kindOf(answer, maxFaulty(nodeCount)),
         get answer() {
           return bodyOf(asked, answer)
         },
@@ -87,6 +93,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         recordTime,
         threshold: thresholdVotes(threshold, nodeCount) ?? 0,
         nodeCount,
+        trust: null,
         answered: agreed.length,
         agreed,
         dissented: [],

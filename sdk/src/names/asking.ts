@@ -35,7 +35,7 @@ export async function retryLookups<Answer>(
     readonly clock: Clock
     readonly read: Pick<BoundRead, 'signal' | 'endsAtMs'>
     readonly outcomes?: ReadOutcome<Answer>[]
-    readonly pausesMs?: readonly number[]
+    readonly pausesMs?: readonly number[] | undefined
   },
 ): Promise<ReadOutcome<Answer>[]> {
   const { clock, read, pausesMs = RETRY_PAUSES_MS } = bounds

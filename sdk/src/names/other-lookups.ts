@@ -45,15 +45,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
   const { clock, bounded, changesOf } = base
 
   /** Outcomes in order, for any number of lookups. Lookups of one request are retried together. */
-  const ask = async (
-    lookups: readonly Lookup[],
-    read: BoundRead,
-    more: { readonly pausesMs?: readonly number[] } = {},
-  ): Promise<Read[]> => {
+  const ask = async (lookups: readonly Lookup[], read: BoundRead, pausesMs?: readonly number[]) => {
     const outcomes: Read[] = []
     for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
       const chunk = lookups.slice(first, first + BATCH_LOOKUPS_MAX)
-      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read, ...more })))
+      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read, pausesMs })))
     }
     return outcomes
   }
@@ -111,15 +107,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     }
   }
 
-  const lookupWith = async (
-    typed: string,
-    options: Parameters<Names['lookup']>[1] = {},
-    more: Parameters<typeof ask>[2] = {},
-  ): Promise<LookupOutcome> => {
+  const lookupWith = (pausesMs?: readonly number[]): Names['lookup'] => async (typed, options = {}) => {
     const { name } = parseName(typed)
     const { receipt = true, expectParty = null } = options
     return bounded(`look up ${name}`, options, async (read) => {
-      const outcomes = await ask([{ name }], { ...read, isShared: !receipt }, more)
+      const outcomes = await ask([{ name }], { ...read, isShared: !receipt }, pausesMs)
       const [outcome] = await present(outcomes, receipt)
       const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
       return isOther && expectParty !== null && expectParty !== outcome.entry.party
@@ -143,7 +135,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     parseMetadata((await reverse(party, lookup))?.description)
 
   return {
-    lookup: (name, options) => lookupWith(name, options),
+    lookup: lookupWith(),
     reverse,
     metadata,
     registryUrls: async (party, lookup) => registryUrlsOf(await metadata(party, lookup)),
@@ -184,7 +176,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     async *watch(typed, watched = {}) {
       const channel = () => base.storeKey('names')
       // The watch itself asks unreachable nodes again, less and less often.
-      const lookup: Names['lookup'] = (...asked) => lookupWith(...asked, { pausesMs: [] })
+      const lookup = lookupWith([])
       yield* watchName(parseName(typed).name, { ...watched, clock, channel, lookup })
     },
     acceptChange: async (typed, party) =>
@@ -197,16 +189,16 @@ function publicAnswer(
   { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
   changed: NameChange | null,
   hasReceipt: boolean,
-  { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
+  { basis, clock }: Pick<NamesBase, 'basis' | 'clock'>,
 ): Decided {
-  const { offset, threshold, nodeCount, agreed, dissented } = read
+  const { offset, threshold, nodeCount, trust, agreed, dissented } = read
   const at = { offset, recordTime: formatInstant(recordTime) }
   const receipt = hasReceipt ? read.receipt : null
-  const facts = { ...at, threshold, nodeCount, agreed, dissented, verifiedBy, receipt }
-  const base = kind.startsWith('trusted') ? 'trusted' : 'verified'
-  if (answer === null) return { kind: `${base}-absent`, entry: null, ...facts }
+  const facts = { ...at, threshold, nodeCount, trust, agreed, dissented, basis, receipt }
+  const found = kind.startsWith('trusted') ? 'trusted' : 'verified'
+  if (answer === null) return { kind: `${found}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
-  return { kind: isOver ? 'expired' : base, entry: toEntry(answer), changed, ...facts }
+  return { kind: isOver ? 'expired' : found, entry: toEntry(answer), changed, ...facts }
 }
 
 /** null: it can be one. */

@@ -18,7 +18,7 @@ export type WatchState = {
   /** Whether the device reported to be offline at the last request. */
   readonly wasOffline: boolean
   readonly asksAtMs: number
-  /** Requests without an answer since the last answer, or since the page was active again. */
+  /** Requests without an answer since the last answer. */
   readonly failureCount: number
 }
 export type WatchEvent =
@@ -98,8 +98,7 @@ export function step(
     }
     case 'wake': {
       const isBack = state.wasOffline && !now.isOffline
-      const isDue = isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN
-      return isDue ? { ...asking, state: { ...asking.state, failureCount: 0 } } : noRequest({})
+      return isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN ? asking : noRequest({})
     }
     case 'tick': {
       // The clock was set back.

@@ -2,27 +2,20 @@
 import { useEffect, useState } from 'react'
 import type { QuorumscanError } from '../errors.ts'
 import type {
+  Basis,
   FoundEntry,
   NameChange,
   NameEntry,
   Names,
-  Unverified,
+  UnverifiedReason,
   Watched,
   WatchOptions,
 } from '../names/lookup-types.ts'
 import { normalizeName } from '../names/name-rules.ts'
 import { refusalOfName } from '../names/parse-name.ts'
-import type { Basis } from '../naming/results.ts'
-import {
-  asError,
-  given,
-  type QueryOptions,
-  type ReadOptions,
-  useHasEnded,
-  useRead,
-  useSettled,
-  useSource,
-} from './reads.ts'
+import { asError } from '../naming/party-resolver.ts'
+import { hasEnded, systemClock } from '../platform/clock.ts'
+import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
 
 /**
  * What to show for a recipient. Send only if it is `verified` or `trusted`.
@@ -34,17 +27,7 @@ import {
  * device. `unverified`: the owner is not known, or no longer; `reason` has the cause. `invalid`: the text cannot be a name;
  * `error` has the reason.
  */
-export type Trust =
-  | 'idle'
-  | 'checking'
-  | 'verified'
-  | 'trusted'
-  | 'changed'
-  | 'absent'
-  | 'mismatch'
-  | 'expired'
-  | 'unverified'
-  | 'invalid'
+export type Trust = UseReverseResult['trust'] | 'trusted' | 'mismatch' | 'expired' | 'invalid'
 
 /** Options of `useName`. */
 export type UseNameOptions<Data = Watched> = ReadOptions &
@@ -52,16 +35,18 @@ export type UseNameOptions<Data = Watched> = ReadOptions &
     readonly query?: Omit<QueryOptions<Watched, Data>, 'staleTime'>
   }
 
-/** Why there is no owner, and the error of the last lookup, or of the text. */
+/**
+ * Why `trust` is `unverified`, otherwise null; and the error of the last lookup, or of an invalid text. An error belongs to
+ * every `failed`.
+ */
 type Why =
-  | Pick<Extract<Unverified, { reason: 'failed' }>, 'reason' | 'error'>
+  | UnverifiedReason
   | {
-      /** Why `trust` is `unverified`; otherwise null. */
-      readonly reason: 'offline' | 'stale' | 'disputed' | 'insufficient' | 'lagging' | null
+      readonly reason: 'disputed' | 'insufficient' | 'lagging' | null
       readonly error: QuorumscanError | null
     }
 
-/** The owner of a name, as far as it is known now. If `reason` is `failed`, `error` is not null. */
+/** The owner of a name, as far as it is known now. */
 export type UseNameResult<Data = Watched> = Why & {
   /** What to show for the recipient. */
   readonly trust: Trust
@@ -93,13 +78,12 @@ export function useName<Data = Watched>(
   typed: string,
   options: UseNameOptions<Data> = {},
 ): UseNameResult<Data> {
-  const { threshold, maxAgeMs, pollMs, expectParty, query = {} } = options
+  const { names, query = {}, ...bounds } = options
   const name = normalizeName(typed)
   const refusal = name === '' ? null : refusalOfName(name)
   const isIdle = name === '' || query.enabled === false
   const asked = useSettled(isIdle || refusal !== null ? '' : name)
-  const bounds = given({ threshold, maxAgeMs, pollMs, expectParty })
-  const { watched, refetch } = useWatched(useSource(options.names), asked, bounds)
+  const { watched, refetch } = useWatched(useSource(names), asked, bounds)
   const outcome = asked === name ? watched : null
   const trust = isIdle ? 'idle' : refusal !== null ? 'invalid' : trustOf(outcome)
   const isShown = ['verified', 'trusted', 'changed', 'expired'].includes(trust)
@@ -111,7 +95,7 @@ export function useName<Data = Watched>(
     party: trust === 'verified' || trust === 'trusted' ? (entry?.party ?? null) : null,
     entry,
     changed: outcome !== null && 'changed' in outcome ? outcome.changed : null,
-    basis: basisOf(outcome),
+    basis: outcome !== null && 'basis' in outcome ? outcome.basis : null,
     outcome,
     data: outcome === null ? undefined : select(outcome),
     refetch,
@@ -173,17 +157,16 @@ export function useSearch<Data = readonly FoundEntry[]>(
     readonly query?: QueryOptions<readonly FoundEntry[], Data>
   } = {},
 ): UseSearchResult<Data> {
-  const { limit = SUGGESTIONS, threshold, maxAgeMs, query } = options
-  const names = useSource(options.names)
+  const { names: own, query, limit = SUGGESTIONS, ...bounds } = options
+  const names = useSource(own)
   const prefix = useSettled(typed)
-  const bounds = given({ threshold, maxAgeMs })
   const list = async (signal: AbortSignal) => {
     const found: FoundEntry[] = []
     for await (const entry of names.search(prefix, { ...bounds, signal, pageSize: limit }))
       if (found.push(entry) === limit) break
     return found
   }
-  const more = { isOn: prefix !== '', maxAgeMs, query }
+  const more = { ...bounds, isOn: prefix !== '', query }
   const read = useRead(names, ['search', prefix, limit, bounds], list, more)
   const isAsked = prefix === typed
   const error = isAsked ? read.error : null
@@ -192,12 +175,8 @@ export function useSearch<Data = readonly FoundEntry[]>(
   const isIdle = typed === '' || query?.enabled === false
   const trust = isIdle ? 'idle' : isInvalid ? 'invalid' : state
   const isVerified = trust === 'verified'
-  return {
-    trust,
-    entries: (isVerified && read.answer) || [],
-    data: isVerified ? read.data : undefined,
-    error,
-  }
+  const data = isVerified ? read.data : undefined
+  return { trust, entries: (isVerified && read.answer) || [], data, error }
 }
 
 /** The name of a party, as far as it is known now. */
@@ -221,14 +200,13 @@ export function useReverse<Data = FoundEntry | null>(
   party: string,
   options: ReadOptions & { readonly query?: QueryOptions<FoundEntry | null, Data> } = {},
 ): UseReverseResult<Data> {
-  const { threshold, maxAgeMs, query } = options
-  const names = useSource(options.names)
-  const bounds = given({ threshold, maxAgeMs })
+  const { names: own, query, ...bounds } = options
+  const names = useSource(own)
   const reverse = (signal: AbortSignal) => names.reverse(party, { ...bounds, signal })
-  const more = { isOn: party !== '', maxAgeMs, query }
+  const more = { ...bounds, isOn: party !== '', query }
   const read = useRead(names, ['reverse', party, bounds], reverse, more)
   const entry = read.answer ?? null
-  const isOver = useHasEnded(entry?.expiresAt)
+  const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock)
   const found =
     entry === null || isOver ? 'absent' : entry.changed === null ? 'verified' : 'changed'
   const trust = read.state ?? found
@@ -248,11 +226,6 @@ function trustOf(watched: Watched | null): Trust {
   if (kind === 'verified' || kind === 'trusted') return watched.changed === null ? kind : 'changed'
   if (kind === 'verified-absent' || kind === 'trusted-absent') return 'absent'
   return kind === 'mismatch' || kind === 'expired' ? kind : 'unverified'
-}
-
-function basisOf(watched: Watched | null): Basis | null {
-  if (watched === null || !('verifiedBy' in watched)) return null
-  return watched.verifiedBy === 'self' ? 'proof' : 'proxy'
 }
 
 function whyOf(watched: Watched | null, refusal: QuorumscanError | null): Why {

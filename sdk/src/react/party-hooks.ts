@@ -1,19 +1,12 @@
 /** Parties in React: a field that takes a name, a qualified name or a party, and the text to show for a party. */
 import type { QuorumscanError } from '../errors.ts'
-import type { NameChange, Names } from '../names/lookup-types.ts'
+import type { Basis, NameChange, Names } from '../names/lookup-types.ts'
 import { displayParty, NAME_SERVICE } from '../naming/display.ts'
+import { asError } from '../naming/party-resolver.ts'
 import type { Resolver } from '../naming/resolver.ts'
-import type { Basis, Resolution, Unresolved } from '../naming/results.ts'
-import {
-  asError,
-  given,
-  type QueryOptions,
-  type ReadOptions,
-  useHasEnded,
-  useRead,
-  useSettled,
-  useSource,
-} from './reads.ts'
+import type { Resolution, Unresolved } from '../naming/results.ts'
+import { hasEnded, systemClock } from '../platform/clock.ts'
+import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
 
 /** How often a shown party is resolved again: an owner may change between typing and sending. */
 const POLL_MS = 2000
@@ -68,7 +61,7 @@ export function useParty<Data = Resolution>(
   typed: string,
   options: UsePartyOptions<Data>,
 ): UsePartyResult<Data> {
-  const { resolver, pollMs = POLL_MS, maxAgeMs, query } = options
+  const { resolver, query, ...bounds } = options
   const text = typed.trim()
   const asked = useSettled(text)
   const resolve = async (signal: AbortSignal): Promise<Resolution> => {
@@ -77,18 +70,17 @@ export function useParty<Data = Resolution>(
     const errors = resolution.failures.map(({ error }) => error)
     throw errors.find(({ code }) => code === 'CONSENSUS_DISPUTED') ?? asError(resolution.error)
   }
-  const more = { isOn: asked !== '', pollMs, maxAgeMs, query }
+  const more = { pollMs: POLL_MS, ...bounds, isOn: asked !== '', query }
   const read = useRead(resolver, ['party', asked], resolve, more)
   const isAsked = asked === text
   const resolution = (isAsked && read.answer) || null
-  const isOver = useHasEnded(resolution?.kind === 'found' ? resolution.validUntil : null)
   const without = read.error?.code === 'CONSENSUS_DISPUTED' ? 'disputed' : 'failed'
   const stateOf = (): UsePartyResult['state'] => {
     if (text === '' || query?.enabled === false) return 'idle'
     if (!isAsked) return 'typing'
     if (resolution === null) return read.state === 'unverified' ? without : 'resolving'
     if (resolution.kind !== 'found') return resolution.kind
-    return isOver ? 'expired' : 'party'
+    return hasEnded(resolution.validUntil, systemClock) ? 'expired' : 'party'
   }
   const state = stateOf()
   const found = state === 'party' && resolution?.kind === 'found' ? resolution : null
@@ -135,9 +127,8 @@ export function usePartyName(
     readonly query?: Pick<QueryOptions, 'enabled' | 'staleTime'>
   } = {},
 ): UsePartyNameResult {
-  const { threshold, maxAgeMs, query } = options
-  const source = useSource<Resolver | Names>(options.resolver ?? options.names)
-  const bounds = given({ threshold, maxAgeMs })
+  const { names, resolver, query, ...bounds } = options
+  const source = useSource<Resolver | Names>(resolver ?? names)
   const reverse = async (signal: AbortSignal) => {
     if (!('watch' in source)) return source.reverse(party, { signal })
     const entry = await source.reverse(party, { ...bounds, signal })
@@ -145,11 +136,11 @@ export function usePartyName(
     const { name, expiresAt: validUntil } = entry
     return [{ party, displayName: name, resolver: NAME_SERVICE, validUntil }]
   }
-  const more = { isOn: party !== '', maxAgeMs, query }
+  const more = { ...bounds, isOn: party !== '', query }
   const read = useRead(source, ['party-name', party, bounds], reverse, more)
-  const isOver = useHasEnded(read.answer?.[0]?.validUntil)
+  const live = (read.answer ?? []).filter((one) => !hasEnded(one.validUntil, systemClock))
   return {
-    ...displayParty((!isOver && read.answer) || [], party),
+    ...displayParty(live, party),
     isPending: read.state === 'checking',
     error: read.answer === undefined ? read.error : null,
   }

@@ -1,26 +1,17 @@
 /** What the hooks share: the names of the tree, the pause in typing, and reads on TanStack Query. */
 import { useQuery } from '@tanstack/react-query'
-import {
-  createContext,
-  createElement,
-  type ReactElement,
-  type ReactNode,
-  useContext,
-  useEffect,
-  useState,
-} from 'react'
-import { invalidArgument, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
+import { createContext, createElement, useContext, useEffect, useState } from 'react'
+import type { ReactElement, ReactNode } from 'react'
+import { invalidArgument, type QuorumscanError } from '../errors.ts'
 import type { LookupOptions, Names } from '../names/lookup-types.ts'
-import { instantMs, systemClock } from '../platform/clock.ts'
+import { asError } from '../naming/party-resolver.ts'
+import { systemClock } from '../platform/clock.ts'
 
-/** Options of the query, as in TanStack Query. */
+/** Options of a query, as in TanStack Query. */
 export type QueryOptions<Answer = unknown, Data = Answer> = {
   /** Default true. With false nothing is read, and the result is idle. */
   readonly enabled?: boolean
-  /**
-   * How old an answer may be for a component that mounts to use it without another read, in ms. Default and maximum:
-   * `maxAgeMs`.
-   */
+  /** For how long a component that mounts uses an answer without another read, in ms. Default and maximum: `maxAgeMs`. */
   readonly staleTime?: number
   /** Makes `data` of the result. */
   readonly select?: (answer: Answer) => Data
@@ -45,23 +36,20 @@ type Read<Answer, Data> = {
   refetch(): void
 }
 
-/** Root of the keys in the cache. */
+/** The first part of all keys in the cache. */
 export const KEY = 'quorumscan'
-/** D-39. */
-export const MAX_AGE_MS = 60_000
+const MAX_AGE_MS = 60_000 // D-39.
 /** The pause in typing after which a text is read. */
 const TYPING_PAUSE_MS = 300
 /** How often a shown answer is read again within its greatest age. */
 const POLLS_PER_AGE = 4
 /** The longest pause after failures. */
 const POLL_MS_MAX = 15_000
-/** Platforms end longer timers at once. */
-const TIMER_MS_MAX = 3_600_000
 
 const NamesContext = createContext<Names | null>(null)
 /** A number for each source, so that two networks in one page do not share answers. */
 const numbers = new WeakMap<object, number>()
-/** No number of an earlier load of the page, whose cache may have been stored. */
+/** Differs from the numbers of earlier loads of the page, whose cache may have been stored. */
 let count = systemClock.nowMicros()
 
 /** Provides `names` of `createScan` or `createValidator` to the hooks. */
@@ -91,23 +79,6 @@ export function useSettled(text: string): string {
   return text === '' ? '' : settled
 }
 
-/** Whether the time has passed by the clock of this device. The component renders again when it does. */
-function useIsPast(ms: number): boolean {
-  const [, setTurn] = useState(0)
-  const leftMs = ms - systemClock.nowMicros() / 1000
-  useEffect(() => {
-    if (!(leftMs > 0 && leftMs < Number.POSITIVE_INFINITY)) return
-    const timer = setTimeout(() => setTurn((turn) => turn + 1), Math.min(leftMs, TIMER_MS_MAX))
-    return () => clearTimeout(timer)
-  })
-  return leftMs <= 0
-}
-
-/** As `useIsPast`, for an instant of the ledger. null: it never passes. */
-export function useHasEnded(instant: string | null | undefined): boolean {
-  return useIsPast(instant ? instantMs(instant) : Number.POSITIVE_INFINITY)
-}
-
 /**
  * A read on TanStack Query, repeated while it is shown and the page is visible, less often while it fails. It also runs
  * if the device reports to be offline, since the nodes may be on it. A failure ends the last answer once that is too old,
@@ -121,13 +92,13 @@ export function useRead<Answer, Data>(
   read: (signal: AbortSignal) => Promise<Answer>,
   options: {
     readonly isOn: boolean
-    readonly maxAgeMs?: number | undefined
-    readonly pollMs?: number | undefined
+    readonly maxAgeMs?: number
+    readonly pollMs?: number
     readonly query?: QueryOptions<Answer, Data> | undefined
   },
 ): Read<Answer, Data> {
-  const { maxAgeMs = MAX_AGE_MS, pollMs = maxAgeMs / POLLS_PER_AGE } = options
-  const { enabled = true, staleTime = maxAgeMs, select } = options.query ?? {}
+  const { maxAgeMs = MAX_AGE_MS, pollMs = maxAgeMs / POLLS_PER_AGE, query: asked = {} } = options
+  const { enabled = true, staleTime = maxAgeMs, select } = asked
   const isOn = options.isOn && enabled
   const number = numbers.get(source) ?? ++count
   numbers.set(source, number)
@@ -137,20 +108,19 @@ export function useRead<Answer, Data>(
     select: (answer: Answer) => ({ answer, data: select ? select(answer) : (answer as never) }),
     enabled: isOn,
     staleTime: Math.min(staleTime, maxAgeMs),
-    refetchInterval({ state }) {
-      if (state.status !== 'error') return pollMs
-      const failingMs = state.errorUpdatedAt - state.dataUpdatedAt
-      const doubledMs = state.data === undefined ? pollMs * 2 ** state.errorUpdateCount : failingMs
-      return Math.max(pollMs, Math.min(doubledMs, POLL_MS_MAX))
-    },
+    refetchInterval: ({ state: { status, errorUpdateCount } }) =>
+      status !== 'error'
+        ? pollMs
+        : Math.max(pollMs, Math.min(pollMs * 2 ** errorUpdateCount, POLL_MS_MAX)),
     refetchOnWindowFocus: 'always',
     networkMode: 'always',
     retry: false,
   })
   const error = query.error === null ? null : asError(query.error)
-  const isOld = useIsPast(query.dataUpdatedAt + maxAgeMs)
-  const isShown = isOn && !isOld && error?.code !== 'CONSENSUS_DISPUTED'
-  const shown = isShown ? query.data : undefined
+  const isDue = query.dataUpdatedAt + maxAgeMs <= systemClock.nowMicros() / 1000
+  // With the first two the component renders again when an answer becomes stale, and when a read begins.
+  const isOld = (query.isFetching || query.isStale) && isDue
+  const shown = !isOn || isOld || error?.code === 'CONSENSUS_DISPUTED' ? undefined : query.data
   const open = error === null ? 'checking' : 'unverified'
   return {
     answer: shown?.answer,
@@ -159,15 +129,4 @@ export function useRead<Answer, Data>(
     error: isOn ? error : null,
     refetch: () => void query.refetch(),
   }
-}
-
-/** What a read threw, as an error of the SDK. */
-export function asError(error: unknown): QuorumscanError {
-  return isQuorumscanError(error) ? error : transient('UNKNOWN_ERROR', 'It failed.', { cause: error })
-}
-
-/** The options without undefined ones. */
-export function given<T extends object>(options: T) {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }

@@ -2,12 +2,13 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { invalidArgument, type PaymentState, type QuorumscanError } from '../errors.ts'
+import { asError } from '../naming/party-resolver.ts'
 import type { OwnNames } from '../validator.ts'
 import type { RegisterInput, Registration } from '../wallet/registration.ts'
 import type { RegisterProgress } from '../wallet/registration-steps.ts'
 import type { Renewal, RenewOptions } from '../wallet/renewal.ts'
 import type { AtOffset } from '../wallet/wallet.ts'
-import { asError, KEY, useSource } from './reads.ts'
+import { KEY, useSource } from './reads.ts'
 
 /** What TanStack Query returns of a mutation, and in addition its steps. */
 export type UseWriteResult<Done, Input, Step> = UseMutationResult<Done, QuorumscanError, Input> & {
@@ -28,15 +29,6 @@ export type RenewInput = Pick<RenewOptions, 'after'> & { readonly name: string }
 
 /** The coin of the renewal is locked. `isResumed`: an earlier call, or the wallet automatically, locked it. */
 export type RenewStep = { readonly step: 'paid'; readonly isResumed: boolean }
-/** What `useRegister` returns. */
-export type UseRegisterResult = UseWriteResult<
-  Registration & AtOffset,
-  RegisterInput,
-  RegisterProgress
->
-/** What `useRenew` returns. */
-export type UseRenewResult = UseWriteResult<Renewal & AtOffset, RenewInput, RenewStep>
-
 /**
  * Registers a name: `mutate({ name: 'alice' })` requests, pays and waits. After an error call it again: it continues and
  * never pays twice for one request. Calls run one after the other. A registration continues if the component is gone.
@@ -44,7 +36,7 @@ export type UseRenewResult = UseWriteResult<Renewal & AtOffset, RenewInput, Rene
  * @example
  * const { mutate, isPending, steps, payment, error } = useRegister({ names: validator.names })
  */
-export function useRegister(options: UseWriteOptions = {}): UseRegisterResult {
+export function useRegister(options: UseWriteOptions = {}) {
   return useWrite<Registration & AtOffset, RegisterInput, RegisterProgress>(
     options,
     (names, input, onProgress) => names.register(input, { onProgress }),
@@ -55,7 +47,7 @@ export function useRegister(options: UseWriteOptions = {}): UseRegisterResult {
  * Pays for the next period of a name. Pass the `expiresAt` that the user saw as `after`, so that no second call pays for a
  * further period. Otherwise as `useRegister`.
  */
-export function useRenew(options: UseWriteOptions = {}): UseRenewResult {
+export function useRenew(options: UseWriteOptions = {}) {
   return useWrite<Renewal & AtOffset, RenewInput, RenewStep>(
     options,
     (names, { name, ...more }, onProgress) => names.renew(name, { ...more, onProgress }),

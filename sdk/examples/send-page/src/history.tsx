@@ -41,7 +41,11 @@ function describe(row: Transaction, own: string) {
     return { text: row.details, party: null, amount: null }
   const gained = row.receivers.find(({ party }) => party === own)?.amount ?? null
   if (row.transactionType === 'balance_change')
-    return { text: row.transferInstructionCid === null ? 'Coin' : 'Returned', party: null, amount: gained }
+    return {
+      text: row.transferInstructionCid === null ? 'Coin' : 'Returned',
+      party: null,
+      amount: gained,
+    }
   const { sender, transferInstructionReceiver, transferInstructionAmount } = row
   if (transferInstructionReceiver !== null) {
     const party = sender.party === own ? transferInstructionReceiver : sender.party

@@ -55,7 +55,13 @@ export function Button(props: {
   )
 }
 
-export function Card({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function Card({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children: ReactNode
+}) {
   return (
     <section className="card" aria-label={title}>
       <h2>{title}</h2>

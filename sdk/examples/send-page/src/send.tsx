@@ -62,8 +62,8 @@ export function Send() {
       {unknown !== null && (
         <Notice tone="warn" title="It is not known whether a transfer was made">
           <p>
-            {unknown.amount} coin to <PartyName party={unknown.receiver} />. To finish it is safe: it
-            pays at most once.
+            {unknown.amount} coin to <PartyName party={unknown.receiver} />. To finish it is safe:
+            it pays at most once.
           </p>
           {payment.isError && <p className="small muted">{sentenceOf(payment.error)}</p>}
           <p className="actions">

@@ -26,8 +26,7 @@ export function useAccount() {
       const { partyId: party } = partyId === '' ? await wallet.register({ signal }) : { partyId }
       const transactions: Transaction[] = []
       const newest = wallet.transactions({ pageSize: TRANSACTIONS_SHOWN, signal })
-      for await (const item of newest)
-        if (transactions.push(item) === TRANSACTIONS_SHOWN) break
+      for await (const item of newest) if (transactions.push(item) === TRANSACTIONS_SHOWN) break
       const { effectiveUnlockedQty } = await wallet.balance({ signal })
       const coin = shortAmount(effectiveUnlockedQty)
       return { party, coin, entries: await names.list({ signal }), transactions }
