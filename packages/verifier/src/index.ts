@@ -1,4 +1,4 @@
-export { answerOf, openDocument } from './certified/document.ts'
+export { answerOf } from './certified/document.ts'
 export { type CryptoPort, createWebCrypto, isSignature } from './crypto/crypto.ts'
 export { isUsableKey } from './crypto/usable-key.ts'
 export { bodiesEqual } from './encoding/bodies-equal.ts'

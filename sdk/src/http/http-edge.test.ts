@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { isErrorCode } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { createValidator, type ValidatorOptions } from '../validator.ts'
+import { createValidator } from '../validator.ts'
+import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test'
 const PARTY = `alice::1220${'a'.repeat(64)}`

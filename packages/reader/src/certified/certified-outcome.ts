@@ -88,7 +88,7 @@ export function kindOf(answer: unknown, faultyMax: number): CertifiedAnswer<unkn
   return answer === null ? 'verified-absent' : 'verified'
 }
 
-function groupOf({ signers, root, ...point }: CheckedCertificate): VoteGroup {
+function groupOf({ signers, root, otherCount: _, ...point }: CheckedCertificate): VoteGroup {
   const answerDigest = toHex(root).slice(0, DIGEST_LENGTH)
   return { nodes: signers, ...point, answerDigest, entry: null }
 }
