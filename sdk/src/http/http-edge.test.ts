@@ -137,7 +137,7 @@ describe('a request', () => {
 
   it('that is refused names members as its caller does', async () => {
     const error = 'body.receiver_party_id is not a party, body.expires_at is required'
-    const body = { ...JSON.parse(refusal('INVALID_ARGUMENT')), error }
+    const body = { ...refusal('INVALID_ARGUMENT'), error }
     nock(URL).post('/v0/wallet/token-standard/transfers').reply(400, body)
     const expiresAt = '2026-01-01T00:00:00.000000Z'
     const transfer = { receiver: 'bob', amount: '1', expiresAt, trackingId: 't' }
