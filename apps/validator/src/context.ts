@@ -115,6 +115,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       ...readers,
       ...submission,
       config,
+      networkName: config.networkName,
       store,
       ledger,
       evidence,

@@ -4,6 +4,7 @@ import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@qu
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parseOriginTokens, parseServiceUrl } from '@quorumscan/runtime'
+import { NETWORK_NAMES } from '@quorumscan/verifier'
 import { readFollowerConfig } from './app-config.ts'
 import { readEnum } from './connections-config.ts'
 
@@ -74,6 +75,12 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           about: 'the audience that tokens must have',
           example: 'https://validator.example',
           fallback: DEFAULT_AUDIENCE,
+        }),
+        /** The network in qualified names of parties (D-76). */
+        networkName: readEnum(variables, 'QS_NETWORK_NAME', NETWORK_NAMES, {
+          about: `the name of the network in qualified names of parties: ${NETWORK_NAMES.join(', ')}`,
+          example: 'mainnet',
+          fallback: 'localnet',
         }),
         /** Longest lifetime of a token in seconds; null: any (D-32). */
         tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,

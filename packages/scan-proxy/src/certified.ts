@@ -12,6 +12,8 @@ import {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedQuery,
+  type CertifiedReader,
+  type CertifiedReadOptions,
   kindOf,
   requestOfLookups,
 } from '@quorumscan/reader/certified'
@@ -101,8 +103,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   /** What the local replica proves if that is recent enough, else a node. */
   return async (asked: ProxyRead, options: CertifiedOptions): Promise<Proven | Unproven> => {
     const { request, threshold, maxAgeMs } = options
-    const wanted = certifiedRequestOf(asked)
-    const stateQuery = wanted.stateQuery(network)
+    const stateQuery = certifiedRequestOf(asked).stateQuery(network)
     const own = await proveOwn(asked, stateQuery, options)
     // A walk stays at its own offset, however old that is.
     const isPageWalk = stateQuery.offset !== null
@@ -110,14 +111,23 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
       return own
     const minOffset = Math.max(options.minOffset, own?.offset ?? 0)
     const { signal } = request
-    const outcome = await certifiedReader.read(wanted, { threshold, minOffset, maxAgeMs, signal })
-    if ('answer' in outcome) {
-      const { answer, receipt } = outcome
-      const document = utf8(receipt.document)
-      return { ...outcome, answer: bodyOf(asked, answer), document, certificate: null }
-    }
-    return own !== null && isWithin(own.recordTime, maxAgeMs) ? own : outcome
+    const bounds = { threshold, minOffset, maxAgeMs, signal }
+    const found = await readFromNode(certifiedReader, asked, bounds)
+    return own !== null && !('answer' in found) && isWithin(own.recordTime, maxAgeMs) ? own : found
   }
+}
+
+/** What a node proves. @throws {ReaderError} If the read was not attempted. */
+export async function readFromNode(
+  reader: Pick<CertifiedReader, 'read'>,
+  asked: ProxyRead,
+  options: CertifiedReadOptions,
+): Promise<Proven | Unproven> {
+  const outcome = await reader.read(certifiedRequestOf(asked), options)
+  if (!('answer' in outcome)) return outcome
+  const { answer, receipt } = outcome
+  const document = utf8(receipt.document)
+  return { ...outcome, answer: bodyOf(asked, answer), document, certificate: null }
 }
 
 function certifiedRequestOf(asked: ProxyRead): CertifiedQuery<unknown> {

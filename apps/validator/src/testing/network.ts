@@ -66,6 +66,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     seeds: nodes.map(({ url }) => url),
     tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },
     audience: DEFAULT_AUDIENCE,
+    networkName: 'localnet',
     tokenLifetimeSecondsMax: null,
     nodeTokensFile: null,
     allowPrivateAddresses: true,
