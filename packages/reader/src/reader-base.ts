@@ -6,7 +6,6 @@ import {
   LONE_SURROGATE,
   type Lookup,
   maxFaulty,
-  type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
 import { ReaderError, type ReaderOptions } from './reader-options.ts'
@@ -17,8 +16,7 @@ import type { ReadOptions } from './votes/read-outcome.ts'
 
 /** The bounds of a caller, checked. */
 export type Bounds = {
-  readonly signers: Threshold
-  /** `signers` as a number of nodes. */
+  /** A number of nodes. */
   readonly threshold: number
   readonly minOffset: number
   readonly maxAgeMs: number
@@ -39,8 +37,10 @@ export function createReaderBase(
   },
 ) {
   const { votesOf = thresholdVotes } = hooks
-  const nodeCount = options.genesis.nodes.length
-  const faultyMax = maxFaulty(nodeCount)
+  const { genesis, trust = null } = options
+  const memberCount = genesis.nodes.length
+  const nodeCount = trust?.members.length ?? memberCount
+  const faultyMax = (trust?.threshold ?? maxFaulty(memberCount) + 1) - 1
   const crypto = options.crypto ?? createWebCrypto()
   /** Aborted when the reader closes. */
   const closing = new AbortController()
@@ -48,6 +48,7 @@ export function createReaderBase(
   return {
     nodeCount,
     faultyMax,
+    trust,
     crypto,
     floor,
     directory: createDirectory({ reader: options, crypto, signal: closing.signal, ...hooks }),
@@ -58,8 +59,7 @@ export function createReaderBase(
      * @throws The signal's reason.
      */
     async checkCall(read: ReadOptions, waitingCount: number): Promise<Bounds> {
-      const signers = read.threshold ?? 'weak'
-      const threshold = votesOf(signers, nodeCount)
+      const threshold = votesOf(read.threshold ?? 'weak', memberCount, trust)
       if (threshold === undefined)
         throw new ReaderError(
           'INVALID_THRESHOLD',
@@ -76,7 +76,7 @@ export function createReaderBase(
       read.signal?.throwIfAborted() // The signal may have aborted during the wait; no listener reports that later.
       closing.signal.throwIfAborted()
       if (waitingCount >= WAITING_MAX) throw overloaded()
-      return { signers, threshold, minOffset, maxAgeMs }
+      return { threshold, minOffset, maxAgeMs }
     },
     /** Returns what later calls throw. */
     close(): unknown {

@@ -18,7 +18,13 @@ import {
   requestOfLookups,
 } from '@quorumscan/reader/certified'
 import { withWaitOf } from '@quorumscan/server'
-import { requestOfLookup, type Threshold, thresholdVotes, utf8 } from '@quorumscan/verifier'
+import {
+  maxFaulty,
+  requestOfLookup,
+  type Threshold,
+  thresholdVotes,
+  utf8,
+} from '@quorumscan/verifier'
 import { type Certificate, isStale, queryOf, type StateQuery } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
@@ -78,7 +84,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
       const { offset, recordTime, signatures } = certificate
       const agreed = signatures.map(([name]) => name)
       return {
-        kind: kindOf(answer, nodeCount),
+        kind: kindOf(answer, maxFaulty(nodeCount)),
         get answer() {
           return bodyOf(asked, answer)
         },
@@ -89,6 +95,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         recordTime,
         threshold: thresholdVotes(threshold, nodeCount) ?? 0,
         nodeCount,
+        trust: null,
         answered: agreed.length,
         agreed,
         dissented: [],

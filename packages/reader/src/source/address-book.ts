@@ -9,6 +9,8 @@ import {
   fromHex,
   type Genesis,
   isSignature,
+  isTrusted,
+  type TrustRule,
 } from '@quorumscan/verifier'
 import { parseNodeUrl } from './node-url.ts'
 
@@ -29,13 +31,16 @@ const RECORDS_MAX = 1000 // Ten times the largest network.
 export function createAddressBook(options: {
   readonly genesis: Genesis
   readonly genesisHash: string
+  /** Records of other members are ignored. */
+  readonly trust?: TrustRule | null
   readonly crypto: CryptoPort
   readonly allowPrivate: boolean
   /** Called each time with an address that is refused only because it is private. */
   readonly onPrivate?: ((address: Address) => void) | undefined
 }) {
   const knownByName = new Map<string, { readonly record: AddressRecord; readonly url: string }>()
-  const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
+  const nodes = options.genesis.nodes.filter(({ name }) => isTrusted(options.trust, name))
+  const keyByName = new Map(nodes.map((node) => [node.name, node.scanKey]))
 
   const isNewer = ({ name, sequence }: AddressRecord): boolean =>
     sequence > (knownByName.get(name)?.record.sequence ?? -1)
