@@ -115,7 +115,7 @@ export function buildMirror(options: MirrorOptions): HttpServer {
   const handlers = Object.entries(mirrored).map(([id, route]) => [id, handlerOf(route)])
   const { names } = options
   return buildServer({
-    routes: { ...mirrored, ...(names && { proxyResolve, proxyReverseResolve }) },
+    routes: names === undefined ? mirrored : { ...mirrored, ...nameRoutes },
     handlers: { ...Object.fromEntries(handlers), ...(names && nameHandlers(names, options)) },
     prefix: null,
     rateLimit: null, // Sources have their own limits, and a cached answer costs next to nothing.
@@ -124,6 +124,7 @@ export function buildMirror(options: MirrorOptions): HttpServer {
 }
 
 const { proxyResolve, proxyReverseResolve } = validatorRoutes
+const nameRoutes: RouteTable = { proxyResolve, proxyReverseResolve }
 
 /** Answers that the sources prove. */
 function nameHandlers(
@@ -132,7 +133,7 @@ function nameHandlers(
 ) {
   const waitMs = SOURCE_WAIT_MS
   const parts = { ...names, sha256, seeds, areSeedsAll: true, transport, clock, waitMs }
-  return partyNameHandlers(names, createCertifiedReader(parts))
+  return partyNameHandlers({ ...names, trustRule: null }, createCertifiedReader(parts))
 }
 
 function hasCertifiedForm({ otherForms = {} }: RouteDef): boolean {

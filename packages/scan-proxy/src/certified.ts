@@ -41,7 +41,6 @@ export type Unproven = Exclude<CertifiedOutcome<unknown>, CertifiedAnswer<unknow
 
 type CertifiedOptions = {
   readonly request: ProxyRequest
-  readonly signers: string
   readonly threshold: Threshold
   readonly minOffset: number
   readonly maxAgeMs: number
@@ -60,9 +59,12 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 
 /** @returns A read, which throws ReaderError if it was not attempted. */
 export function createCertifiedReads(deps: ScanProxyDeps) {
-  const { genesis, genesisHash, ledger, clock, certifiedReader } = deps
+  const { genesis, genesisHash, trustRule: trust, ledger, clock, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
-  const nodeCount = genesis.nodes.length
+  const memberCount = genesis.nodes.length
+  const nodeCount = trust?.members.length ?? memberCount
+  /** Every certificate has as many signers. */
+  const signersMin = maxFaulty(memberCount) + 1
   const answers = createCertifiedAnswers({ ...deps, replica: ledger.proofs })
   const isWithin = (recordTime: number, maxAgeMs: number): boolean =>
     !isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
@@ -73,7 +75,11 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     stateQuery: StateQuery<unknown>,
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
-    const { request, signers, threshold } = options
+    const { request } = options
+    const threshold = thresholdVotes(options.threshold, memberCount, trust) ?? 0
+    // Certificates of the local replica are signed by members of the rule only.
+    if (nodeCount < signersMin) return null
+    const signers = String(Math.max(threshold, signersMin))
     const isPageWalk = stateQuery.offset !== null
     const query = { signers, min_offset: isPageWalk ? 0 : options.minOffset }
     // A replica that lags would let every caller wait for nothing.
@@ -84,7 +90,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
       const { offset, recordTime, signatures } = certificate
       const agreed = signatures.map(([name]) => name)
       return {
-        kind: kindOf(answer, maxFaulty(nodeCount)),
+        kind: kindOf(answer, (trust?.threshold ?? signersMin) - 1),
         get answer() {
           return bodyOf(asked, answer)
         },
@@ -93,9 +99,9 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         },
         offset,
         recordTime,
-        threshold: thresholdVotes(threshold, nodeCount) ?? 0,
+        threshold,
         nodeCount,
-        trust: null,
+        trust,
         answered: agreed.length,
         agreed,
         dissented: [],

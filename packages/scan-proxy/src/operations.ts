@@ -24,6 +24,7 @@ import {
   type Lookup,
   type NetworkName,
   requestOfActivities,
+  type TrustRule,
   utf8,
 } from '@quorumscan/verifier'
 import { networkQuery, queryOf } from '@quorumscan/verifier/certified'
@@ -59,6 +60,8 @@ export type ProxyNetwork = {
   readonly genesisHash: string
   /** Its name in qualified names of parties. */
   readonly networkName: NetworkName
+  /** Whose answers and signatures count (D-75); null: those of all members. */
+  readonly trustRule: TrustRule | null
 }
 type ScanRoute = Parameters<typeof isScanAnswer>[0]
 

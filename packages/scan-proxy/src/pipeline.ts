@@ -57,7 +57,7 @@ export function scanProxyHandlers(deps: ScanProxyDeps): ProxyHandlers {
 
 /** @returns What makes the handler of a row. */
 function createPipeline(deps: ScanProxyDeps) {
-  const { genesis, ledger, reader, readFloor } = deps
+  const { ledger, reader, readFloor } = deps
   const stored = createStoredReplies(deps)
   const readCertified = createCertifiedReads(deps)
 
@@ -67,11 +67,11 @@ function createPipeline(deps: ScanProxyDeps) {
     request: ProxyRequest,
     { signers, minOffset }: { readonly signers: string | null; readonly minOffset: number },
   ): Promise<Outcome | Proven | Unproven> => {
-    const threshold = thresholdOf(signers ?? thresholdTextOf(request), genesis)
+    const threshold = thresholdOf(signers ?? thresholdTextOf(request), deps)
     try {
       if (signers !== null) {
         const maxAgeMs = maxAgeOf(request)
-        return await readCertified(asked, { request, signers, threshold, minOffset, maxAgeMs })
+        return await readCertified(asked, { request, threshold, minOffset, maxAgeMs })
       }
       const { signal, forward: headers } = request
       const maxAgeMs = request.headers['x-max-age-ms']
@@ -130,7 +130,7 @@ export function partyNameHandlers(network: ProxyNetwork, reader: CertifiedReader
     async (request: Request): Promise<ProxyReply> => {
       const asked = operation.readOf(request, network)
       if ('known' in asked) return { headers: {}, body: asked.known }
-      const threshold = thresholdOf(signersOf(request) ?? thresholdTextOf(request), network.genesis)
+      const threshold = thresholdOf(signersOf(request) ?? thresholdTextOf(request), network)
       const bounds = { minOffset: minOffsetOf(request), maxAgeMs: maxAgeOf(request) }
       const { signal } = request
       const reading = readFromNode(reader, asked, { threshold, ...bounds, signal })

@@ -67,6 +67,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },
     audience: DEFAULT_AUDIENCE,
     networkName: 'localnet',
+    trustRule: null,
     tokenLifetimeSecondsMax: null,
     nodeTokensFile: null,
     allowPrivateAddresses: true,
