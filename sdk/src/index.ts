@@ -4,13 +4,15 @@ export type {
   CertifiedReaderStatus,
   CertifiedReceipt,
 } from '@quorumscan/reader/certified'
-export type { Genesis, Threshold } from '@quorumscan/verifier'
+export type { CryptoPort, Genesis, Threshold, TrustList, TrustRule } from '@quorumscan/verifier'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
 export {
   type ErrorCode,
+  type ErrorDetails,
   isErrorCode,
   isQuorumscanError,
+  type KnownError,
   type PaymentState,
   QuorumscanError,
 } from './errors.ts'
@@ -24,7 +26,7 @@ export type * from './names/lookup-types.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
 export type { Writer } from './names/writer.ts'
-export type { Clock } from './platform/clock.ts'
+export type { Clock, Random } from './platform/clock.ts'
 export {
   createLocalStorageStore,
   createMemoryStore,

@@ -12,7 +12,7 @@ import {
 } from 'react'
 import { invalidArgument, isQuorumscanError, type QuorumscanError } from './errors.ts'
 import type {
-  AnswerFacts,
+  Basis,
   FoundEntry,
   LookupOptions,
   NameChange,
@@ -63,10 +63,8 @@ export type UseNameResult = {
   readonly party: string | null
   /** Set if `party` is set, and if `trust` is `changed` or `expired`. */
   readonly entry: NameEntry | null
-  /**
-   * `self`: this program verified the answer. `proxy`: a trusted validator verified it. null: there is no verified answer.
-   */
-  readonly basis: AnswerFacts['verifiedBy'] | null
+  /** Who checked the answer, and how; null: there is no verified answer. */
+  readonly basis: Basis | null
   /** Why `trust` is `unverified`; otherwise null. */
   readonly reason: Unverified['reason'] | 'disputed' | 'insufficient' | 'lagging' | null
   /** The whole outcome; null before the first answer. */
@@ -133,7 +131,7 @@ export function useName(typed: string, options: UseNameOptions = {}): UseNameRes
     trust,
     party: trust === 'verified' || trust === 'trusted' ? (entry?.party ?? null) : null,
     entry,
-    basis: outcome !== null && 'verifiedBy' in outcome ? outcome.verifiedBy : null,
+    basis: outcome !== null && 'basis' in outcome ? outcome.basis : null,
     reason: reasonOf(outcome),
     outcome,
     error: refusal ?? (outcome?.kind === 'unverified' ? outcome.error : null),

@@ -134,6 +134,17 @@ describe('a request', () => {
     }
   })
 
+  it('that is refused names members as its caller does', async () => {
+    const error = 'body.receiver_party_id is not a party, body.expires_at is required'
+    const body = { ...JSON.parse(refusal('INVALID_ARGUMENT')), error }
+    nock(URL).post('/v0/wallet/token-standard/transfers').reply(400, body)
+    const expiresAt = '2026-01-01T00:00:00.000000Z'
+    const transfer = { receiver: 'bob', amount: '1', expiresAt, trackingId: 't' }
+    await expect(connect().wallet.createTransfer(transfer)).rejects.toMatchObject({
+      message: 'receiver is not a party, expiresAt is required',
+    })
+  })
+
   it('is refused before it is made if the url is invalid', () => {
     for (const url of ['validator.example.com', 'ftp://h', undefined as unknown as string])
       expect(() => connect({ url })).toThrow(

@@ -13,7 +13,7 @@ import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
 import type { ContractId } from '../platform/values.ts'
-import type { LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
+import type { AnswerFacts, LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
 
 /** Options of every client that reads. */
 export type ReadsOptions = {
@@ -61,7 +61,7 @@ export type ReadOutcome<Answer = unknown> = Answered<Answer> | Unanswered
 
 /** Where lookups are answered: by the nodes themselves, or by the scan proxy of a validator. */
 export type LookupSource = {
-  readonly verifiedBy: 'self' | 'proxy'
+  readonly basis: AnswerFacts['basis']
   /** The key of a stored value of this network. */
   storeKey(what: string): Promise<string>
   lookup(

@@ -187,16 +187,16 @@ function publicAnswer(
   { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
   changed: NameChange | null,
   hasReceipt: boolean,
-  { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
+  { basis, clock }: Pick<NamesBase, 'basis' | 'clock'>,
 ): Decided {
-  const { offset, threshold, nodeCount, agreed, dissented } = read
+  const { offset, threshold, nodeCount, trust, agreed, dissented } = read
   const at = { offset, recordTime: formatInstant(recordTime) }
   const receipt = hasReceipt ? read.receipt : null
-  const facts = { ...at, threshold, nodeCount, agreed, dissented, verifiedBy, receipt }
-  const base = kind.startsWith('trusted') ? 'trusted' : 'verified'
-  if (answer === null) return { kind: `${base}-absent`, entry: null, ...facts }
+  const facts = { ...at, threshold, nodeCount, trust, agreed, dissented, basis, receipt }
+  const found = kind.startsWith('trusted') ? 'trusted' : 'verified'
+  if (answer === null) return { kind: `${found}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
-  return { kind: isOver ? 'expired' : base, entry: toEntry(answer), changed, ...facts }
+  return { kind: isOver ? 'expired' : found, entry: toEntry(answer), changed, ...facts }
 }
 
 /** null: it can be one. */

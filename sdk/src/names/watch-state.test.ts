@@ -22,7 +22,8 @@ const facts = {
   nodeCount: 4,
   agreed: [],
   dissented: [],
-  verifiedBy: 'self',
+  trust: null,
+  basis: 'proof',
   receipt: null,
 } as const
 const found = (recordMs: number, expiresMs: number | null = null): Found => ({

@@ -3,6 +3,7 @@
  * `packages/verifier/src/names/qualified-name.ts` know the draft "Canton Party Name Resolution Standard" (2026-08-29); each
  * fact of it is cited where it is used.
  */
+export type { Basis } from '../names/lookup-types.ts'
 export { displayParty } from './display.ts'
 export { type Fqpn, formatFqpn, type NetworkName, parseFqpn } from './fqpn.ts'
 export { httpResolver } from './http-resolver.ts'
@@ -20,7 +21,6 @@ export {
   type ResolverOptions,
 } from './resolver.ts'
 export type {
-  Basis,
   Candidate,
   Resolution,
   Resolved,

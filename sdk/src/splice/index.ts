@@ -1,3 +1,4 @@
+export type { TrustList, TrustRule } from '@quorumscan/verifier'
 export { type ErrorCode, isQuorumscanError, QuorumscanError } from '../errors.ts'
 export type { Metadata, NameEntry } from '../names/lookup-types.ts'
 export type { Clock } from '../platform/clock.ts'

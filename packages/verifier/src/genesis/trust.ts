@@ -1,7 +1,7 @@
 /** Whom a reader trusts, if it does not trust the members of a network alike (D-75). */
 
 /** A trust rule as it is configured. */
-export type Trust = {
+export type TrustList = {
   /** Names of members. */
   readonly members: readonly string[]
   /** How many of them must confirm an answer. Default: a third of the list, rounded down, plus one. */
@@ -30,10 +30,10 @@ export function isTrusted(trust: TrustRule | null | undefined, member: string): 
  * @param known - The members of the network; undefined: not known yet.
  * @throws {RangeError} With the invalid member, and why.
  */
-export function trustRule(trust: Trust, known?: readonly string[]): TrustRule {
-  const { members, threshold } = Object(trust) as Partial<Trust>
-  const isList = Array.isArray(members) && members.every((name) => typeof name === 'string')
-  if (!isList || members.length === 0)
+export function trustRule(trust: TrustList, known?: readonly string[]): TrustRule {
+  const { members: listed, threshold } = Object(trust) as Partial<TrustList>
+  const members = Array.isArray(listed) ? [...(listed as readonly string[])] : []
+  if (members.length === 0 || !members.every((name) => typeof name === 'string'))
     throw new RangeError('the members to trust must be a list of names, one at least')
   const twice = members.find((name, index) => members.indexOf(name) < index)
   if (twice !== undefined) throw new RangeError(`the members to trust name ${twice} twice`)
@@ -44,5 +44,5 @@ export function trustRule(trust: Trust, known?: readonly string[]): TrustRule {
   const votes = threshold ?? Math.floor(count / 3) + 1 // As in a validator of Splice with a list of its own.
   if (!Number.isInteger(votes) || votes < 1 || votes > count)
     throw new RangeError(`the threshold of the members to trust must be from 1 to ${count}`)
-  return { members: known?.filter((name) => members.includes(name)) ?? [...members], threshold: votes }
+  return { members: known?.filter((name) => members.includes(name)) ?? members, threshold: votes }
 }
