@@ -72,6 +72,8 @@ export type ErrorDetails = {
   /** `excess`: how many UTF-16 units of metadata are too many. */
   readonly INVALID_DESCRIPTION: RuleDetails & { readonly excess?: number }
   readonly INVALID_RECEIPT: { readonly reason: string }
+  /** Why the validator refused the token. */
+  readonly UNAUTHENTICATED: { readonly reason: 'missing' | 'malformed' | 'expired' | 'invalid' }
   readonly REGISTRATION_DIFFERS: Readonly<
     Record<'requested' | 'effective', { readonly url?: string; readonly description?: string }>
   >
