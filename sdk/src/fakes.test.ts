@@ -20,7 +20,7 @@ import {
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fakeNames } from './fakes.ts'
-import type { Metadata, Names } from './names/lookup-types.ts'
+import type { Metadata, NameChange, Names } from './names/lookup-types.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan } from './scan.ts'
 
@@ -226,5 +226,27 @@ describe('failures of fakes', () => {
     }
     names.fail(null)
     expect(await names.resolve('alice')).toBe(PARTY)
+  })
+})
+
+describe('changes of owner', () => {
+  it('are announced once for each name and party', async () => {
+    const announced: string[] = []
+    const onChanged = ({ name, party }: NameChange) => announced.push(`${name} ${party}`)
+    const names = fakeNames({ alice: PARTY, bob: PARTY }, { onChanged })
+    await names.resolveMany(['alice', 'bob'])
+    names.changeOwner('alice', OTHER)
+    await names.lookup('alice')
+    await names.lookup('alice')
+    for await (const { name } of names.search('a')) expect(name).toBe(NAME)
+    expect(announced).toEqual([`${NAME} ${OTHER}`])
+    names.changeOwner('bob', OTHER)
+    await names.resolveMany(['alice', 'bob'])
+    await names.acceptChange('alice', OTHER)
+    names.changeOwner('alice', PARTY)
+    await names.lookup('alice')
+    expect(announced).toEqual([
+      ...[`${NAME} ${OTHER}`, `bob.unverified.ns ${OTHER}`, `${NAME} ${PARTY}`],
+    ])
   })
 })

@@ -37,6 +37,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       entryPoints: {
         page: join(import.meta.dirname, 'page.ts'),
         payee: join(import.meta.dirname, '../../sdk/examples/payee.ts'),
+        recipient: join(import.meta.dirname, '../../sdk/examples/recipient.ts'),
       },
       bundle: true,
       minify: true,
@@ -105,10 +106,12 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     )
   })
 
-  it('runs the unchanged example of the README', async () => {
-    expect(await page.evaluate((name) => wallet.showExample(name), ALICE)).toBe(
-      `verified: ${party}`,
-    )
+  it.each([
+    ['payee', ALICE, '::', () => `verified: ${party}`],
+    ['recipient', `localnet:cns:${ALICE}`, `to ${ALICE}`, () => `Send to ${ALICE} (${party})`],
+  ] as const)('runs the unchanged example %s of the README', async (name, typed, part, text) => {
+    const asked = [name, typed, part] as const
+    expect(await page.evaluate((all) => wallet.showExample(...all), asked)).toBe(text())
   })
 
   /** The texts that are shown for each fixed answer, as many as expected. */

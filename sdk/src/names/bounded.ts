@@ -38,7 +38,7 @@ export type ReadsOptions = {
    * SEEN_NAMES_FULL. Default 10 000; with 0 no name is remembered, and no change of owner is detected.
    */
   readonly seenNamesMax?: number
-  /** Called if a name has another owner than when it was last accepted. */
+  /** Called if a name has another owner than when it was last accepted, once for each name and party. */
   readonly onChanged?: (change: NameChange) => void
 }
 

@@ -143,15 +143,15 @@ export type ResolveOptions = LookupOptions & {
   readonly acceptChange?: (change: NameChange) => boolean | Promise<boolean>
 }
 
-/** The owner of the name is not known, or no longer. */
-export type Unverified = { readonly kind: 'unverified' } & (
+/**
+ * `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. `failed`: the
+ * error has the cause.
+ */
+export type UnverifiedReason =
   | { readonly reason: 'failed'; readonly error: QuorumscanError }
-  | {
-      /** `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. */
-      readonly reason: 'offline' | 'stale'
-      readonly error: QuorumscanError | null
-    }
-)
+  | { readonly reason: 'offline' | 'stale'; readonly error: QuorumscanError | null }
+/** The owner of the name is not known, or no longer. */
+export type Unverified = UnverifiedReason & { readonly kind: 'unverified' }
 /** What is known of a watched name now. */
 export type Watched = LookupOutcome | Unverified
 
@@ -243,7 +243,8 @@ export interface Names {
   isAvailable(name: string, options?: LookupOptions): Promise<boolean>
   /**
    * Yields what is known of a name: at first, and then at each change. The end of an entry is reported at its time, a
-   * change of owner within two certificates, a failure once the last answer is too old. Leave the loop to stop.
+   * change of owner within two certificates, a failure once the last answer is too old. Nothing is asked while the page is
+   * hidden, and dead nodes are asked less and less often. Leave the loop to stop.
    *
    * @example for await (const now of scan.names.watch('alice')) show(now.kind)
    * @throws {QuorumscanError} INVALID_NAME, and other errors that a retry cannot change.

@@ -45,11 +45,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
   const { clock, bounded, changesOf } = base
 
   /** Outcomes in order, for any number of lookups. Lookups of one request are retried together. */
-  const ask = async (lookups: readonly Lookup[], read: BoundRead): Promise<Read[]> => {
+  const ask = async (lookups: readonly Lookup[], read: BoundRead, pausesMs?: readonly number[]) => {
     const outcomes: Read[] = []
     for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
       const chunk = lookups.slice(first, first + BATCH_LOOKUPS_MAX)
-      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read })))
+      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read, pausesMs })))
     }
     return outcomes
   }
@@ -107,11 +107,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     }
   }
 
-  const lookup: Names['lookup'] = async (typed, options = {}) => {
+  const lookupWith = (pausesMs?: readonly number[]): Names['lookup'] => async (typed, options = {}) => {
     const { name } = parseName(typed)
     const { receipt = true, expectParty = null } = options
     return bounded(`look up ${name}`, options, async (read) => {
-      const outcomes = await ask([{ name }], { ...read, isShared: !receipt })
+      const outcomes = await ask([{ name }], { ...read, isShared: !receipt }, pausesMs)
       const [outcome] = await present(outcomes, receipt)
       const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
       return isOther && expectParty !== null && expectParty !== outcome.entry.party
@@ -135,7 +135,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     parseMetadata((await reverse(party, lookup))?.description)
 
   return {
-    lookup,
+    lookup: lookupWith(),
     reverse,
     metadata,
     registryUrls: async (party, lookup) => registryUrlsOf(await metadata(party, lookup)),
@@ -175,6 +175,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     },
     async *watch(typed, watched = {}) {
       const channel = () => base.storeKey('names')
+      // The watch itself asks unreachable nodes again, less and less often.
+      const lookup = lookupWith([])
       yield* watchName(parseName(typed).name, { ...watched, clock, channel, lookup })
     },
     acceptChange: async (typed, party) =>

@@ -96,6 +96,26 @@ it('reports a stale answer, also while the device is offline, and continues to a
   await watching.return(undefined as never)
 })
 
+it('asks nothing while the page is hidden, and at once when it is shown', async () => {
+  const listeners: (() => void)[] = []
+  const document = {
+    visibilityState: 'hidden',
+    addEventListener: (_: string, listener: () => void) => listeners.push(listener),
+  }
+  vi.stubGlobal('document', document)
+  const { clock, nowMs } = createClock()
+  let askCount = 0
+  const watching = watch(clock, async () => found(clock, ++askCount === 1 ? 'alice' : 'bob'))
+  await watching.next()
+  const next = watching.next()
+  await until('ten polls', async () => (nowMs() > 10 * 250 ? true : undefined))
+  expect(askCount).toBe(1)
+  document.visibilityState = 'visible'
+  for (const listener of listeners) listener()
+  expect((await next).value).toMatchObject({ entry: { party: 'bob' } })
+  await watching.return(undefined as never)
+})
+
 it('asks at once after a sleep, and aborts the request in flight', async () => {
   const { clock, sleep } = createClock()
   const signals: (AbortSignal | undefined)[] = []

@@ -145,8 +145,8 @@ function noAnswer(
   return transient(CODES[kind], message, { details: { outcome } })
 }
 
-/** An error of a resolver as one of the SDK. */
+/** An error of a resolver, or of other names that an application passes, as one of the SDK. */
 export function asError(error: unknown): QuorumscanError {
   if (isQuorumscanError(error)) return error
-  return transient('NETWORK_ERROR', 'A resolver failed.', { cause: error })
+  return transient('NETWORK_ERROR', 'The read failed.', { cause: error })
 }
