@@ -301,7 +301,11 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
         const register = ((input, options) => {
           started.push(input.name)
           return new Promise((resolve, reject) => {
-            calls.push({ onProgress: options?.onProgress as never, resolve, reject })
+            calls.push({
+              onProgress: options?.onProgress as never,
+              resolve: resolve as never,
+              reject,
+            })
           })
         }) as OwnNames['register']
         const names = { ...kit.fakeNames({ alice }), register } as unknown as OwnNames
