@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { isErrorCode } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { createValidator, type ValidatorOptions } from '../validator.ts'
+import { createValidator } from '../validator.ts'
+import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test'
 const PARTY = `alice::1220${'a'.repeat(64)}`
@@ -136,7 +137,7 @@ describe('a request', () => {
 
   it('that is refused names members as its caller does', async () => {
     const error = 'body.receiver_party_id is not a party, body.expires_at is required'
-    const body = { ...JSON.parse(refusal('INVALID_ARGUMENT')), error }
+    const body = { ...refusal('INVALID_ARGUMENT'), error }
     nock(URL).post('/v0/wallet/token-standard/transfers').reply(400, body)
     const expiresAt = '2026-01-01T00:00:00.000000Z'
     const transfer = { receiver: 'bob', amount: '1', expiresAt, trackingId: 't' }
