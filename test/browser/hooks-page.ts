@@ -37,15 +37,19 @@ function Field({ shown, first }: { readonly shown: Shown; readonly first: string
 function show(use: Shown['use'], first = '') {
   const shown: Shown = { use, texts: [], type: () => {}, remount: () => {} }
   const client = new QueryClient()
-  const errors: string[] = []
-  const onUncaughtError = (error: unknown) => errors.push((error as Error).message)
+  const errors: Error[] = []
+  const onUncaughtError = (error: unknown) => errors.push(error as Error)
   const root = createRoot(document.createElement('div'), { onUncaughtError })
   root.render(h(QueryClientProvider, { client }, h(Field, { shown, first })))
   return {
     texts: shown.texts,
-    errors,
     type: (text: string) => shown.type(text),
     remount: () => shown.remount(),
+    /** The message of an error that a hook has thrown. */
+    async error(): Promise<string | undefined> {
+      while (errors.length === 0) await new Promise(requestAnimationFrame)
+      return errors[0]?.message
+    },
     async until(text: string): Promise<void> {
       while (shown.texts.at(-1) !== text) await new Promise(requestAnimationFrame)
     },
