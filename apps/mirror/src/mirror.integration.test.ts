@@ -41,10 +41,7 @@ const it = base
   .extend(
     'startMirror',
     ({ http, network }) =>
-      async (
-        sources: readonly string[],
-        options: Partial<MirrorOptions> = {},
-      ): Promise<string> => {
+      async (sources: readonly string[], options: Partial<MirrorOptions> = {}): Promise<string> => {
         const defaults = { sources, transport: http, clock: network.clock }
         const server = buildMirror({ ...defaults, ...options })
         servers.push(server)

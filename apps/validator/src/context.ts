@@ -88,7 +88,16 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     // With driver redis, followers find such evidence themselves.
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(followEvidence({ ...app, log, note: evidence.note }))
-    const parts = { config, trustRule: rule, follower, keyPair, store, alarms, peerTokenByOrigin, readMetrics }
+    const parts = {
+      config,
+      trustRule: rule,
+      follower,
+      keyPair,
+      store,
+      alarms,
+      peerTokenByOrigin,
+      readMetrics,
+    }
     const readers = resources.opened(await openReads(app, parts))
     const submission = resources.opened(await openSubmission(app, parts))
     const { submitter, ordering } = submission
@@ -143,7 +152,13 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
 /** The configured rule, in the order of the genesis. @throws {EnvError} If it names no member of the genesis. */
 function trustRuleOf({ trustRule: configured }: ValidatorConfig, { nodes }: Genesis) {
   try {
-    return configured && trustRule(configured, nodes.map(({ name }) => name))
+    return (
+      configured &&
+      trustRule(
+        configured,
+        nodes.map(({ name }) => name),
+      )
+    )
   } catch (error) {
     throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
   }

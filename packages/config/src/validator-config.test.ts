@@ -42,7 +42,9 @@ describe('readValidatorConfig', () => {
     const members = ['sv-1', 'sv-2', 'sv-3']
     expect(read('sv-1,sv-2,sv-3')).toEqual({ members, threshold: 2 })
     expect(read('sv-1,sv-2,sv-3', '3')).toEqual({ members, threshold: 3 })
-    expect(() => read('sv-1,sv-1')).toThrow('QS_TRUST_MEMBERS: the members to trust name sv-1 twice')
+    expect(() => read('sv-1,sv-1')).toThrow(
+      'QS_TRUST_MEMBERS: the members to trust name sv-1 twice',
+    )
     expect(() => read('sv-1', '2')).toThrow('must be from 1 to 1')
     expect(() => read('', '2')).toThrow('QS_TRUST_THRESHOLD needs')
   })

@@ -131,7 +131,9 @@ function readTrustRule(variables: EnvReader) {
       'super-validators whose answers and signatures the scan proxy counts, and the only ones that it asks; without it, all',
     example: 'sv-1,sv-2,sv-3',
     parse: (text) =>
-      text === '' ? [] : [trustRule({ members: text.split(','), threshold: threshold || undefined })],
+      text === ''
+        ? []
+        : [trustRule({ members: text.split(','), threshold: threshold || undefined })],
   })
   if (threshold > 0 && rule === null)
     variables.problem('QS_TRUST_THRESHOLD needs valid QS_TRUST_MEMBERS')

@@ -69,10 +69,7 @@ export type Operation<Request> = {
   /** `known`: an answer that needs no read. */
   readOf(request: Request, network: ProxyNetwork): ProxyRead | { readonly known: Uint8Array }
   /** Converts to another shape than that of the nodes. Default: byte for byte what the nodes gave. */
-  readonly form?: (
-    outcome: Pick<Decided, 'answer' | 'agreed'>,
-    network: ProxyNetwork,
-  ) => Uint8Array
+  readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>, network: ProxyNetwork) => Uint8Array
   /** The body where the entry does not exist. Default: ENTRY_NOT_FOUND. */
   readonly absent?: Uint8Array
   /** D-51: has no certified answer. */

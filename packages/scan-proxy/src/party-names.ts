@@ -35,7 +35,8 @@ export function readOfName(
 
 /** @throws {ScanError} INVALID_ARGUMENT. */
 export function assertOwnNetwork(network: NetworkName, own: NetworkName): void {
-  if (network !== own) throw invalid('network', `This service has names of ${own}, not of ${network}.`)
+  if (network !== own)
+    throw invalid('network', `This service has names of ${own}, not of ${network}.`)
 }
 
 /** @param answer - Has an entry. */

@@ -93,8 +93,7 @@ function createPipeline(deps: ScanProxyDeps) {
       const found = await read(asked, request, { signers, minOffset })
       // A vote does not raise it (D-39): callers of certified answers would wait for the certificate of its offset.
       if ('document' in found) readFloor.raise(found.offset)
-      const over =
-        'position' in asked ? await expiredPageWalk(ledger, asked.position, found) : null
+      const over = 'position' in asked ? await expiredPageWalk(ledger, asked.position, found) : null
       if (over !== null) return { headers: quorumHeaders(found), error: over }
       const reply = replyOf(found, asked, { operation, request, network: deps })
       if (signers !== null && 'document' in found) stored.set(request, signers, { found, reply })

@@ -13,7 +13,8 @@ const PATH = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
 /** With these the validator compares its clock and loads its first replica: they are not of the scan proxy. */
 const OF_THE_FOLLOWER = /^\/(livez|v0\/snapshots)/
 /** Operations that nodes do not request of each other. */
-const READS = /^quorumscan_http_request_duration_seconds_count\{operation="(lookupEntries|getEntryByName|getCertificate|listScans)".*$/gm
+const READS =
+  /^quorumscan_http_request_duration_seconds_count\{operation="(lookupEntries|getEntryByName|getCertificate|listScans)".*$/gm
 
 const it = base
   .extend('network', { scope: 'file' }, async ({ fileResources }) =>
@@ -48,22 +49,22 @@ const it = base
     return [...atConfigured, ...(text.match(READS) ?? []).filter((line) => !line.endsWith(' 0'))]
   })
 
-it.for(['weak', 'certified'])('%s answers are of members of the list, and no other node is asked', async (quorum, {
-  client,
-  askedOfOther,
-}) => {
-  const answer = await until('an answer', async () => {
-    const answer = await client.get(PATH, { 'x-quorum': quorum })
-    return answer.status === 200 ? answer : undefined
-  })
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
-    'x-quorum-outcome': 'verified',
-    'x-quorum-trust': 'sv-1,sv-2,sv-3',
-    'x-quorum-threshold': '2',
-    'x-quorum-agreed': expect.stringMatching(/^sv-[123](,sv-[123]){1,2}$/),
-  })
-  expect(await askedOfOther()).toEqual([])
-})
+it.for(['weak', 'certified'])(
+  '%s answers are of members of the list, and no other node is asked',
+  async (quorum, { client, askedOfOther }) => {
+    const answer = await until('an answer', async () => {
+      const answer = await client.get(PATH, { 'x-quorum': quorum })
+      return answer.status === 200 ? answer : undefined
+    })
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'x-quorum-outcome': 'verified',
+      'x-quorum-trust': 'sv-1,sv-2,sv-3',
+      'x-quorum-threshold': '2',
+      'x-quorum-agreed': expect.stringMatching(/^sv-[123](,sv-[123]){1,2}$/),
+    })
+    expect(await askedOfOther()).toEqual([])
+  },
+)
 
 it('thresholds are of the list', async ({ client }) => {
   const all = await client.get(PATH, { 'x-quorum': 'all' })
