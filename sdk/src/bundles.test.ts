@@ -53,6 +53,11 @@ describe('what a page loads', () => {
   it.each([
     [`export { createScan } from './index.ts'`, 'sdk/src/scan.ts', 'sdk/src/names/metadata.ts'],
     [
+      `export { createScan, createValidator } from './index.ts'`,
+      'sdk/src/validator.ts',
+      'sdk/src/http/http.ts',
+    ],
+    [
       `export { createSpliceScan } from './splice/index.ts'`,
       'sdk/src/splice/splice-names.ts',
       'sdk/src/names/metadata.ts',

@@ -1,8 +1,6 @@
 /** The only class of errors that the SDK throws, except the reason of an aborted signal. */
 import { type ClientErrorCode, clientErrorCodes } from './client-error-codes.ts'
 import { type ServerErrorCode, serverErrorCodes } from './generated/error-codes.ts'
-import type { LookupOutcome, NameChange, NameEntry } from './names/lookup-types.ts'
-import type { SpliceOutcome } from './splice/splice-outcome.ts'
 
 /**
  * All error codes, which are permanent. ERRORS.md explains each one. A code that only a newer server knows becomes
@@ -58,42 +56,8 @@ export class QuorumscanError extends Error {
   }
 }
 
-type RuleDetails = { readonly rule: string }
-type OutcomeDetails = { readonly outcome: LookupOutcome | SpliceOutcome<unknown> }
-
-/** The details of codes that have the same ones in each error. null: an intermediate server sent none. */
-export type ErrorDetails = {
-  readonly NAME_CHANGED: NameChange
-  readonly NAME_EXPIRED: { readonly entry: NameEntry }
-  readonly NAME_TAKEN: { readonly name: string; readonly expiresAt: string }
-  readonly INVALID_NAME: RuleDetails
-  readonly NAME_SUFFIX_MISSING: RuleDetails
-  readonly INVALID_URL: RuleDetails
-  /** `excess`: how many UTF-16 units of metadata are too many. */
-  readonly INVALID_DESCRIPTION: RuleDetails & { readonly excess?: number }
-  readonly INVALID_RECEIPT: { readonly reason: string }
-  readonly REGISTRATION_DIFFERS: Readonly<
-    Record<'requested' | 'effective', { readonly url?: string; readonly description?: string }>
-  >
-  readonly CONSENSUS_DISPUTED: OutcomeDetails
-  readonly CONSENSUS_LAGGING: OutcomeDetails
-  readonly NOT_ENOUGH_NODES: OutcomeDetails
-}
-
-/** A `QuorumscanError` whose `code` decides on the type of `details`. */
-export type KnownError = {
-  [Code in ErrorCode]: QuorumscanError & { readonly code: Code } & (Code extends keyof ErrorDetails
-      ? { readonly details: ErrorDetails[Code] | null }
-      : unknown)
-}[ErrorCode]
-
-/**
- * Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. A comparison of its
- * `code` narrows `details`.
- *
- * @example if (isQuorumscanError(error) && error.code === 'NAME_TAKEN') show(error.details?.expiresAt)
- */
-export function isQuorumscanError(error: unknown): error is KnownError {
+/** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */
+export function isQuorumscanError(error: unknown): error is QuorumscanError {
   return error instanceof Error && error.name === 'QuorumscanError' && 'definite' in error
 }
 

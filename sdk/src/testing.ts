@@ -16,7 +16,8 @@ import { failure, type QuorumscanError, transient } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import { inTime } from './platform/deadline.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
-import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
+import { createValidator, type Validator } from './validator.ts'
+import type { ValidatorOptions } from './validator-options.ts'
 
 /** Options of `startCluster`. */
 export type TestClusterOptions = {

@@ -11,7 +11,7 @@ import { type Clock, platformRandom } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import type { SharedStore } from './platform/shared-store.ts'
-import type { OwnNames, ValidatorOptions } from './validator.ts'
+import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import { listNames } from './wallet/own-names.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import { cancel, renew, setAutoRenew } from './wallet/renewal.ts'
@@ -31,8 +31,7 @@ export function createValidatorParts(
   const fetch = tracedFetch(plain, options.traceparent)
   const onOffset = reads.writeFloor.record
   const http = createHttp({ url, ledgerUrl, token, fetch, clock, random, timeoutMs, onOffset })
-  const pin =
-    genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
+  const pin = genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
   const { WebSocket: ofPlatform = null } = globalThis as Pick<ValidatorOptions, 'WebSocket'>
   const { WebSocket = ofPlatform } = options
   const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }

@@ -325,6 +325,7 @@ describe('the examples of the README run unchanged:', () => {
       'qualified-names',
       /^alice::1220.*, by proof, from localnet:cns:alice\S*\nalice\.unverified\.ns\n$/,
     ],
+    ['trusted-members', /^alice::1220.*, signed by sv-[123], sv-[123]/],
     ['keep-the-proof', /signed by sv-\d.*\nalice::1220.* at 2\S*Z, signed by sv-\d.*\n$/],
   ] as const)('%s', async ([name, output], { registered: _, pinned }) => {
     expect(await runExample(name, pinned)).toMatch(output)

@@ -37,6 +37,8 @@ type FollowerOptions = {
   readonly config: Pick<ScanConfig, 'redis' | 'log' | 'connections'>
   /** The members other than the process itself. */
   readonly peers: readonly Peer[]
+  /** Members whose statements make certificates. Default: `peers`. */
+  readonly signers?: readonly Peer[]
   /** Tokens that the process has with peers, by their origins. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
   readonly allowPrivateAddresses?: boolean
@@ -118,7 +120,14 @@ export async function openFollower(app: App, options: FollowerOptions) {
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
     const certifier = resources.opened(
-      createCertifier({ ...app, ...options, client, self, replica: replica.proofs }),
+      createCertifier({
+        ...app,
+        ...options,
+        peers: options.signers ?? options.peers,
+        client,
+        self,
+        replica: replica.proofs,
+      }),
     )
     const groups =
       member &&

@@ -1,4 +1,4 @@
-export { answerOf, openDocument } from './certified/document.ts'
+export { answerOf } from './certified/document.ts'
 export { type CryptoPort, createWebCrypto, isSignature } from './crypto/crypto.ts'
 export { isUsableKey } from './crypto/usable-key.ts'
 export { bodiesEqual } from './encoding/bodies-equal.ts'
@@ -13,6 +13,7 @@ export { parseThreshold, type Threshold, thresholdVotes } from './genesis/thresh
 export { isTrusted, type TrustList, type TrustRule, trustRule } from './genesis/trust.ts'
 export * from './limits.ts'
 export * from './names/entry-fields.ts'
+export * from './names/qualified-name.ts'
 export type { Sha256 } from './proof/tree-hash.ts'
 export { chainIdOf } from './statements/block-vote.ts'
 export * from './statements/canonical-request.ts'

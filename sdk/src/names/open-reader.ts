@@ -9,14 +9,15 @@ import {
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
 import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
+import type { checkGenesis } from '../checked-genesis.ts'
 import { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { assertEd25519, platformSha256 } from '../platform/platform-crypto.ts'
 import { type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
+import type { checkTrust } from '../platform/trust.ts'
 import type { ReadsOptions } from './bounded.ts'
-import type { Reads } from './reads.ts'
 
 /** Which nodes to ask, and whose signatures to believe. */
 export type NetworkOptions = {
@@ -48,7 +49,11 @@ export type ReaderParts = NetworkOptions &
   Pick<ReadsOptions, 'fetch' | 'traceparent' | 'crypto'> & {
     readonly shared: SharedStore
     readonly clock: Clock
-    readonly extras: Reads['extras']
+    /** Loads what only some clients need. */
+    readonly extras: () => Promise<{
+      readonly checkGenesis: typeof checkGenesis
+      readonly checkTrust: typeof checkTrust
+    }>
     /** Aborts the opening. */
     readonly signal: AbortSignal
     /** A scan proxy, to which all requests go. `isTrusted`: signatures are not verified. */
@@ -85,7 +90,7 @@ export async function openReader(parts: ReaderParts) {
   const options: CertifiedReaderOptions = {
     genesis,
     genesisHash,
-    trust: trust ? (await extras()).checkTrust(trust, genesis.nodes.map(({ name }) => name)) : null,
+    trust: trust ? (await extras()).checkTrust(trust, genesis) : null,
     seeds,
     transport,
     clock,

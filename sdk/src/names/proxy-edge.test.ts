@@ -20,7 +20,8 @@ import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { verifyReceipt } from '../receipts.ts'
-import { createValidator, type ValidatorOptions } from '../validator.ts'
+import { createValidator } from '../validator.ts'
+import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test/api/validator'
 const ALICE = 'alice.unverified.ns'
@@ -161,7 +162,7 @@ it.each<[string, Reply, RegExp]>([
   [
     'has too few signatures',
     proven(nameQuery(ALICE), state, state.certificate(1)),
-    /members signed/,
+    /too few signers/,
   ],
   [
     'is not signed',

@@ -13,8 +13,7 @@ import type { Http } from '../http/http.ts'
 import { type HttpReply, type HttpRequest, parseJson } from '../http/http-failures.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createSharedStore, type SharedStore } from '../platform/shared-store.ts'
-import { type OpenedReader, openReader } from './open-reader.ts'
-import type { Reads } from './reads.ts'
+import { type OpenedReader, openReader, type ReaderParts } from './open-reader.ts'
 
 /** The pinned genesis, and the crypto that verifies answers. */
 export type ProxyPin = { readonly genesis: Genesis | string; readonly crypto: CryptoPort }
@@ -40,7 +39,7 @@ export async function openProxyReader(options: {
   readonly clock: Clock
   readonly shared: SharedStore
   readonly pin: ProxyPin | null
-  readonly extras: Reads['extras']
+  readonly extras: ReaderParts['extras']
 }): Promise<OpenedReader> {
   const { http, url, clock, pin } = options
   const { transport, lastFailure } = createProxyTransport(http, url)

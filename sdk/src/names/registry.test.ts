@@ -140,7 +140,7 @@ describe.each([
     if (!pinned) nock(PROXY).get('/v0/scan-proxy/genesis').reply(200, genesis)
     return createValidator({ url: PROXY, ...(pinned && { genesis: pinned }) }).names
   }
-  const byParty = () => nock(PROXY).get(`${PATH}/by-party/${encodeURIComponent(ADMIN)}`)
+  const byParty = () => nock(PROXY).get(`${PATH}/by-party/${ADMIN}`)
 
   it('metadata is that of the entry of the party', async () => {
     byParty().reply(...reply(partyQuery(ADMIN, network)))

@@ -1,6 +1,7 @@
 /**
- * `@quorumscan/sdk/naming`: party names as the network is standardising them. This module alone knows the draft
- * "Canton Party Name Resolution Standard" (2026-08-29); each fact of it is cited where it is used.
+ * `@quorumscan/sdk/naming`: party names as the network is standardising them. This module and
+ * `packages/verifier/src/names/qualified-name.ts` know the draft "Canton Party Name Resolution Standard" (2026-08-29); each
+ * fact of it is cited where it is used.
  */
 export type { Basis } from '../names/lookup-types.ts'
 export { displayParty } from './display.ts'

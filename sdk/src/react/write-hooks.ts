@@ -3,7 +3,7 @@ import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/r
 import { useState } from 'react'
 import { invalidArgument, type PaymentState, type QuorumscanError } from '../errors.ts'
 import { asError } from '../naming/party-resolver.ts'
-import type { OwnNames } from '../validator.ts'
+import type { OwnNames } from '../validator-options.ts'
 import type { RegisterInput, Registration } from '../wallet/registration.ts'
 import type { RegisterProgress } from '../wallet/registration-steps.ts'
 import type { Renewal, RenewOptions } from '../wallet/renewal.ts'

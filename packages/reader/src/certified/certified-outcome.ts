@@ -1,6 +1,6 @@
 /** What the caller of a certified read gets (D-38): kind and reason, made of the decider's `Ending`. */
 
-import { type CanonicalRequest, toHex, type TrustRule } from '@quorumscan/verifier'
+import { type CanonicalRequest, type TrustRule, toHex } from '@quorumscan/verifier'
 import type { CheckedCertificate } from '@quorumscan/verifier/certified'
 import type {
   Decided,
@@ -65,7 +65,7 @@ export function outcomeOf(
       const { answer: all, document } = ending.answer as { answer: unknown; document: string }
       const answer =
         index === undefined ? all : ((all as readonly unknown[])[first + index] ?? null)
-      const receipt = { request: read.query.request, document, ...(trust && { trust }) }
+      const receipt = { request: read.query.request, document }
       const kind = kindOf(answer, faultyMax)
       return { ...part, kind, answer, offset, recordTime, historyHash, agreed: signers, receipt }
     }
@@ -88,7 +88,7 @@ export function kindOf(answer: unknown, faultyMax: number): CertifiedAnswer<unkn
   return answer === null ? 'verified-absent' : 'verified'
 }
 
-function groupOf({ signers, root, ...point }: CheckedCertificate): VoteGroup {
+function groupOf({ signers, root, otherCount: _, ...point }: CheckedCertificate): VoteGroup {
   const answerDigest = toHex(root).slice(0, DIGEST_LENGTH)
   return { nodes: signers, ...point, answerDigest, entry: null }
 }

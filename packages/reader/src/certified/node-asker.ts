@@ -1,11 +1,12 @@
 /** Asks one node: sends the request, and verifies certificate and proof of the reply. */
 
-import { answerOf, maxFaulty, splitDocument } from '@quorumscan/verifier'
+import { answerOf, maxFaulty } from '@quorumscan/verifier'
 import {
   createCertificateChecks,
   type HashedNetwork,
   InvalidProof,
   type SignatureVerifier,
+  splitDocument,
 } from '@quorumscan/verifier/certified'
 import { decodeText, readRefusal } from '../answers/reply.ts'
 import type { Asker } from '../driver/run.ts'
