@@ -39,7 +39,11 @@ function Account() {
       </h1>
       <p className="balance">
         {account === undefined ? '…' : account.coin} <span className="muted">coin</span>
-        <Button isBusy={tap.isPending} onClick={() => tap.mutate()}>
+        <Button
+          isBusy={tap.isPending}
+          isDisabled={account === undefined}
+          onClick={() => tap.mutate()}
+        >
           Get coin
         </Button>
       </p>
