@@ -11,7 +11,7 @@ import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumsca
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { type Genesis, isTrusted, trustRule } from '@quorumscan/verifier'
+import { isTrusted, trustRule } from '@quorumscan/verifier'
 import { createRegistration, deleteEndedRenewalsPeriodically } from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
@@ -35,8 +35,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     onKeysUnavailable: (err) =>
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
-  const rule = trustRuleOf(config, genesis)
   const nodeNames = genesis.nodes.map(({ name }) => name)
+  const rule = trustRuleOf(config, nodeNames)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.
   const alarms = createRateLimitedLog({ clock, perSubjectMs: ALARM_PERIOD_MS })
@@ -88,17 +88,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     // With driver redis, followers find such evidence themselves.
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(followEvidence({ ...app, log, note: evidence.note }))
-    const parts = {
-      config,
-      trustRule: rule,
-      follower,
-      keyPair,
-      store,
-      alarms,
-      peerTokenByOrigin,
-      readMetrics,
-    }
-    const readers = resources.opened(await openReads(app, parts))
+    const parts = { config, follower, keyPair, store, alarms, peerTokenByOrigin, readMetrics }
+    const readers = resources.opened(await openReads(app, { ...parts, trustRule: rule }))
     const submission = resources.opened(await openSubmission(app, parts))
     const { submitter, ordering } = submission
     const registration = createRegistration({
@@ -150,15 +141,9 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
 }
 
 /** The configured rule, in the order of the genesis. @throws {EnvError} If it names no member of the genesis. */
-function trustRuleOf({ trustRule: configured }: ValidatorConfig, { nodes }: Genesis) {
+function trustRuleOf({ trustRule: configured }: ValidatorConfig, nodeNames: readonly string[]) {
   try {
-    return (
-      configured &&
-      trustRule(
-        configured,
-        nodes.map(({ name }) => name),
-      )
-    )
+    return configured && trustRule(configured, nodeNames)
   } catch (error) {
     throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
   }

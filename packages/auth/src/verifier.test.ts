@@ -96,6 +96,7 @@ describe('a shared-secret verifier', () => {
   ]
   const reasons: Readonly<Record<string, string>> = {
     'an expired token': 'expired',
+    'no alg': 'malformed',
     'two parts': 'malformed',
     'no token': 'malformed',
   }

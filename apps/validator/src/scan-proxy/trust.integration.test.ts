@@ -1,8 +1,5 @@
 /** A validator that trusts some members only (D-75): whom it asks, and whose answers it counts. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createHttpClient, freePort, send, until } from '@quorumscan/testkit'
+import { createHttpClient, freePort, send, serve, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { trustRule } from '@quorumscan/verifier'
 import { expect } from 'vitest'
@@ -23,14 +20,13 @@ const it = base
   /** Requests that arrive at the address of sv-4 in the configuration. Its node is elsewhere. */
   .extend('configured', { scope: 'file' }, async ({ fileResources }) => {
     const asked: string[] = []
-    const server = createServer((request, response) => {
-      asked.push(request.url ?? '')
-      response.writeHead(503).end()
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    fileResources.onClose(() => server.close())
-    return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    const server = fileResources.opened(
+      await serve((request, response) => {
+        asked.push(request.url ?? '')
+        response.writeHead(503).end()
+      }),
+    )
+    return { asked, url: server.url }
   })
   .extend('client', { scope: 'file' }, async ({ network, configured: { url }, fileResources }) => {
     const config = {
