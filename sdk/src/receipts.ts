@@ -21,7 +21,7 @@ import { assertGenesisPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
-import { checkTrust } from './platform/arguments.ts'
+import { loadPart } from './platform/load-part.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 
 export type { CertifiedReceipt } from '@quorumscan/reader/certified'
@@ -97,10 +97,10 @@ export async function verifyReceipt(
         ? 'No genesis document was passed: pass that of the pinned hash in `documents`.'
         : `The receipt is of the network ${genesisHash}, which is not pinned, or whose document is missing.`,
     )
-  const trust = checkTrust(
-    trusted,
-    genesis.nodes.map(({ name }) => name),
-  )
+  const trust =
+    trusted === undefined
+      ? null
+      : (await loadPart(() => import('./platform/trust.ts'))).checkTrust(trusted, genesis)
   if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
     throw invalidArgument(
       '`threshold` must be weak, strong, all or a number from f+1 to n, or of those in `trust`.',

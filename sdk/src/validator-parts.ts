@@ -31,8 +31,7 @@ export function createValidatorParts(
   const fetch = tracedFetch(plain, options.traceparent)
   const onOffset = reads.writeFloor.record
   const http = createHttp({ url, ledgerUrl, token, fetch, clock, random, timeoutMs, onOffset })
-  const pin =
-    genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
+  const pin = genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
   const { WebSocket: ofPlatform = null } = globalThis as Pick<ValidatorOptions, 'WebSocket'>
   const { WebSocket = ofPlatform } = options
   const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }

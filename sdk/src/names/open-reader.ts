@@ -11,12 +11,12 @@ import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/
 import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
 import { tracedFetch } from '../http/traced-fetch.ts'
-import type { checkTrust } from '../platform/arguments.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { assertEd25519, platformSha256 } from '../platform/platform-crypto.ts'
 import { type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
+import type { checkTrust } from '../platform/trust.ts'
 import type { ReadsOptions } from './bounded.ts'
 
 /** Which nodes to ask, and whose signatures to believe. */
@@ -90,7 +90,7 @@ export async function openReader(parts: ReaderParts) {
   const options: CertifiedReaderOptions = {
     genesis,
     genesisHash,
-    trust: trust ? (await extras()).checkTrust(trust, genesis.nodes.map(({ name }) => name)) : null,
+    trust: trust ? (await extras()).checkTrust(trust, genesis) : null,
     seeds,
     transport,
     clock,

@@ -49,7 +49,9 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     const outcomes: Read[] = []
     for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
       const chunk = lookups.slice(first, first + BATCH_LOOKUPS_MAX)
-      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read, pausesMs })))
+      outcomes.push(
+        ...(await retryLookups(() => base.lookup(chunk, read), { clock, read, pausesMs })),
+      )
     }
     return outcomes
   }
@@ -107,18 +109,20 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     }
   }
 
-  const lookupWith = (pausesMs?: readonly number[]): Names['lookup'] => async (typed, options = {}) => {
-    const { name } = parseName(typed)
-    const { receipt = true, expectParty = null } = options
-    return bounded(`look up ${name}`, options, async (read) => {
-      const outcomes = await ask([{ name }], { ...read, isShared: !receipt }, pausesMs)
-      const [outcome] = await present(outcomes, receipt)
-      const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
-      return isOther && expectParty !== null && expectParty !== outcome.entry.party
-        ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
-        : (outcome as Decided) // One asked, one answered.
-    })
-  }
+  const lookupWith =
+    (pausesMs?: readonly number[]): Names['lookup'] =>
+    async (typed, options = {}) => {
+      const { name } = parseName(typed)
+      const { receipt = true, expectParty = null } = options
+      return bounded(`look up ${name}`, options, async (read) => {
+        const outcomes = await ask([{ name }], { ...read, isShared: !receipt }, pausesMs)
+        const [outcome] = await present(outcomes, receipt)
+        const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
+        return isOther && expectParty !== null && expectParty !== outcome.entry.party
+          ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
+          : (outcome as Decided) // One asked, one answered.
+      })
+    }
 
   const reverse: Names['reverse'] = async (typed, lookup = {}) => {
     const party = parseParty(typed)

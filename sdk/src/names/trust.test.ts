@@ -62,7 +62,8 @@ function serve(nodes: Readonly<Record<string, Node>>): string[] {
       const { lookups, signers = new URL(uri, 'http://node').searchParams.get('signers') } = sent
       asked.push(`${name} ${signers ?? 'weak'}`)
       const found = node?.(Number(signers ?? 3))
-      if (!found) return [503, { error: 'none', code: 'NO_CERTIFICATE', definite: true, retryable: true }]
+      if (!found)
+        return [503, { error: 'none', code: 'NO_CERTIFICATE', definite: true, retryable: true }]
       const certificate = found.state.certificate(...found.signedBy)
       if (uri.startsWith('/v0/certificate')) return [200, `{"certificate":${certificate}}`]
       const query = lookups ? batchQuery(lookups as Lookup[], network) : nameQuery(NAME)
@@ -138,9 +139,12 @@ describe('a rule of three members', () => {
 
   it.each<[string, Record<string, Node>]>([
     ['all strangers signed', { 'sv-1': lying, 'sv-2': lying }],
-    ['one of its members signed with all strangers', {
-      'sv-1': () => ({ state: lie, signedBy: [0, ...STRANGERS] }),
-    }],
+    [
+      'one of its members signed with all strangers',
+      {
+        'sv-1': () => ({ state: lie, signedBy: [0, ...STRANGERS] }),
+      },
+    ],
     ['only strangers are alive', {}],
   ])('is not met where %s', async (_, nodes) => {
     const asked = serve({ ...nodes, 'sv-4': lying, 'sv-7': lying })
@@ -165,7 +169,12 @@ describe('after the addresses were read again', () => {
     nowMs += 60_000
     for (let count = 0; count < 5; count++) await scan.names.resolve('alice')
     expect(asked.every((request) => request.startsWith('sv-1'))).toBe(true)
-    expect(scan.status()?.nodes.map(({ name }) => name).filter(Boolean)).toEqual(TRUSTED)
+    expect(
+      scan
+        .status()
+        ?.nodes.map(({ name }) => name)
+        .filter(Boolean),
+    ).toEqual(TRUSTED)
   })
 })
 

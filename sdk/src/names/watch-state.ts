@@ -68,7 +68,13 @@ export function step(
   const failed = (failure: Watched, cause: object, decided = state.decided) => {
     const { failureCount } = state
     const asksAtMs = now.ms + retryMs(cause, failureCount)
-    return noRequest({ decided, failure, isAsking: false, asksAtMs, failureCount: failureCount + 1 })
+    return noRequest({
+      decided,
+      failure,
+      isAsking: false,
+      asksAtMs,
+      failureCount: failureCount + 1,
+    })
   }
   // Failures of an offline device do not count against the nodes, nor before its first request online.
   const countsAsFailure = !now.isOffline && !state.wasOffline

@@ -1,5 +1,5 @@
 /** Checks of arguments, for programs without types. */
-import { PAGE_SIZE_MAX, type TrustList, type TrustRule, trustRule } from '@quorumscan/verifier'
+import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT unless it is a string. */
@@ -20,21 +20,4 @@ export function pageSizeOf(
 ): number {
   if (Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= max) return pageSize
   throw invalidArgument(`\`pageSize\` must be a whole number from 1 to ${max}.`)
-}
-
-/**
- * The rule of the option `trust`; null without it.
- *
- * @param known - The members of the network; undefined: not known yet.
- * @throws {QuorumscanError} INVALID_ARGUMENT, with what is invalid.
- */
-export function checkTrust(
-  trust: TrustList | undefined,
-  known?: readonly string[],
-): TrustRule | null {
-  try {
-    return trust === undefined ? null : trustRule(trust, known)
-  } catch (cause) {
-    throw invalidArgument(`\`trust\`: ${(cause as Error).message}.`, cause)
-  }
 }

@@ -1,7 +1,7 @@
 /** What the hooks share: the names of the tree, the pause in typing, and reads on TanStack Query. */
 import { useQuery } from '@tanstack/react-query'
-import { createContext, createElement, useContext, useEffect, useState } from 'react'
 import type { ReactElement, ReactNode } from 'react'
+import { createContext, createElement, useContext, useEffect, useState } from 'react'
 import { invalidArgument, type QuorumscanError } from '../errors.ts'
 import type { LookupOptions, Names } from '../names/lookup-types.ts'
 import { asError } from '../naming/party-resolver.ts'

@@ -3,11 +3,11 @@
  * for each read. The list is read by votes too, once, and then refreshed.
  */
 import { isAuthenticated, parseNodeUrl, type Transport } from '@quorumscan/reader'
-import { isTrusted, maxFaulty, type TrustRule } from '@quorumscan/verifier'
+import { isTrusted, maxFaulty, type TrustList, type TrustRule } from '@quorumscan/verifier'
 import { transient } from '../errors.ts'
-import { checkTrust } from '../platform/arguments.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { loadPart } from '../platform/load-part.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
 import { type MemberList, type Question, type ReadContext, readByVotes } from './question.ts'
@@ -107,7 +107,14 @@ type Origin = {
   /** The least n; null: not configured. */
   readonly svCount: number | null
   /** Only the scans of its members vote. null: all do. */
-  readonly trust: TrustRule | null
+  readonly trust: TrustList | null
+}
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT. */
+async function ruleOf({ trust }: Origin, names: ReadonlySet<string>): Promise<TrustRule | null> {
+  if (trust === null) return null
+  const { checkTrust } = await loadPart(() => import('../platform/trust.ts'))
+  return checkTrust(trust, { nodes: [...names].map((name) => ({ name })) })
 }
 
 /** Whether everything is configured, so that no list is read. */
@@ -154,7 +161,7 @@ function readMember(row: JsonValue): Member | undefined {
 async function openMemberList(origin: Origin, context: Omit<ReadContext, 'threshold'>) {
   const { scans } = origin
   const names = new Set(scans.map(({ svName }) => svName))
-  if (isFixed(origin)) return listOf(names, scans, origin)
+  if (isFixed(origin)) return listOf(names, origin, await ruleOf(origin, names), scans)
   const faultyMax = maxFaulty(names.size)
   const seeds = { nodeCount: names.size, faultyMax, trust: null, voters: votersOf(scans, names) }
   return readList(await readList(seeds, origin, context), origin, context)
@@ -178,8 +185,7 @@ async function readList(from: MemberList, origin: Origin, context: Omit<ReadCont
   ])
   const names = new Set(members.map(({ name }) => name))
   // A member that leaves the network later has no vote.
-  if (from.trust === null) checkTrust(origin.trust ?? undefined, [...names])
-  return listOf(names, scans, origin)
+  return listOf(names, origin, from.trust ?? (await ruleOf(origin, names)), scans)
 }
 
 /** The listed addresses that are safe to call: public ones, and private ones if all seeds are private. */
@@ -198,8 +204,9 @@ function reachable(
 /** The list of those that vote. With fewer than 2f+1 of all members, f failures could prevent every agreement. */
 function listOf(
   names: ReadonlySet<string>,
+  { svCount }: Origin,
+  trust: TrustRule | null,
   scans: readonly SpliceScanAddress[],
-  { svCount, trust }: Origin,
 ): MemberList {
   const voters = votersOf(scans, names).filter(({ svName }) => isTrusted(trust, svName))
   const nodeCount = trust?.members.length ?? Math.max(names.size, svCount ?? 0)

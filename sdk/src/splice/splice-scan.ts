@@ -3,7 +3,7 @@
 import { createFetchTransport } from '@quorumscan/reader'
 import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
-import { checkTrust, pageSizeOf } from '../platform/arguments.ts'
+import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import {
   askActivities,
@@ -48,7 +48,8 @@ export type SpliceScanOptions = {
   /**
    * Trusts these super-validators instead of all: an answer needs `threshold` of their equal votes, by default a third of
    * the list, rounded down, plus one. Fewer of them may lie. Only their scans are asked; seeds only for the list of scans,
-   * once. `members` are names on the ledger. A name that is not in `scans`, or not in the list, is INVALID_ARGUMENT.
+   * once. `members` are names on the ledger. The first read checks them: a
+   * name that is not in `scans`, or not in the list, is INVALID_ARGUMENT.
    */
   readonly trust?: TrustList
   /** Default for every read; `f+1` unless given, which of `trust` is its threshold. */
@@ -170,11 +171,6 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
     if (isNamed && parseScanUrl(publicUrl, true) !== undefined) continue
     throw invalidArgument(`The URL of a scan must be https, or on this machine: not ${publicUrl}.`)
   }
-  const known = scans?.map(({ svName }) => svName)
-  return {
-    scans: addresses,
-    areScansAll: scans !== undefined,
-    svCount: svCount ?? null,
-    trust: checkTrust(trust, known && [...new Set(known)]),
-  }
+  const areScansAll = scans !== undefined
+  return { scans: addresses, areScansAll, svCount: svCount ?? null, trust: trust ?? null }
 }

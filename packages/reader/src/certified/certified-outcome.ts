@@ -1,6 +1,6 @@
 /** What the caller of a certified read gets (D-38): kind and reason, made of the decider's `Ending`. */
 
-import { type CanonicalRequest, toHex, type TrustRule } from '@quorumscan/verifier'
+import { type CanonicalRequest, type TrustRule, toHex } from '@quorumscan/verifier'
 import type { CheckedCertificate } from '@quorumscan/verifier/certified'
 import type {
   Decided,

@@ -28,7 +28,11 @@ describe('a trust rule', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['an unknown member', { members: ['sv-8'] }, 'sv-8 is not a member of the network, which has sv-1,'],
+    [
+      'an unknown member',
+      { members: ['sv-8'] },
+      'sv-8 is not a member of the network, which has sv-1,',
+    ],
     ['a duplicate', { members: ['sv-1', 'sv-2', 'sv-1'] }, 'sv-1 twice'],
     ['no members', { members: [] }, 'one at least'],
     ['members that are no list', { members: 'sv-1' }, 'one at least'],

@@ -39,7 +39,9 @@ export function trustRule(trust: TrustList, known?: readonly string[]): TrustRul
   if (twice !== undefined) throw new RangeError(`the members to trust name ${twice} twice`)
   const unknown = known && members.find((name) => !known.includes(name))
   if (unknown !== undefined)
-    throw new RangeError(`${unknown} is not a member of the network, which has ${known?.join(', ')}`)
+    throw new RangeError(
+      `${unknown} is not a member of the network, which has ${known?.join(', ')}`,
+    )
   const count = members.length
   const votes = threshold ?? Math.floor(count / 3) + 1 // As in a validator of Splice with a list of its own.
   if (!Number.isInteger(votes) || votes < 1 || votes > count)
