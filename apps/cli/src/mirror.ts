@@ -52,5 +52,5 @@ async function namesOf({ network, genesis: file }: MirrorFlags) {
   if (network === undefined || file === undefined) return {}
   const genesis = readGenesis(file)
   const genesisHash = await hashGenesis(genesis)
-  return { names: { genesis, genesisHash, networkName: network } }
+  return { names: { genesis, genesisHash, networkName: network, trustRule: null } }
 }
