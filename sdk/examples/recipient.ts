@@ -9,8 +9,10 @@ export function Recipient({ typed, resolver }: Props): ReactElement {
   const { state, party, changed, error, acceptChange, retry } = useParty(typed, { resolver })
   const { text } = usePartyName(party ?? '', { resolver })
   if (state === 'party') return h('p', { role: 'status' }, `Send to ${text} (${party})`)
+  const button = (text: string, onClick: () => void) =>
+    h('button', { type: 'button', onClick }, text)
   if (state === 'changed')
-    return h('button', { onClick: acceptChange }, `It belongs to ${changed?.party} now. Accept`)
-  if (state === 'failed') return h('button', { onClick: retry }, `${error?.message} Try again`)
+    return button(`It belongs to ${changed?.party} now. Accept`, acceptChange)
+  if (state === 'failed') return button(`${error?.message} Try again`, retry)
   return h('p', { role: 'status' }, error?.message ?? state)
 }

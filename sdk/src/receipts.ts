@@ -21,7 +21,6 @@ import { assertGenesisPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
-import { loadPart } from './platform/load-part.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 
 export type { CertifiedReceipt } from '@quorumscan/reader/certified'
@@ -94,17 +93,12 @@ export async function verifyReceipt(
   if (genesis === undefined)
     throw wrongGenesis(
       genesisByHash.size === 0
-        ? 'No genesis document was passed: pass that of the pinned hash in `documents`.'
-        : `The receipt is of the network ${genesisHash}, which is not pinned, or whose document is missing.`,
+        ? 'No genesis document: pass that of the pinned hash in `documents`.'
+        : `The receipt is of the network ${genesisHash}, which is not pinned, or has no document.`,
     )
-  const trust =
-    trusted === undefined
-      ? null
-      : (await loadPart(() => import('./platform/trust.ts'))).checkTrust(trusted, genesis)
+  const trust = trusted ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis) : null
   if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
-    throw invalidArgument(
-      '`threshold` must be weak, strong, all or a number from f+1 to n, or of those in `trust`.',
-    )
+    throw invalidArgument('`threshold` must be weak, strong, all or a number from f+1 to n.')
   const network = { genesis, genesisHash, trust, crypto, sha256: platformSha256() ?? sha256 }
   try {
     const verifier = createCertifiedVerifier(network)

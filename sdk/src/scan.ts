@@ -98,8 +98,7 @@ export function createScan(options: ScanOptions): Scan {
       yield* (await extras()).createActivities(reads)(more)
     },
     async readFrom(offset) {
-      if (!Number.isSafeInteger(offset) || offset < 0)
-        throw invalidArgument('An offset must be a whole number, 0 or more.')
+      ;(await extras()).assertOffset(offset)
       await reads.writeFloor.record(offset)
     },
     status: () => reads.reader()?.status() ?? null,

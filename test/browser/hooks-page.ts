@@ -7,41 +7,51 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
+type Shown = {
+  /** Makes what is shown of the typed text; may call hooks. */
+  use(typed: string): string
+  readonly texts: string[]
+  type(text: string): void
+  remount(): void
+}
+
+function Text({ shown, typed }: { readonly shown: Shown; readonly typed: string }): ReactElement {
+  const text = shown.use(typed)
+  useEffect(() => void shown.texts.push(text), [shown, text])
+  return h('p', null, text)
+}
+
+function Field({ shown, first }: { readonly shown: Shown; readonly first: string }): ReactElement {
+  const [typed, setTyped] = useState(first)
+  const [turn, setTurn] = useState(0)
+  shown.type = setTyped
+  shown.remount = () => setTurn(turn + 1)
+  return h(Text, { key: turn, shown, typed })
+}
+
 /**
- * A component with one field.
+ * Renders a component with one field.
  *
- * @param use - Makes what it shows of the typed text; may call hooks.
+ * @returns `texts`: what it has shown, in order.
  */
-function show(use: (typed: string) => string, typed = '') {
-  /** What it has shown, in order. */
-  const texts: string[] = []
-  let setTyped = (_: string): void => {}
-  let setTurn = (_: (turn: number) => number): void => {}
-  const Shown = (props: { readonly typed: string }): ReactElement => {
-    const text = use(props.typed)
-    useEffect(() => void texts.push(text), [text])
-    return h('p', null, text)
-  }
-  const Field = (): ReactElement => {
-    const [text, setText] = useState(typed)
-    const [turn, nextTurn] = useState(0)
-    setTyped = setText
-    setTurn = nextTurn
-    return h(Shown, { key: turn, typed: text })
-  }
+function show(use: Shown['use'], first = '') {
+  const shown: Shown = { use, texts: [], type: () => {}, remount: () => {} }
   const client = new QueryClient()
-  const errors: string[] = []
-  const onUncaughtError = (error: unknown) => errors.push((error as Error).message)
+  const errors: Error[] = []
+  const onUncaughtError = (error: unknown) => errors.push(error as Error)
   const root = createRoot(document.createElement('div'), { onUncaughtError })
-  root.render(h(QueryClientProvider, { client }, h(Field)))
+  root.render(h(QueryClientProvider, { client }, h(Field, { shown, first })))
   return {
-    texts,
-    errors,
-    client,
-    type: (text: string) => setTyped(text),
-    remount: () => setTurn((turn) => turn + 1),
+    texts: shown.texts,
+    type: (text: string) => shown.type(text),
+    remount: () => shown.remount(),
+    /** The message of an error that a hook has thrown. */
+    async error(): Promise<string | undefined> {
+      while (errors.length === 0) await new Promise(requestAnimationFrame)
+      return errors[0]?.message
+    },
     async until(text: string): Promise<void> {
-      while (texts.at(-1) !== text) await new Promise(requestAnimationFrame)
+      while (shown.texts.at(-1) !== text) await new Promise(requestAnimationFrame)
     },
   }
 }

@@ -301,7 +301,11 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
         const register = ((input, options) => {
           started.push(input.name)
           return new Promise((resolve, reject) => {
-            calls.push({ onProgress: options?.onProgress as never, resolve, reject })
+            calls.push({
+              onProgress: options?.onProgress as never,
+              resolve: resolve as never,
+              reject,
+            })
           })
         }) as OwnNames['register']
         const names = { ...kit.fakeNames({ alice }), register } as unknown as OwnNames
@@ -341,8 +345,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       const message = await page.evaluate(async () => {
         const names = kit.fakeNames() as unknown as OwnNames
         const shown = kit.show(() => kit.useRegister({ names }).status)
-        while (shown.errors.length === 0) await new Promise(requestAnimationFrame)
-        return shown.errors[0]
+        return shown.error()
       })
       expect(message).toContain('createValidator')
     })

@@ -5,7 +5,7 @@ import {
   createWebCrypto,
   LONE_SURROGATE,
   type Lookup,
-  maxFaulty,
+  type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
 import { ReaderError, type ReaderOptions } from './reader-options.ts'
@@ -38,9 +38,10 @@ export function createReaderBase(
 ) {
   const { votesOf = thresholdVotes } = hooks
   const { genesis, trust = null } = options
-  const memberCount = genesis.nodes.length
-  const nodeCount = trust?.members.length ?? memberCount
-  const faultyMax = (trust?.threshold ?? maxFaulty(memberCount) + 1) - 1
+  const votes = (threshold: Threshold, of = thresholdVotes) =>
+    of(threshold, genesis.nodes.length, trust) as number
+  const nodeCount = votes('all')
+  const faultyMax = votes('weak') - 1
   const crypto = options.crypto ?? createWebCrypto()
   /** Aborted when the reader closes. */
   const closing = new AbortController()
@@ -59,18 +60,15 @@ export function createReaderBase(
      * @throws The signal's reason.
      */
     async checkCall(read: ReadOptions, waitingCount: number): Promise<Bounds> {
-      const threshold = votesOf(read.threshold ?? 'weak', memberCount, trust)
-      if (threshold === undefined)
+      const threshold = votes(read.threshold ?? 'weak', votesOf)
+      if (!threshold)
         throw new ReaderError(
           'INVALID_THRESHOLD',
           `the threshold is weak, strong, all or from ${faultyMax + 1} to ${nodeCount}`,
         )
       const { minOffset = 0, maxAgeMs = MAX_AGE_MS } = read
       if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
-        throw new ReaderError(
-          'INVALID_ARGUMENT',
-          'minOffset is a whole number, maxAgeMs is not negative',
-        )
+        throw new ReaderError('INVALID_ARGUMENT', 'minOffset or maxAgeMs is invalid')
       read.signal?.throwIfAborted()
       await floor.load()
       read.signal?.throwIfAborted() // The signal may have aborted during the wait; no listener reports that later.

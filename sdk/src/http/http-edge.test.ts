@@ -428,9 +428,14 @@ describe('a token function', () => {
 
   it('is called again for the others if the first call aborts', async () => {
     const signals: AbortSignal[] = []
+    let noteAsked = () => {}
+    const asked = new Promise<void>((resolve) => {
+      noteAsked = resolve
+    })
     const { wallet } = connect({
       token: ({ signal }) => {
         signals.push(signal)
+        noteAsked()
         if (signals.length > 1) return 't-2'
         return new Promise((_, reject) =>
           signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
@@ -445,6 +450,7 @@ describe('a token function', () => {
       .times(2)
       .matchHeader('authorization', 'Bearer t-2')
       .reply(200, BALANCE)
+    await asked
     abort.abort(new Error('left the page'))
     await expect(first).rejects.toThrow(/^left the page$/)
     expect(await Promise.all(others)).toMatchObject([{ round: 1 }, { round: 1 }])

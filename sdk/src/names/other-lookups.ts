@@ -197,7 +197,7 @@ function publicAnswer(
 ): Decided {
   const { offset, threshold, nodeCount, trust, agreed, dissented } = read
   const at = { offset, recordTime: formatInstant(recordTime) }
-  const receipt = hasReceipt ? read.receipt : null
+  const receipt = hasReceipt ? { ...read.receipt, ...(trust && { trust }) } : null
   const facts = { ...at, threshold, nodeCount, trust, agreed, dissented, basis, receipt }
   const found = kind.startsWith('trusted') ? 'trusted' : 'verified'
   if (answer === null) return { kind: `${found}-absent`, entry: null, ...facts }

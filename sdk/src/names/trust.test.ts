@@ -98,7 +98,7 @@ afterEach(() => {
 afterAll(() => nock.enableNetConnect())
 
 describe('a rule of three members', () => {
-  it('is named by outcome and receipt, and applied by whoever verifies the receipt', async () => {
+  it('is named by outcome and receipt, and applied where the receipt is verified', async () => {
     const asked = serve({ 'sv-7': lying, 'sv-1': honest(0, 1, 2, 3) })
     await using scan = connect({ members: ['sv-3', 'sv-1', 'sv-2'] })
     const outcome = await scan.names.lookup('alice')

@@ -33,8 +33,8 @@ export const VOTE_RULES = {
     nodeCount: number,
     faultyMax = maxFaulty(nodeCount),
   ): number {
-    const named = { 'f+1': faultyMax + 1, '2f+1': 2 * faultyMax + 1 }
-    const votes = typeof threshold === 'string' ? named[threshold] : threshold
+    const twice = threshold === '2f+1' ? 2 * faultyMax + 1 : threshold
+    const votes = twice === 'f+1' ? faultyMax + 1 : twice
     if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes
     const message = `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`
     throw failure('INVALID_QUORUM', message)

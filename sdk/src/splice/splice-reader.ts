@@ -106,20 +106,23 @@ type Origin = {
   readonly areScansAll: boolean
   /** The least n; null: not configured. */
   readonly svCount: number | null
-  /** Only the scans of its members vote. null: all do. */
-  readonly trust: TrustList | null
+  /** Only the scans of its members vote. Default: all do. */
+  readonly trust: TrustList | undefined
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT. */
-async function ruleOf({ trust }: Origin, names: ReadonlySet<string>): Promise<TrustRule | null> {
-  if (trust === null) return null
+async function ruleOf(
+  { trust }: Origin,
+  nodes: readonly Pick<Member, 'name'>[],
+): Promise<TrustRule | null> {
+  if (trust === undefined) return null
   const { checkTrust } = await loadPart(() => import('../platform/trust.ts'))
-  return checkTrust(trust, { nodes: [...names].map((name) => ({ name })) })
+  return checkTrust(trust, { nodes })
 }
 
 /** Whether everything is configured, so that no list is read. */
 function isFixed({ areScansAll, svCount, trust }: Origin): boolean {
-  return areScansAll && (svCount !== null || trust !== null)
+  return areScansAll && (svCount !== null || trust !== undefined)
 }
 
 type Member = { readonly name: string; readonly party: string }
@@ -161,7 +164,8 @@ function readMember(row: JsonValue): Member | undefined {
 async function openMemberList(origin: Origin, context: Omit<ReadContext, 'threshold'>) {
   const { scans } = origin
   const names = new Set(scans.map(({ svName }) => svName))
-  if (isFixed(origin)) return listOf(names, origin, await ruleOf(origin, names), scans)
+  const nodes = scans.map(({ svName }) => ({ name: svName }))
+  if (isFixed(origin)) return listOf(names, origin, await ruleOf(origin, nodes), scans)
   const faultyMax = maxFaulty(names.size)
   const seeds = { nodeCount: names.size, faultyMax, trust: null, voters: votersOf(scans, names) }
   return readList(await readList(seeds, origin, context), origin, context)
@@ -185,7 +189,7 @@ async function readList(from: MemberList, origin: Origin, context: Omit<ReadCont
   ])
   const names = new Set(members.map(({ name }) => name))
   // A member that leaves the network later has no vote.
-  return listOf(names, origin, from.trust ?? (await ruleOf(origin, names)), scans)
+  return listOf(names, origin, from.trust ?? (await ruleOf(origin, members)), scans)
 }
 
 /** The listed addresses that are safe to call: public ones, and private ones if all seeds are private. */

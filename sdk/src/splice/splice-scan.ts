@@ -172,5 +172,5 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
     throw invalidArgument(`The URL of a scan must be https, or on this machine: not ${publicUrl}.`)
   }
   const areScansAll = scans !== undefined
-  return { scans: addresses, areScansAll, svCount: svCount ?? null, trust: trust ?? null }
+  return { scans: addresses, areScansAll, svCount: svCount ?? null, trust }
 }

@@ -65,7 +65,7 @@ export function outcomeOf(
       const { answer: all, document } = ending.answer as { answer: unknown; document: string }
       const answer =
         index === undefined ? all : ((all as readonly unknown[])[first + index] ?? null)
-      const receipt = { request: read.query.request, document, ...(trust && { trust }) }
+      const receipt = { request: read.query.request, document }
       const kind = kindOf(answer, faultyMax)
       return { ...part, kind, answer, offset, recordTime, historyHash, agreed: signers, receipt }
     }

@@ -116,7 +116,7 @@ export function createCertifiedReader(
   const { nodeCount, faultyMax, trust, crypto, floor, directory } = base
   const state = createReaderState(directory.seeds, areSeedsAll ? 0 : faultyMax, decisions)
   state.isLearning = !areSeedsAll
-  state.areSeedsAsked = trust === null
+  state.asksSeeds = trust === null
   const isPrivateAllowed = options.allowPrivateAddresses ?? false
   const driver = createDriver({
     context: state,

@@ -130,7 +130,7 @@ export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, Conflicti
   /** Whether addresses may still come. */
   isLearning: boolean
   /** Whether nodes are asked that have not signed their address. */
-  areSeedsAsked: boolean
+  asksSeeds: boolean
 }
 
 export function createReaderState(
@@ -150,6 +150,6 @@ export function createReaderState(
     fork: null,
     polledAtMs: Number.NEGATIVE_INFINITY,
     isLearning: true,
-    areSeedsAsked: true,
+    asksSeeds: true,
   }
 }

@@ -39,8 +39,7 @@ export function createAddressBook(options: {
   readonly onPrivate?: ((address: Address) => void) | undefined
 }) {
   const knownByName = new Map<string, { readonly record: AddressRecord; readonly url: string }>()
-  const nodes = options.genesis.nodes.filter(({ name }) => isTrusted(options.trust, name))
-  const keyByName = new Map(nodes.map((node) => [node.name, node.scanKey]))
+  const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
 
   const isNewer = ({ name, sequence }: AddressRecord): boolean =>
     sequence > (knownByName.get(name)?.record.sequence ?? -1)
@@ -59,6 +58,7 @@ export function createAddressBook(options: {
       for (const record of records.slice(0, RECORDS_MAX)) {
         if (!isRecord(record) || !keyByName.has(record.name)) continue
         const { name, sequence } = record
+        if (!isTrusted(options.trust, name)) continue
         const url = parseNodeUrl(record.url, true)
         if (url === undefined || !isNewer(record) || !(await isSigned(record))) continue
         // Tested again: another source may have brought a newer record during the check.

@@ -31,8 +31,9 @@ export function createCertificateChecks(network: Network & { readonly crypto: Si
     const certificate = parseCertificate(text)
     await verifySignatures(certificate, network)
     const { offset, recordTime, historyHash, stateRoot, signatures } = certificate
-    const signers = signatures.flatMap(([name]) => (isTrusted(network.trust, name) ? [name] : []))
-    const otherCount = signatures.length - signers.length
+    const names = signatures.map(([name]) => name)
+    const signers = names.filter((name) => isTrusted(network.trust, name))
+    const otherCount = names.length - signers.length
     return { offset, recordTime, historyHash, root: fromHex(stateRoot), signers, otherCount }
   }
 

@@ -101,7 +101,7 @@ export async function verifySignatures(
   if (index < signatures.length)
     throw new InvalidProof(
       'BAD_SIGNATURE',
-      `${signatures[index]?.[0]} is not a member, signed twice, or is out of order`,
+      `${signatures[index]?.[0]} is not a member, signed twice or out of order`,
     )
   const bad = (await Promise.all(checks)).indexOf(false)
   if (bad >= 0)

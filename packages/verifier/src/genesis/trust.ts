@@ -46,5 +46,6 @@ export function trustRule(trust: TrustList, known?: readonly string[]): TrustRul
   const votes = threshold ?? Math.floor(count / 3) + 1 // As in a validator of Splice with a list of its own.
   if (!Number.isInteger(votes) || votes < 1 || votes > count)
     throw new RangeError(`the threshold of the members to trust must be from 1 to ${count}`)
-  return { members: known?.filter((name) => members.includes(name)) ?? members, threshold: votes }
+  const ordered = [...new Set(known ?? members)].filter((name) => members.includes(name))
+  return { members: ordered, threshold: votes }
 }
