@@ -19,7 +19,7 @@ import {
 } from '@quorumscan/verifier/certified'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fakeNames } from './fakes.ts'
+import { type FakeNames, fakeNames } from './fakes.ts'
 import type { Metadata, NameChange, Names } from './names/lookup-types.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan } from './scan.ts'
@@ -227,6 +227,28 @@ describe('failures of fakes', () => {
     names.fail(null)
     expect(await names.resolve('alice')).toBe(PARTY)
   })
+})
+
+it('a watch asks unreachable nodes once, and then pauses; a lookup asks again after 250 ms', async () => {
+  const pauses = async (read: (names: FakeNames) => Promise<unknown>) => {
+    const delays: number[] = []
+    const delay = (ms: number, signal?: AbortSignal) => {
+      delays.push(ms)
+      return systemClock.delay(ms, signal)
+    }
+    const names = fakeNames({ alice: PARTY }, { clock: { ...systemClock, delay } })
+    names.fail('NOT_ENOUGH_NODES')
+    await read(names)
+    return delays
+  }
+  const watched = await pauses(async (names) => {
+    for await (const { kind } of names.watch('alice')) {
+      expect(kind).toBe('insufficient')
+      break
+    }
+  })
+  expect(watched).not.toContain(250)
+  expect(await pauses((names) => names.lookup('alice', { timeoutMs: 400 }))).toContain(250)
 })
 
 describe('changes of owner', () => {

@@ -38,7 +38,7 @@ export type UsePartyResult<Data = Resolution> = {
   readonly basis: Basis | null
   /** Set only if `state` is `changed`. */
   readonly changed: NameChange | null
-  /** The whole outcome; null while there is none, and after a failure. */
+  /** The whole outcome; null before the first one, and after a failure. */
   readonly resolution: Resolution | null
   /** What `select` makes of the outcome; undefined without one. */
   readonly data: Data | undefined
