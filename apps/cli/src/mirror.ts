@@ -48,9 +48,11 @@ verifies these answers itself, so their readers trust it.`,
 /** @throws {UsageError} If one of the options is missing, or the file is not a genesis document. */
 async function namesOf({ network, genesis: file }: MirrorFlags) {
   if ((network === undefined) !== (file === undefined))
-    throw new UsageError('--network and --genesis are given together')
+    throw new UsageError(
+      'a mirror serves names with both of `--network` and `--genesis`, or without them',
+    )
   if (network === undefined || file === undefined) return {}
   const genesis = readGenesis(file)
   const genesisHash = await hashGenesis(genesis)
-  return { names: { genesis, genesisHash, networkName: network } }
+  return { names: { genesis, genesisHash, networkName: network, trustRule: null } }
 }

@@ -236,7 +236,7 @@ it('serves names in the form of the draft standard, which it verifies, while a s
 }) => {
   const { transport } = watched((body) => body.replaceAll(NAME, 'sv-3.sv.ns'))
   const liar = await startMirror([urlOf(0)], { transport })
-  const names = { ...networkOf(), networkName: 'devnet' } as const
+  const names = { ...networkOf(), networkName: 'devnet', trustRule: null } as const
   const mirror = await startMirror([liar, urlOf(1)], { names })
   const resolve = (from: string, name: string, network = 'devnet') =>
     send(`${from}/v0/resolve?name=${name}&network=${network}`)

@@ -16,9 +16,9 @@ import { ScanError } from '@quorumscan/errors'
 import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
-import { partyNameHandlers } from '@quorumscan/scan-proxy'
+import { type ProxyNetwork, partyNameHandlers } from '@quorumscan/scan-proxy'
 import { buildServer, type Handler, type HttpServer } from '@quorumscan/server'
-import { type Genesis, type NetworkName, utf8 } from '@quorumscan/verifier'
+import { utf8 } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
 /** The largest answer of a source: the largest page, with many names next to its entries. */
@@ -40,11 +40,7 @@ export type MirrorOptions = {
   readonly transport: Transport
   readonly clock: Clock
   /** The network whose names are served in the form of the draft standard. Default: none is. */
-  readonly names?: {
-    readonly genesis: Genesis
-    readonly genesisHash: string
-    readonly networkName: NetworkName
-  }
+  readonly names?: ProxyNetwork
 }
 
 type MirrorRequest = {
@@ -127,13 +123,11 @@ const { proxyResolve, proxyReverseResolve } = validatorRoutes
 const nameRoutes: RouteTable = { proxyResolve, proxyReverseResolve }
 
 /** Answers that the sources prove. */
-function nameHandlers(
-  names: NonNullable<MirrorOptions['names']>,
-  { sources: seeds, transport, clock }: MirrorOptions,
-) {
-  const waitMs = SOURCE_WAIT_MS
-  const parts = { ...names, sha256, seeds, areSeedsAll: true, transport, clock, waitMs }
-  return partyNameHandlers({ ...names, trustRule: null }, createCertifiedReader(parts))
+function nameHandlers(names: ProxyNetwork, options: MirrorOptions) {
+  const { genesis, genesisHash } = names
+  const bounds = { seeds: options.sources, areSeedsAll: true, waitMs: SOURCE_WAIT_MS }
+  const reader = createCertifiedReader({ ...options, genesis, genesisHash, sha256, ...bounds })
+  return partyNameHandlers(names, reader)
 }
 
 function hasCertifiedForm({ otherForms = {} }: RouteDef): boolean {

@@ -119,15 +119,9 @@ export async function openFollower(app: App, options: FollowerOptions) {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
+    const peers = options.signers ?? options.peers
     const certifier = resources.opened(
-      createCertifier({
-        ...app,
-        ...options,
-        peers: options.signers ?? options.peers,
-        client,
-        self,
-        replica: replica.proofs,
-      }),
+      createCertifier({ ...app, ...options, peers, client, self, replica: replica.proofs }),
     )
     const groups =
       member &&

@@ -5,6 +5,7 @@ import {
   scansBody,
   signAddress,
   simEntry,
+  untilTrue,
 } from '@quorumscan/testkit'
 import { type Lookup, requestOfLookup } from '@quorumscan/verifier'
 import {
@@ -128,6 +129,15 @@ describe('a rule of three members', () => {
     })
     expect(asked).toEqual(['sv-2 weak', 'sv-2 4', 'sv-2 5'])
     expect(scan.status()?.nodes.find(({ name }) => name === 'sv-2')).toMatchObject({ errors: 0 })
+  })
+
+  it('blames no member that is polled while others signed before its members', async () => {
+    const late = honest(3, 4, 5, 0, 1)
+    const asked = serve({ 'sv-7': lying, 'sv-1': honest(0, 1, 2), 'sv-2': late, 'sv-3': late })
+    await using scan = connect({ members: TRUSTED })
+    for (let count = 0; count < 2; count++) expect(await scan.names.resolve('alice')).toBe(PARTY)
+    await untilTrue('a poll', async () => asked.some((request) => /^sv-[23] 5$/.test(request)))
+    expect(scan.status()?.nodes.every(({ errors }) => errors === 0)).toBe(true)
   })
 
   it('asks another of its members if one has too few of these signatures', async () => {
