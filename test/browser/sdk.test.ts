@@ -269,7 +269,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await card(tab, 'History').getByText(`Offered to ${ALICE}`).waitFor()
 
     // The device remembers another owner. This address of the page runs none of its code.
-    await tab.goto(`${example.url}session/`)
+    await tab.goto(`${example.url}session/carol`)
     await tab.evaluate(
       ([from, to]) => {
         for (const [key, value] of Object.entries(localStorage))
