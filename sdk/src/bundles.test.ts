@@ -40,8 +40,23 @@ describe('what a page loads', () => {
     expect(all.filter((file) => /packages\/reader\/src\/vote[ds]\//.test(file))).toEqual([])
   })
 
+  it('clients bring no hooks, and hooks bring no client, resolver or registration', async () => {
+    expect((await filesOf(`export * from './index.ts'`)).all.join()).not.toContain('sdk/src/react')
+    const { all } = await filesOf(`export * from './react.ts'`)
+    expect(all).toContain('sdk/src/react/party-hooks.ts')
+    const own = all.filter((file) => /^sdk\/|^packages\/reader/.test(file))
+    expect(own.filter((file) => /reader|scan\.ts|resolver\.ts|wallet/.test(file))).toEqual([
+      'sdk/src/naming/party-resolver.ts', // Its conversion of errors.
+    ])
+  })
+
   it.each([
     [`export { createScan } from './index.ts'`, 'sdk/src/scan.ts', 'sdk/src/names/metadata.ts'],
+    [
+      `export { createScan, createValidator } from './index.ts'`,
+      'sdk/src/validator.ts',
+      'sdk/src/http/http.ts',
+    ],
     [
       `export { createSpliceScan } from './splice/index.ts'`,
       'sdk/src/splice/splice-names.ts',

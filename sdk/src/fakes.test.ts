@@ -19,19 +19,21 @@ import {
 } from '@quorumscan/verifier/certified'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fakeNames } from './fakes.ts'
-import type { Names } from './names/lookup-types.ts'
+import { type FakeNames, fakeNames } from './fakes.ts'
+import type { Metadata, NameChange, Names } from './names/lookup-types.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan } from './scan.ts'
 
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const OTHER = `other::1220${'b'.repeat(64)}`
 const NAME = 'alice.unverified.ns'
+const REGISTRY_URLS = 'splice.lfdecentralizedtrust.org/registry-urls'
 const FAR_MICROS = 4_000_000_000_000_000
 
 type Controlled = {
   readonly names: Names
   changeOwner(name: string, party: string): void
+  setMetadata(name: string, metadata: Metadata): void
   remove(name: string): void
   expire(name: string): void
   /** No node answers from now on. */
@@ -49,9 +51,9 @@ function realNames(parties: Readonly<Record<string, string>>): Controlled {
   const entries = new Map<string, ReturnType<typeof simEntry>>()
   let offset = 7
   let recordTime = systemClock.nowMicros()
-  const put = (label: string, user: string, expiresAt = FAR_MICROS) => {
+  const put = (label: string, user: string, expiresAt = FAR_MICROS, description = '') => {
     const name = `${label}.unverified.ns`
-    entries.set(name, simEntry(name, { user, expiresAt }))
+    entries.set(name, simEntry(name, { user, expiresAt, description }))
     state = createState()
   }
   const createState = () => {
@@ -96,6 +98,8 @@ function realNames(parties: Readonly<Record<string, string>>): Controlled {
   return {
     names: scan.names,
     changeOwner: put,
+    setMetadata: (label, meta) =>
+      put(label, parties[label] ?? '', FAR_MICROS, JSON.stringify({ meta })),
     remove(label) {
       entries.delete(`${label}.unverified.ns`)
       state = createState()
@@ -109,9 +113,9 @@ function realNames(parties: Readonly<Record<string, string>>): Controlled {
 
 function controlledFakes(parties: Readonly<Record<string, string>>): Controlled {
   const names = fakeNames(parties)
-  const { changeOwner, remove, expire } = names
+  const { changeOwner, setMetadata, remove, expire } = names
   const cutOff = () => names.fail('NETWORK_ERROR')
-  return { names, changeOwner, remove, expire, cutOff, close: async () => {} }
+  return { names, changeOwner, setMetadata, remove, expire, cutOff, close: async () => {} }
 }
 
 beforeAll(() => nock.disableNetConnect())
@@ -136,6 +140,17 @@ describe.each([
       'verified-absent',
       'invalid',
     ])
+    await close()
+  })
+
+  it('have the metadata of their party, and the URLs of its registry', async () => {
+    const { names, setMetadata, close } = create({ alice: PARTY })
+    const metadata = { [REGISTRY_URLS]: 'http://plain.example, https://one.example', a: 'b' }
+    setMetadata('alice', metadata)
+    expect(await names.metadata(PARTY)).toEqual(metadata)
+    expect(await names.registryUrls(PARTY)).toEqual(['https://one.example'])
+    expect(await names.metadata(OTHER)).toBeNull()
+    expect(await names.registryUrls(OTHER)).toEqual([])
     await close()
   })
 
@@ -211,5 +226,49 @@ describe('failures of fakes', () => {
     }
     names.fail(null)
     expect(await names.resolve('alice')).toBe(PARTY)
+  })
+})
+
+it('a watch asks unreachable nodes once, and then pauses; a lookup asks again after 250 ms', async () => {
+  const pauses = async (read: (names: FakeNames) => Promise<unknown>) => {
+    const delays: number[] = []
+    const delay = (ms: number, signal?: AbortSignal) => {
+      delays.push(ms)
+      return systemClock.delay(ms, signal)
+    }
+    const names = fakeNames({ alice: PARTY }, { clock: { ...systemClock, delay } })
+    names.fail('NOT_ENOUGH_NODES')
+    await read(names)
+    return delays
+  }
+  const watched = await pauses(async (names) => {
+    for await (const { kind } of names.watch('alice')) {
+      expect(kind).toBe('insufficient')
+      break
+    }
+  })
+  expect(watched).not.toContain(250)
+  expect(await pauses((names) => names.lookup('alice', { timeoutMs: 400 }))).toContain(250)
+})
+
+describe('changes of owner', () => {
+  it('are announced once for each name and party', async () => {
+    const announced: string[] = []
+    const onChanged = ({ name, party }: NameChange) => announced.push(`${name} ${party}`)
+    const names = fakeNames({ alice: PARTY, bob: PARTY }, { onChanged })
+    await names.resolveMany(['alice', 'bob'])
+    names.changeOwner('alice', OTHER)
+    await names.lookup('alice')
+    await names.lookup('alice')
+    for await (const { name } of names.search('a')) expect(name).toBe(NAME)
+    expect(announced).toEqual([`${NAME} ${OTHER}`])
+    names.changeOwner('bob', OTHER)
+    await names.resolveMany(['alice', 'bob'])
+    await names.acceptChange('alice', OTHER)
+    names.changeOwner('alice', PARTY)
+    await names.lookup('alice')
+    expect(announced).toEqual([
+      ...[`${NAME} ${OTHER}`, `bob.unverified.ns ${OTHER}`, `${NAME} ${PARTY}`],
+    ])
   })
 })

@@ -6,7 +6,8 @@ import { formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
 import { type ErrorCode, invalidArgument, transient } from './errors.ts'
 import type { Answered, EntriesPage, ReadsOptions, Unanswered } from './names/bounded.ts'
-import type { Names } from './names/lookup-types.ts'
+import type { Metadata, Names } from './names/lookup-types.ts'
+import { formatMetadata } from './names/metadata.ts'
 import { normalizeName } from './names/name-rules.ts'
 import { createNames } from './names/names.ts'
 import { parseName } from './names/parse-name.ts'
@@ -19,6 +20,8 @@ import * as scanExtras from './scan-extras.ts'
 export type FakeNames = Names & {
   /** Registers a name, or gives it to another party. @throws {QuorumscanError} INVALID_NAME, INVALID_PARTY. */
   changeOwner(name: string, party: string): void
+  /** Sets what the party of a name states about itself. @throws {QuorumscanError} INVALID_DESCRIPTION. */
+  setMetadata(name: string, metadata: Metadata): void
   /** Removes an entry now, as nodes do after it has expired: the name is absent. */
   remove(name: string): void
   /** Lets an entry end by the clock of the device before nodes removed it: `expired`, and NAME_EXPIRED. */
@@ -51,14 +54,14 @@ export function fakeNames(
   let offset = 1
   let failing: ErrorCode | null = null
 
-  const put = (typed: string, party: string, expiresMicros: number): void => {
+  const put = (typed: string, party: string, expiresMicros: number, description = ''): void => {
     const { name } = parseName(typed)
     offset++
     entries.set(name, {
       name,
       user: parseParty(party),
       url: '',
-      description: '',
+      description,
       expires_at: formatInstant(expiresMicros),
       contract_id: `00${offset.toString(16).padStart(64, '0')}`,
     })
@@ -73,7 +76,7 @@ export function fakeNames(
       : (sorted().find(({ user }) => user === lookup.party) ?? null)
 
   const answered = <T>(answer: T): Answered<T> | Unanswered => {
-    const nodes = { threshold: THRESHOLD, nodeCount: NODES.length, dissented: [] }
+    const nodes = { threshold: THRESHOLD, nodeCount: NODES.length, trust: null, dissented: [] }
     const agreed = NODES.slice(0, THRESHOLD)
     const none = { ...nodes, answered: 1, agreed: [], retryAfterMs: RETRY_AFTER_MS }
     switch (failing) {
@@ -111,7 +114,7 @@ export function fakeNames(
   const reads = createReads({
     client: options,
     clock,
-    verifiedBy: 'self',
+    basis: 'proof',
     network: 'fake',
     open: async () => {
       throw invalidArgument('Fakes have names only.')
@@ -127,6 +130,10 @@ export function fakeNames(
   return {
     ...createNames({ ...reads, lookup, page } as typeof reads, options),
     changeOwner: (name, party) => put(name, party, clock.nowMicros() + YEAR_MICROS),
+    setMetadata(name, metadata) {
+      const { user } = known(name)
+      put(name, user, clock.nowMicros() + YEAR_MICROS, formatMetadata(metadata))
+    },
     remove(name) {
       entries.delete(known(name).name)
       offset++

@@ -4,27 +4,22 @@ export type {
   CertifiedReaderStatus,
   CertifiedReceipt,
 } from '@quorumscan/reader/certified'
-export type { Genesis, Threshold } from '@quorumscan/verifier'
+export type { CryptoPort, Genesis, Threshold, TrustList, TrustRule } from '@quorumscan/verifier'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
-export {
-  type ErrorCode,
-  isErrorCode,
-  isQuorumscanError,
-  type PaymentState,
-  QuorumscanError,
-} from './errors.ts'
+export { type ErrorCode, isErrorCode, type PaymentState, QuorumscanError } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
 export type { TokenSource } from './http/http.ts'
 export type { Checkpoint, WebSocketConstructor, WebSocketLike } from './http/stream.ts'
 export type { Traceparent } from './http/traced-fetch.ts'
+export { type ErrorDetails, isQuorumscanError, type KnownError } from './known-errors.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
 export type * from './names/lookup-types.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
 export type { Writer } from './names/writer.ts'
-export type { Clock } from './platform/clock.ts'
+export type { Clock, Random } from './platform/clock.ts'
 export {
   createLocalStorageStore,
   createMemoryStore,
@@ -33,12 +28,8 @@ export {
 } from './platform/store.ts'
 export * from './platform/values.ts'
 export { createScan, type Network, type Scan, type ScanOptions } from './scan.ts'
-export {
-  createValidator,
-  type OwnNames,
-  type Validator,
-  type ValidatorOptions,
-} from './validator.ts'
+export { createValidator, type Validator } from './validator.ts'
+export type { OwnNames, ValidatorOptions } from './validator-options.ts'
 export type { OwnEntry } from './wallet/own-names.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 export type { RegisterProgress } from './wallet/registration-steps.ts'

@@ -12,6 +12,8 @@ import type { Store } from './platform/store.ts'
  * system, and `get` still returns the values of the file. Values set during a write are written together after it.
  *
  * An existing file that is not a JSON object of strings is not changed: all calls throw INVALID_ARGUMENT.
+ *
+ * @example createScan({ ...network, store: createFileStore('wallet.json') })
  */
 export function createFileStore(path: string): Store {
   /** The values of the file. */

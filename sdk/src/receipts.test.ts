@@ -38,6 +38,7 @@ describe('a receipt', () => {
       recordTime: '2025-11-21T10:00:00.123456Z',
       historyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       signers: genesis.nodes.map(({ name }) => name),
+      trust: null,
       genesisHash,
     })
     const absent = state.document(nameQuery('absent.unverified.ns'))

@@ -5,6 +5,8 @@ import {
   type Genesis,
   type Lookup,
   type Threshold,
+  type TrustList,
+  type TrustRule,
   thresholdVotes,
 } from '@quorumscan/verifier'
 import {
@@ -22,7 +24,7 @@ import { parseName } from './names/parse-name.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 
 export type { CertifiedReceipt } from '@quorumscan/reader/certified'
-export type { CryptoPort, Genesis, GenesisNode } from '@quorumscan/verifier'
+export type { CryptoPort, Genesis, GenesisNode, TrustList, TrustRule } from '@quorumscan/verifier'
 export type { NameEntry } from './names/lookup-types.ts'
 
 /** What a receipt proves: the entry at an offset, signed by these members. */
@@ -33,8 +35,10 @@ export type VerifiedReceipt = {
   /** Record time of that offset. */
   readonly recordTime: string
   readonly historyHash: string
-  /** Members that signed the state. */
+  /** Members that signed the state; of a trust rule, its members. */
   readonly signers: readonly string[]
+  /** The rule that was applied; null: f+1 of all members, or the `threshold`. */
+  readonly trust: TrustRule | null
   /** The pinned network of the receipt. */
   readonly genesisHash: string
 }
@@ -55,8 +59,13 @@ export type VerifyReceiptOptions = {
   readonly name?: string
   /** The entry must be the one that represents this party. */
   readonly party?: string
-  /** Members that must have signed. Default `weak`: f+1. */
+  /** Members that must have signed. Default `weak`: f+1, or the threshold of `trust`. */
   readonly threshold?: Threshold
+  /**
+   * Only the signatures of these members count. The rule that a receipt names is not applied: it shows what its reader
+   * applied, and is not signed.
+   */
+  readonly trust?: TrustList
   /** Default: WebCrypto. */
   readonly crypto?: CryptoPort
 }
@@ -64,6 +73,7 @@ export type VerifyReceiptOptions = {
 /**
  * Verifies a receipt of a lookup, which is a certified document.
  *
+ * @example const { entry } = await verifyReceipt(receipt, { genesis: GENESIS_HASH, documents: [genesis], name: 'alice' })
  * @param receipt - As a lookup returned it, or parsed from JSON. The text of the document alone suffices.
  * @throws {QuorumscanError} INVALID_RECEIPT if it does not prove the entry, with `details.reason`; WRONG_GENESIS if the
  *   receipt or a document is of a network that is not pinned; INVALID_ARGUMENT, INVALID_NAME, CRYPTO_UNAVAILABLE.
@@ -73,7 +83,7 @@ export async function verifyReceipt(
   options: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
   const lookup = lookupOf(Object(options))
-  const { threshold = 'weak', crypto = platformCrypto() } = options
+  const { threshold = 'weak', trust: trusted, crypto = platformCrypto() } = options
   const document = typeof receipt === 'string' ? receipt : Object(receipt).document
   if (typeof document !== 'string') throw invalidReceipt('MALFORMED', 'it has no document')
   const genesisByHash = await pinnedDocuments(options, crypto)
@@ -83,12 +93,13 @@ export async function verifyReceipt(
   if (genesis === undefined)
     throw wrongGenesis(
       genesisByHash.size === 0
-        ? 'No genesis document was passed: pass that of the pinned hash in `documents`.'
-        : `The receipt is of the network ${genesisHash}, which is not pinned, or whose document is missing.`,
+        ? 'No genesis document: pass that of the pinned hash in `documents`.'
+        : `The receipt is of the network ${genesisHash}, which is not pinned, or has no document.`,
     )
-  if (thresholdVotes(threshold, genesis.nodes.length) === undefined)
+  const trust = trusted ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis) : null
+  if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
     throw invalidArgument('`threshold` must be weak, strong, all or a number from f+1 to n.')
-  const network = { genesis, genesisHash, crypto, sha256: platformSha256() ?? sha256 }
+  const network = { genesis, genesisHash, trust, crypto, sha256: platformSha256() ?? sha256 }
   try {
     const verifier = createCertifiedVerifier(network)
     // `queryOf` would add lists, activities and all other queries to the bundle of a page.
@@ -99,6 +110,7 @@ export async function verifyReceipt(
       recordTime: formatInstant(proven.recordTime),
       historyHash: proven.historyHash,
       signers: proven.signers,
+      trust,
       genesisHash,
     }
   } catch (error) {

@@ -8,7 +8,7 @@ import { assertGenesisPin } from './genesis-pin.ts'
 import type { ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
 import { createNames } from './names/names.ts'
-import type { NetworkOptions, ReaderParts } from './names/open-reader.ts'
+import type { NetworkOptions } from './names/open-reader.ts'
 import { createReads } from './names/reads.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
@@ -61,6 +61,7 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  *
  * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
  *
+ * @example const scan = createScan({ seeds: ['https://scan.example.com'], genesis: GENESIS_HASH })
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
@@ -77,15 +78,13 @@ export function createScan(options: ScanOptions): Scan {
   const reads = createReads({
     client: options,
     clock,
-    verifiedBy: 'self',
+    basis: 'proof',
     network: typeof genesis === 'string' ? genesis : null,
     writer: options.validator,
     async open(shared) {
       signal.throwIfAborted()
       const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
-      const checkGenesis: ReaderParts['checkGenesis'] = async (...input) =>
-        (await extras()).checkGenesis(...input)
-      return openReader({ ...options, clock, shared, checkGenesis, signal })
+      return openReader({ ...options, clock, shared, extras, signal })
     },
     extras,
   })
@@ -99,8 +98,7 @@ export function createScan(options: ScanOptions): Scan {
       yield* (await extras()).createActivities(reads)(more)
     },
     async readFrom(offset) {
-      if (!Number.isSafeInteger(offset) || offset < 0)
-        throw invalidArgument('An offset must be a whole number, 0 or more.')
+      ;(await extras()).assertOffset(offset)
       await reads.writeFloor.record(offset)
     },
     status: () => reads.reader()?.status() ?? null,

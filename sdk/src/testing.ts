@@ -14,8 +14,10 @@ import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { failure, type QuorumscanError, transient } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
+import { inTime } from './platform/deadline.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
-import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
+import { createValidator, type Validator } from './validator.ts'
+import type { ValidatorOptions } from './validator-options.ts'
 
 /** Options of `startCluster`. */
 export type TestClusterOptions = {
@@ -98,8 +100,8 @@ export type TestCluster = AsyncDisposable & {
     isWanted: (status: ClusterStatus) => boolean,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<ClusterStatus>
-  /** Stops all processes and deletes the directory. */
-  down(): Promise<void>
+  /** Stops all processes and deletes the directory. The command is killed after `timeoutMs` (30 000). */
+  down(options?: { readonly timeoutMs?: number }): Promise<void>
 }
 
 const WAIT_MS = 30_000
@@ -110,6 +112,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
  * Starts a cluster on free ports and returns when all processes are ready (some seconds). It ends with `down`, with
  * `await using`, or with this process.
  *
+ * @example await using cluster = await startCluster({ nodes: 4 })
  * @throws {QuorumscanError} CLUSTER_FAILED if the command is not installed, or the cluster does not start; the message
  *   has its output.
  */
@@ -126,12 +129,14 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
   const child = spawn(program, argsOf(up), { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = () => child.kill('SIGINT')
   process.once('exit', end)
-  const down = async (): Promise<void> => {
+  const down = async ({ timeoutMs = WAIT_MS } = {}): Promise<void> => {
     process.off('exit', end)
     const isRunning = child.exitCode === null && child.signalCode === null
     if (child.pid !== undefined && isRunning) {
       end()
-      await once(child, 'exit')
+      const exited = once(child, 'exit')
+      await inTime(systemClock, timeoutMs, exited).catch(() => child.kill('SIGKILL'))
+      await exited
     }
     await rm(dataDir, { recursive: true, force: true })
   }
@@ -178,7 +183,7 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
         }
       },
       down,
-      [Symbol.asyncDispose]: down,
+      [Symbol.asyncDispose]: () => down(),
     }
   } catch (error) {
     await down()

@@ -1,76 +1,17 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
-import type { Genesis } from '@quorumscan/verifier'
-import { type Activities, createActivities, createActivityHints } from './activities/activities.ts'
-import { parseCheckedGenesis } from './checked-genesis.ts'
-import { invalidArgument } from './errors.ts'
+import type { Activities } from './activities/activities.ts'
+import { cryptoUnavailable, invalidArgument } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
-import { createHttp, type TokenSource } from './http/http.ts'
-import type { WebSocketConstructor } from './http/stream.ts'
-import { tracedFetch } from './http/traced-fetch.ts'
-import { type Commands, createCommands } from './ledger/commands.ts'
-import { createUpdates, type Updates } from './ledger/updates.ts'
-import type { ReadsOptions } from './names/bounded.ts'
-import type { Names } from './names/lookup-types.ts'
+import type { Commands } from './ledger/commands.ts'
+import type { Updates } from './ledger/updates.ts'
 import { createNames } from './names/names.ts'
-import { openProxyReader } from './names/proxy-reader.ts'
 import { createReads } from './names/reads.ts'
 import type { Writer } from './names/writer.ts'
-import { platformRandom, type Random, systemClock } from './platform/clock.ts'
-import { TIMEOUT_MS } from './platform/deadline.ts'
-import { platformCrypto } from './platform/platform-crypto.ts'
-import * as scanExtras from './scan-extras.ts'
-import { listOwnEntries, type OwnEntry } from './wallet/own-names.ts'
-import {
-  type RegisterInput,
-  type RegisterOptions,
-  type Registration,
-  type RegistrationParts,
-  register,
-} from './wallet/registration.ts'
-import { cancel, type Renewal, type RenewOptions, renew, setAutoRenew } from './wallet/renewal.ts'
-import { type AtOffset, type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
-
-/** Options of `createValidator`: address, token, and defaults of calls. */
-export type ValidatorOptions = ReadsOptions & {
-  /** Base URL of the validator, such as `https://validator.example.com/api/validator`. */
-  readonly url: string
-  /** Base URL of its ledger interface, for `updates` and `commands`. Default: `url` without `/api/validator`. */
-  readonly ledgerUrl?: string
-  /**
-   * A bearer token, or a function that returns one. The function is called once, and again when the validator answers
-   * 401. Concurrent calls share the token. Lookups need none.
-   */
-  readonly token?: TokenSource
-  /**
-   * The genesis document, or its hash (64 hex digits). With it, the client verifies the proof of each answer of the scan
-   * proxy, and does not trust the proxy.
-   */
-  readonly genesis?: Genesis | string
-  /**
-   * For `updates`, and for `activities` that follow. Default: the platform's, if it has one (browsers, Node 22). null:
-   * pages over HTTP. In Node 20 pass one, such as that of `ws` or undici.
-   */
-  readonly WebSocket?: WebSocketConstructor | null
-  /** For jitter. */
-  readonly random?: Random
-}
-
-/** Lookups, and names of the token's user. */
-export interface OwnNames extends Names {
-  /** Live names of the user with a subscription. */
-  list(options?: CallOptions): Promise<readonly OwnEntry[]>
-  /** Requests, pays and waits. It continues an earlier call. Errors have `payment`. */
-  register(input: RegisterInput, options?: RegisterOptions): Promise<Registration & AtOffset>
-  /** Pays for one more period. It continues an earlier call. Errors have `payment`. */
-  renew(name: string, options?: RenewOptions): Promise<Renewal & AtOffset>
-  /**
-   * Ends the subscription permanently. The name lapses when it expires. To stop only automatic payments, use
-   * `setAutoRenew`. A second call changes nothing.
-   */
-  cancel(name: string, options?: CallOptions): Promise<AtOffset>
-  /** Sets whether the wallet pays renewals of the name automatically. */
-  setAutoRenew(name: string, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
-}
+import { systemClock } from './platform/clock.ts'
+import { lazily, loadPart } from './platform/load-part.ts'
+import type { OwnNames, ValidatorOptions } from './validator-options.ts'
+import type { ValidatorParts } from './validator-parts.ts'
+import type { Wallet } from './wallet/wallet.ts'
 
 /** A client of a validator, for the token's user. It keeps no connection open, so there is no `close`. */
 export interface Validator extends Writer {
@@ -85,66 +26,76 @@ export interface Validator extends Writer {
   readonly commands: Commands
 }
 
-/** Creates a client of a validator. @throws {QuorumscanError} INVALID_ARGUMENT if url or genesis are invalid. */
+/**
+ * Creates a client of a validator. It sends nothing, and loads most of its code, with the first call.
+ *
+ * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
+ *
+ * @example const validator = createValidator({ url: 'https://validator.example.com/api/validator', token: getToken })
+ * @throws {QuorumscanError} INVALID_ARGUMENT if url or genesis hash are invalid, CRYPTO_UNAVAILABLE.
+ */
 export function createValidator(options: ValidatorOptions): Validator {
-  const { clock = systemClock, timeoutMs = TIMEOUT_MS } = options
+  const { clock = systemClock, genesis } = options
   const url = urlOf(options.url)
   const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
-  const random = options.random ?? platformRandom
-  // Browsers refuse a `fetch` that is called as a method of another object.
-  const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-  const http = createHttp({
-    url,
-    ledgerUrl,
-    token: options.token ?? null,
-    fetch: tracedFetch(plain, options.traceparent),
-    clock,
-    random,
-    timeoutMs,
-    onOffset: (offset) => reads.writeFloor.record(offset),
-  })
-  const { genesis } = options
-  if (genesis !== undefined) assertGenesisPin(genesis)
-  if (typeof genesis === 'object') parseCheckedGenesis(genesis)
-  const trust =
-    genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
-  const extras = async () => scanExtras
+  if (genesis !== undefined) {
+    assertGenesisPin(genesis)
+    if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
+  }
+  const own = { ...options, url, ledgerUrl, clock }
+  let made: ValidatorParts | undefined
+  const parts = async () => {
+    const { createValidatorParts } = await loadPart(() => import('./validator-parts.ts'))
+    made ??= createValidatorParts(own, { reads, lookups })
+    return made
+  }
   const reads = createReads({
     client: options,
     clock,
-    verifiedBy: trust === null ? 'proxy' : 'self',
+    basis: genesis === undefined ? 'proxy' : 'proof',
     // The network of a trusted proxy is not verified.
-    network: trust === null ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
-    open: (shared) => openProxyReader({ http, url, clock, shared, trust }),
-    extras,
+    network:
+      genesis === undefined ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
+    open: async (shared) => (await parts()).openReader(shared),
+    extras: () => loadPart(() => import('./scan-extras.ts')),
   })
   const lookups = createNames(reads, options)
-  const { WebSocket: ofPlatform = null } = globalThis as { WebSocket?: WebSocketConstructor }
-  const { WebSocket = ofPlatform } = options
-  const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
-  const wallet = createWallet(http)
-  /** Adds the offset of a result, which clients that share the store include in their reads. */
-  const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
-    const offset = http.offset()
-    await reads.writeFloor.record(offset)
-    return { ...result, offset }
-  }
-  const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
   return {
     names: {
       ...lookups,
-      list: (more) => listOwnEntries(http, more),
-      register: async (input, more) => atOffset(await register(parts, input, more)),
-      renew: async (name, more) => atOffset(await renew(parts, name, more)),
-      cancel: (name, more) => cancel(parts, name, more),
-      setAutoRenew: (name, isEnabled, more) => setAutoRenew(parts, name, { ...more, isEnabled }),
+      ...lazily(async () => (await parts()).names, OWN_NAMES),
     },
-    wallet,
+    wallet: lazily(async () => (await parts()).wallet, WALLET),
     writtenOffset: reads.writeFloor.offset,
-    activities: createActivities(reads, live),
-    updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
-    commands: createCommands({ http, clock }),
+    ...lazily<Pick<Validator, 'activities' | 'updates'>>(parts, STREAMS),
+    commands: lazily(async () => (await parts()).commands, COMMANDS),
   }
+}
+
+const OWN_NAMES = { list: false, register: false, renew: false, cancel: false, setAutoRenew: false }
+const STREAMS = { activities: true, updates: true }
+const COMMANDS = { submit: false }
+const WALLET = {
+  register: false,
+  status: false,
+  balance: false,
+  coins: false,
+  tap: false,
+  transactions: true,
+  subscriptionRequests: false,
+  subscriptionRequest: false,
+  acceptSubscriptionRequest: false,
+  rejectSubscriptionRequest: false,
+  initialPayments: false,
+  subscriptions: false,
+  cancelSubscription: false,
+  setAutoRenew: false,
+  paySubscription: false,
+  createTransfer: false,
+  transfers: false,
+  acceptTransfer: false,
+  rejectTransfer: false,
+  withdrawTransfer: false,
 }
 
 /** Without trailing slash. */

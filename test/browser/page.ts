@@ -7,6 +7,7 @@ import {
   type Names,
   type Scan,
 } from '@quorumscan/sdk'
+import { createResolver, type Resolver, scanNames } from '@quorumscan/sdk/naming'
 import { NamesProvider, useName, useReverse, useSearch } from '@quorumscan/sdk/react'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import type { Genesis } from '@quorumscan/verifier'
@@ -114,16 +115,21 @@ export const wallet = {
   show(name: string, party: string): void {
     render(h(NamesProvider, { names: scan.names }, h(Payee, { name, party })))
   },
-  /** Shows the unchanged example of the README. */
-  async showExample(name: string): Promise<string | null> {
-    const path = '/payee.js' // Bundled next to this page.
-    const { App } = (await import(path)) as {
+  /** Shows an unchanged example of the README, and returns its text once it contains `part`. */
+  async showExample(example: 'payee' | 'recipient', typed: string, part: string) {
+    const path = `/${example}.js` // Bundled next to this page.
+    const { App, Recipient } = (await import(path)) as {
       App: (props: { scan: Scan; name: string }) => ReactElement
+      Recipient: (props: { typed: string; resolver: Resolver }) => ReactElement
     }
-    const root = render(h(App, { scan, name }))
+    const resolvers = [scanNames(scan, { id: 'cns' })]
+    const resolver = createResolver({ network: 'localnet', resolvers })
+    const root = render(
+      example === 'payee' ? h(App, { scan, name: typed }) : h(Recipient, { typed, resolver }),
+    )
     await new Promise<void>((resolve) => {
       const check = () =>
-        root.textContent?.includes('::') ? resolve() : requestAnimationFrame(check)
+        root.textContent?.includes(part) ? resolve() : requestAnimationFrame(check)
       check()
     })
     return root.textContent

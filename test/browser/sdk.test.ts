@@ -5,12 +5,13 @@
 import { join } from 'node:path'
 import type { Validator } from '@quorumscan/sdk'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
-import { serve, type TestServer } from '@quorumscan/testkit'
+import { serve, slowness, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from '../support/chromium.ts'
 import type { wallet as PageWallet } from './page.ts'
+import { startSendPage } from './send-page.ts'
 
 declare const wallet: typeof PageWallet // Defined in the page.
 
@@ -37,6 +38,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       entryPoints: {
         page: join(import.meta.dirname, 'page.ts'),
         payee: join(import.meta.dirname, '../../sdk/examples/payee.ts'),
+        recipient: join(import.meta.dirname, '../../sdk/examples/recipient.ts'),
       },
       bundle: true,
       minify: true,
@@ -105,10 +107,12 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     )
   })
 
-  it('runs the unchanged example of the README', async () => {
-    expect(await page.evaluate((name) => wallet.showExample(name), ALICE)).toBe(
-      `verified: ${party}`,
-    )
+  it.each([
+    ['payee', ALICE, '::', () => `verified: ${party}`],
+    ['recipient', `localnet:cns:${ALICE}`, `to ${ALICE}`, () => `Send to ${ALICE} (${party})`],
+  ] as const)('runs the unchanged example %s of the README', async (name, typed, part, text) => {
+    const asked = [name, typed, part] as const
+    expect(await page.evaluate((all) => wallet.showExample(...all), asked)).toBe(text())
   })
 
   /** The texts that are shown for each fixed answer, as many as expected. */
@@ -233,6 +237,61 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const lookup = page.evaluate(() => wallet.lookup('missing.unverified.ns'))
     expect(await lookup).toMatchObject({ kind: 'insufficient' })
     await context.setOffline(false)
+  })
+
+  it('the example page registers and sends with dead nodes, and asks in all tabs before it pays a new owner', async () => {
+    const nodes = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
+    const card = (tab: Page, name: string) => tab.getByRole('region', { name })
+    const type = (tab: Page, to: string) => card(tab, 'Send coin').getByLabel('To').fill(to)
+    const untilShown = (tab: Page, text: string) => tab.getByText(text).first().waitFor()
+    const sending = (tab: Page) => card(tab, 'Send coin').getByRole('button', { name: 'Send' })
+
+    await using example = await startSendPage(cluster, 'carol')
+    await using tabs = await browser.newContext()
+    tabs.setDefaultTimeout(60_000 * slowness())
+    const open = async () => {
+      const tab = await tabs.newPage()
+      await tab.goto(`${example.url}?user=carol`)
+      return tab
+    }
+    const tab = await open()
+    await tab.getByRole('button', { name: 'Get coin' }).click()
+    await cluster.kill('sv-1')
+    await card(tab, 'Your names').getByRole('textbox').fill('carol')
+    await tab.getByRole('button', { name: 'Register' }).click()
+    await untilShown(tab, 'carol.unverified.ns is yours')
+
+    await cluster.kill('sv-2')
+    await type(tab, `localnet:cns:${ALICE}`)
+    await untilShown(tab, 'Proven to this page')
+    await sending(tab).click()
+    await untilShown(tab, '1.0 coin offered')
+    await card(tab, 'History').getByText(`Offered to ${ALICE}`).waitFor()
+
+    // The device remembers another owner. This address of the page runs none of its code.
+    await tab.goto(`${example.url}session/carol`)
+    await tab.evaluate(
+      ([from, to]) => {
+        for (const [key, value] of Object.entries(localStorage))
+          localStorage.setItem(key, String(value).replaceAll(from, to))
+      },
+      [party, cluster.genesis.dso] as const,
+    )
+    const [first, second] = [await open(), await open()]
+    for (const each of [first, second]) {
+      await type(each, 'alice')
+      await untilShown(each, `${ALICE} has another owner`)
+      expect(await sending(each).isDisabled()).toBe(true)
+    }
+    await first.getByRole('button', { name: 'Accept the new owner' }).click()
+    for (const each of [first, second]) await untilShown(each, 'Proven to this page')
+
+    await Promise.all(nodes.slice(2).map((node) => cluster.kill(node)))
+    await type(first, 'dso.ns')
+    await untilShown(first, 'Not verified')
+    expect(await sending(first).isDisabled()).toBe(true)
+    await Promise.all(nodes.map((node) => cluster.restart(node)))
+    await untilShown(first, 'Proven to this page')
   })
 
   it('stores the read floor in the storage of the page, and does not violate its policy', async () => {

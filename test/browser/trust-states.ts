@@ -25,7 +25,8 @@ const facts = {
   nodeCount: 4,
   agreed: ['sv-1', 'sv-2'],
   dissented: [],
-  verifiedBy: 'self',
+  trust: null,
+  basis: 'proof',
   receipt: null,
 } as const
 const entry = {

@@ -3,7 +3,7 @@
  * compilers, too), run as ES module and with `require`, and checked by tools for packages.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isLong } from '@quorumscan/testkit'
@@ -21,7 +21,7 @@ type Exit = { readonly code: number; readonly text: string }
 async function run(
   program: string,
   args: readonly string[],
-  options: { readonly cwd?: string } = {},
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Exit> {
   try {
     const { stdout, stderr } = await promisify(execFile)(program, args, {
@@ -52,39 +52,37 @@ const LONG_SETTINGS: readonly Settings[] = [
   ['typescript-5.9', 'esnext', 'bundler'],
 ]
 
-/** Installs the SDK with the newest supported compiler, and in long runs with the oldest. */
+/** Installs the SDK by the README with the newest supported compiler, and in long runs with the oldest. */
 beforeAll(async () => {
-  passed(await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root }))
+  const readme = await readFile(join(root, 'sdk/README.md'), 'utf8')
+  const runCommand = async (start: string, more: string, cwd: string) => {
+    const [line = 'false'] = new RegExp(`^${start}.*`, 'm').exec(readme) ?? []
+    passed(await run('bash', ['-ec', `${line.replace('/tmp', project)} ${more}`], { cwd }))
+  }
+  await runCommand('npm pack', '', root)
   const tarball = (await readdir(project)).find((file) => file.endsWith('.tgz')) ?? 'none'
   sdkTarball = join(project, tarball)
+  // The example page names all packages that users of the SDK need.
+  const page = JSON.parse(await readFile(join(examples, 'send-page/package.json'), 'utf8'))
+  const { '@quorumscan/sdk': _, ...dependencies } = {
+    ...page.dependencies,
+    ...page.devDependencies,
+  }
+  const compilers = {
+    'typescript-5.4': 'npm:typescript@5.4.5',
+    'typescript-5.9': 'npm:typescript@5.9.3',
+  }
   await writeFile(
     join(project, 'package.json'),
     JSON.stringify({
       private: true,
       type: 'module',
-      dependencies: {
-        // The SDK is the only package of this repository, because no other one is published.
-        '@quorumscan/sdk': `file:${tarball}`,
-        '@tanstack/react-query': '5.108.0',
-        '@types/node': '20.19.43',
-        '@types/react': '19.3.0',
-        react: '19.3.1',
-        typescript: '7.0.2',
-        ...(isLong
-          ? { 'typescript-5.4': 'npm:typescript@5.4.5', 'typescript-5.9': 'npm:typescript@5.9.3' }
-          : {}),
-      },
+      dependencies: { ...dependencies, ...(isLong ? compilers : {}) },
     }),
   )
-  passed(
-    await run(
-      'npm',
-      ['install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'],
-      {
-        cwd: project,
-      },
-    ),
-  )
+  // The SDK is the only package of this repository, because no other one is published.
+  const quiet = '--no-audit --no-fund --prefer-offline --ignore-scripts'
+  await runCommand('npm install', quiet, project)
   for (const file of await readdir(types)) await copyFile(join(types, file), join(project, file))
   await mkdir(join(project, 'examples'))
   for (const file of await readdir(examples))
@@ -127,6 +125,19 @@ it('the examples of the README compile in a project', async () => {
   await writeFile(config, JSON.stringify({ compilerOptions, include: ['examples/*.ts'] }))
   const tsc = join(project, 'node_modules/typescript/bin/tsc')
   passed(await run(process.execPath, [tsc, '-p', config]))
+})
+
+it('the example page compiles, and Vite builds it, where it is copied', async () => {
+  const page = join(project, 'send-page')
+  const isSource = (file: string) => !/send-page\/(node_modules|dist)/.test(file)
+  await cp(join(examples, 'send-page'), page, { recursive: true, filter: isSource })
+  const network = {
+    SEED: 'https://sv-1.example.com',
+    GENESIS_HASH: 'ab'.repeat(32),
+    VALIDATOR: 'https://validator.example.com',
+  }
+  passed(await run('npm', ['run', 'build'], { cwd: page, env: { ...process.env, ...network } }))
+  expect(await readdir(join(page, 'dist/assets'))).toContainEqual(expect.stringMatching(/\.css$/))
 })
 
 describe('at run time', () => {

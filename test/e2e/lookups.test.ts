@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createResolver, httpResolver } from '@quorumscan/sdk/naming'
 import { send, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { parseGenesis, verifyEvidence } from '@quorumscan/verifier'
@@ -174,6 +175,35 @@ describe('a node that lies with its own key', () => {
         }
         return (await countsOf('sv-3'))[counted] > before[counted] ? true : undefined
       })
+    },
+  )
+
+  it.for(['value', 'deny'] as const)(
+    'cannot change, by the lie %s, what a resolver over HTTP gets of the validator',
+    async (lie, { cluster, alice }) => {
+      await cluster.lie('sv-3', lie)
+      const url = cluster.urls.validator
+      const resolver = createResolver({
+        network: 'localnet',
+        minBasis: 'claimed',
+        resolvers: [httpResolver({ id: 'cns', url })],
+      })
+      const fqpn = `localnet:cns:${ALICE}`
+      const named = { fqpn, party: alice.party, displayName: ALICE, basis: 'claimed' }
+      const found = await resolver.resolve(fqpn)
+      expect(found).toMatchObject({ kind: 'found', ...named, validUntil: expect.any(String) })
+      expect(await resolver.resolve(MISSING)).toMatchObject({ kind: 'absent', failures: [] })
+      expect(await resolver.reverse(alice.party)).toMatchObject([named])
+      expect(await resolver.reverse(`x${alice.party}`)).toEqual([])
+
+      const path = `/v0/resolve?name=${ALICE}&network=`
+      const answer = await send(`${url}${path}localnet`)
+      expect(outcomeOf(answer)).toBe('verified')
+      expect(answer.headers.get('x-quorum-agreed')).not.toContain('sv-3')
+      expect(await send(`${url}${path}mainnet`)).toAnswer(400, 'INVALID_ARGUMENT')
+      await cluster.kill('sv-1')
+      await cluster.kill('sv-2')
+      expect((await send(`${url}${path}localnet`)).status).toBeGreaterThanOrEqual(502)
     },
   )
 

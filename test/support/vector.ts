@@ -56,7 +56,7 @@ export const RULES = {
   'document.members': [DOCUMENT, LIST],
   'certificate.form': [CERTIFICATE],
   'certificate.network': [/^OTHER_GENESIS: /],
-  'certificate.signer': [/^BAD_SIGNATURE: .* is not a member, signed twice, or is out of order$/],
+  'certificate.signer': [/^BAD_SIGNATURE: .* is not a member, signed twice or out of order$/],
   'certificate.signature': [/^BAD_SIGNATURE: the signature of .* does not verify$/],
   'certificate.signers': [/^TOO_FEW_SIGNERS: /],
   'walk.offset': [

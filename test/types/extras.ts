@@ -1,8 +1,23 @@
 /** Code of developers for the other entry points: receipts, a store in a file, tests, React. */
-import { createScan, type Metadata } from '@quorumscan/sdk'
-import { createResolver, displayParty, httpResolver, scanNames } from '@quorumscan/sdk/naming'
+import { createScan, type Metadata, type OwnNames, type PaymentState } from '@quorumscan/sdk'
+import {
+  createResolver,
+  displayParty,
+  httpResolver,
+  type Resolver,
+  scanNames,
+} from '@quorumscan/sdk/naming'
 import { createFileStore } from '@quorumscan/sdk/node'
-import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
+import {
+  type Trust,
+  type UsePartyResult,
+  useName,
+  useParty,
+  usePartyName,
+  useRegister,
+  useRenew,
+  useReverse,
+} from '@quorumscan/sdk/react'
 import { type NameEntry, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster } from '@quorumscan/sdk/testing'
 import { type FakeNames, fakeNames } from '@quorumscan/sdk/testing/fakes'
@@ -59,4 +74,35 @@ export function usePayee(name: string, party: string): string {
   // @ts-expect-error The party is null unless it is verified.
   const always: string = payee
   return `${shown} ${always} ${useReverse(party).name}`
+}
+
+export function useReason(name: string): string {
+  const { reason, error, data } = useName(name, { query: { select: ({ kind }) => kind.length } })
+  // @ts-expect-error Only a failure always has an error.
+  error.code
+  const length: number | undefined = data
+  return reason === 'failed' ? error.code : `${reason} ${length}`
+}
+
+export function useRecipient(typed: string, resolver: Resolver): string {
+  const { state, party, data, acceptChange } = useParty(typed, {
+    resolver,
+    query: { enabled: typed !== '', staleTime: 1000, select: ({ kind }) => kind },
+  })
+  const shown: UsePartyResult['state'] = state
+  const kind: string | undefined = data
+  // @ts-expect-error The party is null unless the state is `party`.
+  const always: string = party
+  void acceptChange()
+  return `${shown} ${kind} ${always} ${usePartyName(party ?? '').source}`
+}
+
+export function useOwn(names: OwnNames): PaymentState | null {
+  const { mutate, steps, data } = useRegister({ names })
+  const renewal = useRenew({ names })
+  mutate({ name: 'alice', autoRenew: true })
+  renewal.mutate({ name: 'alice', after: data?.entry.expiresAt ?? '' })
+  // @ts-expect-error A renewal needs a name.
+  renewal.mutate({})
+  return steps.some(({ step }) => step === 'active') ? renewal.payment : null
 }

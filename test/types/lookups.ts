@@ -12,6 +12,8 @@ import {
   type Network,
   parseContractId,
   QuorumscanError,
+  type TrustList,
+  type TrustRule,
 } from '@quorumscan/sdk'
 
 const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
@@ -105,6 +107,11 @@ export async function register(): Promise<void> {
     if (is.payment === 'unknown' || is.payment === 'locked') return
     const status: number | null = is.status
     if (is.code === 'INSUFFICIENT_FUNDS' && status === 400) return
+    // The code decides on the details.
+    const until: string | undefined =
+      error.code === 'NAME_TAKEN' ? error.details?.expiresAt : undefined
+    // @ts-expect-error Other details than those of the code.
+    if (error.code === 'NAME_CHANGED' && error.details?.expiresAt === until) return
     throw error instanceof QuorumscanError ? error : new Error('another copy')
   }
 }
@@ -146,3 +153,14 @@ export const wrong: Promise<string> = scan.names.resolve('a')
 scan.names.register
 // @ts-expect-error An amount is a string.
 void validator.wallet.tap({ amount: 1 })
+
+export async function trusting(name: string): Promise<readonly string[]> {
+  const trust: TrustList = { members: ['sv-1', 'sv-2', 'sv-3'], threshold: 2 }
+  const seeds = ['https://sv-1.example.com']
+  const own = createScan({ seeds, genesis: 'ab'.repeat(32), trust })
+  const outcome = await own.names.lookup(name)
+  if (outcome.kind !== 'verified') return []
+  const basis: 'proof' | 'proxy' = outcome.basis
+  const rule: TrustRule | null = outcome.trust
+  return [basis, ...(rule?.members ?? [])]
+}

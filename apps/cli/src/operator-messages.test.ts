@@ -112,6 +112,10 @@ it.each([
     `genesis create ${SVS} --ordering cometbft --set devnet=true --out DIR/nowhere/new.json`,
     '2 quorumscan: the genesis was not written: the directory DIR/nowhere does not exist',
   ],
+  [
+    'mirror http://127.0.0.1:9 --port 0 --network devnet',
+    '2 quorumscan: a mirror serves names with both of `--network` and `--genesis`, or without them',
+  ],
   ['genesis verify DIR/nowhere', '2 quorumscan: DIR/nowhere does not exist'],
   [
     'genesis verify DIR/file',

@@ -15,7 +15,7 @@ import {
   nameQuery,
 } from '@quorumscan/verifier/certified'
 import { afterEach, expect } from 'vitest'
-import { buildMirror } from './mirror.ts'
+import { buildMirror, type MirrorOptions } from './mirror.ts'
 
 const NAME = 'sv-2.sv.ns'
 const PATH = `/v0/ans-entries/by-name/${NAME}`
@@ -41,11 +41,9 @@ const it = base
   .extend(
     'startMirror',
     ({ http, network }) =>
-      async (
-        sources: readonly string[],
-        { transport = http, clock = network.clock }: { transport?: Transport; clock?: Clock } = {},
-      ): Promise<string> => {
-        const server = buildMirror({ sources, transport, clock })
+      async (sources: readonly string[], options: Partial<MirrorOptions> = {}): Promise<string> => {
+        const defaults = { sources, transport: http, clock: network.clock }
+        const server = buildMirror({ ...defaults, ...options })
         servers.push(server)
         return server.listen({ host: '127.0.0.1', port: 0 })
       },
@@ -228,6 +226,33 @@ it('a mirror of another mirror caches no answer longer than the node allows', as
     await get(second)
     expect([atMs, asked.length]).toEqual([atMs, askedCount])
   }
+})
+
+it('serves names in the form of the draft standard, which it verifies, while a source lies', async ({
+  watched,
+  startMirror,
+  urlOf,
+  networkOf,
+}) => {
+  const { transport } = watched((body) => body.replaceAll(NAME, 'sv-3.sv.ns'))
+  const liar = await startMirror([urlOf(0)], { transport })
+  const names = { ...networkOf(), networkName: 'devnet', trustRule: null } as const
+  const mirror = await startMirror([liar, urlOf(1)], { names })
+  const resolve = (from: string, name: string, network = 'devnet') =>
+    send(`${from}/v0/resolve?name=${name}&network=${network}`)
+
+  const found = await resolve(mirror, `devnet:cns:${NAME}`)
+  const { party_id: party, ...rest } = found.body
+  expect(rest).toEqual({ fqpn: `devnet:cns:${NAME}`, display_name: NAME })
+  expect(found.headers.get('x-quorum-outcome')).toBe('verified')
+  const reversed = await send(`${mirror}/v0/reverse-resolve?party=${party}&network=devnet`)
+  expect(reversed.body).toEqual([found.body])
+  const nameless = await send(`${mirror}/v0/reverse-resolve?party=x${party}&network=devnet`)
+  expect([nameless.body, nameless.headers.get('x-quorum-outcome')]).toEqual([[], 'verified-absent'])
+  expect(await resolve(mirror, 'unknown')).toAnswer(404, 'ENTRY_NOT_FOUND')
+  expect(await resolve(mirror, NAME, 'mainnet')).toAnswer(400, 'INVALID_ARGUMENT')
+  expect(await resolve(await startMirror([liar], { names }), NAME)).toAnswer(502)
+  expect(await resolve(liar, NAME)).toAnswer(404, 'ROUTE_NOT_FOUND')
 })
 
 it('serves only certified answers, and refuses invalid source URLs', async ({

@@ -1,13 +1,22 @@
 /**
  * A mirror: an untrusted cache of certified answers. It asks nodes or other mirrors, and caches their answers for as
- * long as they allow. It checks nothing: readers verify the answers, so they need not trust it.
+ * long as they allow. It does not check them: readers do, so they need not trust it. With a genesis it also serves names
+ * in the form of the draft standard, which it verifies itself: their readers trust it (D-76).
  */
-import { CERTIFIED_MEDIA_TYPE, type RouteDef, type RouteTable, scanRoutes } from '@quorumscan/api'
-import { type Clock, singleFlight } from '@quorumscan/base'
+import {
+  CERTIFIED_MEDIA_TYPE,
+  type RouteDef,
+  type RouteTable,
+  scanRoutes,
+  validatorRoutes,
+} from '@quorumscan/api'
+import { type Clock, sha256, singleFlight } from '@quorumscan/base'
 import { isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
 import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
+import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
+import { type ProxyNetwork, partyNameHandlers } from '@quorumscan/scan-proxy'
 import { buildServer, type Handler, type HttpServer } from '@quorumscan/server'
 import { utf8 } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
@@ -30,6 +39,8 @@ export type MirrorOptions = {
   readonly sources: readonly string[]
   readonly transport: Transport
   readonly clock: Clock
+  /** The network whose names are served in the form of the draft standard. Default: none is. */
+  readonly names?: ProxyNetwork
 }
 
 type MirrorRequest = {
@@ -98,13 +109,25 @@ export function buildMirror(options: MirrorOptions): HttpServer {
     }
 
   const handlers = Object.entries(mirrored).map(([id, route]) => [id, handlerOf(route)])
+  const { names } = options
   return buildServer({
-    routes: mirrored,
-    handlers: Object.fromEntries(handlers),
+    routes: names === undefined ? mirrored : { ...mirrored, ...nameRoutes },
+    handlers: { ...Object.fromEntries(handlers), ...(names && nameHandlers(names, options)) },
     prefix: null,
     rateLimit: null, // Sources have their own limits, and a cached answer costs next to nothing.
     clock,
   })
+}
+
+const { proxyResolve, proxyReverseResolve } = validatorRoutes
+const nameRoutes: RouteTable = { proxyResolve, proxyReverseResolve }
+
+/** Answers that the sources prove. */
+function nameHandlers(names: ProxyNetwork, options: MirrorOptions) {
+  const { genesis, genesisHash } = names
+  const bounds = { seeds: options.sources, areSeedsAll: true, waitMs: SOURCE_WAIT_MS }
+  const reader = createCertifiedReader({ ...options, genesis, genesisHash, sha256, ...bounds })
+  return partyNameHandlers(names, reader)
 }
 
 function hasCertifiedForm({ otherForms = {} }: RouteDef): boolean {

@@ -1,6 +1,6 @@
 /** Opens everything that the handlers work with, and closes it in the opposite order. */
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
-import { fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
+import { EnvError, fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { QUEUES_OF } from '@quorumscan/jobs'
@@ -11,6 +11,7 @@ import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumsca
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
+import { isTrusted, trustRule } from '@quorumscan/verifier'
 import { createRegistration, deleteEndedRenewalsPeriodically } from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
@@ -35,6 +36,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
   const nodeNames = genesis.nodes.map(({ name }) => name)
+  const rule = trustRuleOf(config, nodeNames)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.
   const alarms = createRateLimitedLog({ clock, perSubjectMs: ALARM_PERIOD_MS })
@@ -68,6 +70,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       await openFollower(app, {
         config,
         peers: config.nodes,
+        signers: config.nodes.filter(({ name }) => isTrusted(rule, name)),
         peerTokenByOrigin,
         allowPrivateAddresses: config.allowPrivateAddresses,
         member: null,
@@ -86,7 +89,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(followEvidence({ ...app, log, note: evidence.note }))
     const parts = { config, follower, keyPair, store, alarms, peerTokenByOrigin, readMetrics }
-    const readers = resources.opened(await openReads(app, parts))
+    const readers = resources.opened(await openReads(app, { ...parts, trustRule: rule }))
     const submission = resources.opened(await openSubmission(app, parts))
     const { submitter, ordering } = submission
     const registration = createRegistration({
@@ -115,6 +118,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       ...readers,
       ...submission,
       config,
+      networkName: config.networkName,
+      trustRule: rule,
       store,
       ledger,
       evidence,
@@ -133,6 +138,15 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       },
     }
   })
+}
+
+/** The configured rule, in the order of the genesis. @throws {EnvError} If it names no member of the genesis. */
+function trustRuleOf({ trustRule: configured }: ValidatorConfig, nodeNames: readonly string[]) {
+  try {
+    return configured && trustRule(configured, nodeNames)
+  } catch (error) {
+    throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
+  }
 }
 
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {

@@ -9,6 +9,7 @@ import { createUndiciTransport, type RateLimitedLog, tracedTransport } from '@qu
 import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
+import { isTrusted, type TrustRule } from '@quorumscan/verifier'
 import type { ReadMetrics } from './metrics.ts'
 
 /** D-38: how long a proxied read may take. */
@@ -19,6 +20,7 @@ export async function openReads(
   app: App,
   parts: {
     readonly config: ValidatorConfig
+    readonly trustRule: TrustRule | null
     readonly follower: Follower
     readonly peerTokenByOrigin: ReadonlyMap<string, string>
     readonly store: ValidatorStore
@@ -27,10 +29,13 @@ export async function openReads(
   },
 ) {
   const { clock, genesis, genesisHash, logger, tracer, trust } = app
-  const { config, peerTokenByOrigin, store, readMetrics, alarms } = parts
-  const { nodes, allowPrivateAddresses } = config
-  const { replica, needed } = parts.follower
-  const nodeCount = genesis.nodes.length
+  const { config, trustRule, peerTokenByOrigin, store, readMetrics, alarms } = parts
+  const { allowPrivateAddresses } = config
+  const { replica } = parts.follower
+  const nodes = config.nodes.filter(({ name }) => isTrusted(trustRule, name))
+  const otherUrls = config.nodes.filter((node) => !nodes.includes(node)).map(({ url }) => url)
+  const nodeCount = trustRule?.members.length ?? genesis.nodes.length
+  const needed = trustRule?.threshold ?? parts.follower.needed
   const privateNodes = createPrivateNodes({ nodes, nodeCount, needed, allowPrivateAddresses })
   const notAsked = privateNodes.detail()
   if (notAsked !== null) logger.warn(notAsked)
@@ -42,7 +47,8 @@ export async function openReads(
     const options: Omit<Parameters<typeof createCertifiedReader>[0], 'sha256'> = {
       genesis,
       genesisHash,
-      seeds: config.seeds,
+      trust: trustRule,
+      seeds: config.seeds.filter((url) => !otherUrls.includes(url)),
       clock,
       allowPrivateAddresses,
       transport: tracedTransport(transport, tracer, nodeAt),

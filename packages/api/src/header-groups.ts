@@ -30,6 +30,9 @@ export const headerGroups = {
     'x-quorum-offset': integer('The offset at which the nodes agreed.'),
     'x-quorum-record-time': text('The record time of that offset, ISO-8601.'),
     'x-quorum-threshold': integer('How many equal votes were needed.'),
+    'x-quorum-trust': text(
+      'Names of the only members that count, comma-separated, if the proxy trusts some of them.',
+    ),
     'x-quorum-agreed': text('Names of the nodes that gave the answer, comma-separated.'),
     'x-quorum-dissented': text('Names of the nodes that gave another answer, comma-separated.'),
     'x-quorum-nodes': text('How many nodes voted in time, of how many: `3/4`.'),

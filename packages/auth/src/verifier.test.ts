@@ -80,6 +80,7 @@ describe('a shared-secret verifier', () => {
     ['a longer audience', hs256({ ...good, aud: `${audience}/` })],
     ['no audience', hs256({ sub: 'alice', exp: good.exp })],
     ['an expired token', hs256({ ...good, exp: NOW_SECONDS })],
+    ['an expired token of another secret', hs256({ ...good, exp: 0 }, undefined, 'other')],
     ['an exp that is a text', hs256({ ...good, exp: String(good.exp) })],
     ['an exp of null', hs256({ ...good, exp: null })],
     ['a token that is not valid yet', hs256({ ...good, nbf: NOW_SECONDS + 1 })],
@@ -93,13 +94,16 @@ describe('a shared-secret verifier', () => {
     ['two parts', 'a.b'],
     ['no token', ''],
   ]
-  it.each(refused)('refuses %s, without the reason in its message', async (_name, token) => {
+  const reasons: Readonly<Record<string, string>> = {
+    'an expired token': 'expired',
+    'no alg': 'malformed',
+    'two parts': 'malformed',
+    'no token': 'malformed',
+  }
+  it.each(refused)('refuses %s, and says why', async (name, token) => {
     const error = await development.verify(token).catch((reason: unknown) => reason)
-    expect(error).toMatchObject({
-      code: 'UNAUTHENTICATED',
-      message: 'A valid bearer token is needed: `Authorization: Bearer <JWT>`.',
-      details: null,
-    })
+    const reason = reasons[name] ?? 'invalid'
+    expect(error).toMatchObject({ code: 'UNAUTHENTICATED', details: { reason } })
   })
 
   it('refuses a payload that is not encoded (RFC 7797), though its signature is right', async () => {
@@ -341,9 +345,12 @@ describe('bearerToken', () => {
   })
 
   it.each([undefined, '', 'Bearer', 'Bearer ', 'Basic a.b.c', 'Bearer Bearer a.b.c', 'Bearer a b'])(
-    'refuses %j',
+    'refuses %j, and says why',
     (header) => {
-      expect(() => bearerToken(header)).toThrow('A valid bearer token is needed')
+      const details = { reason: header ? 'malformed' : 'missing' }
+      expect(() => bearerToken(header)).toThrow(
+        expect.objectContaining({ code: 'UNAUTHENTICATED', details }),
+      )
     },
   )
 })

@@ -14,6 +14,7 @@ import {
   compactVerify,
   createRemoteJWKSet,
   customFetch,
+  errors,
   type FetchImplementation,
 } from 'jose'
 
@@ -68,7 +69,7 @@ export function createVerifier(config: VerifierConfig, deps: VerifierDeps) {
   const algorithm = config.kind === 'jwks' ? config.algorithm : 'HS256'
   const verifyToken = async (token: string) => {
     try {
-      if (token.length > TOKEN_CHARACTERS_MAX) throw new Error('the token is too long')
+      if (token.length > TOKEN_CHARACTERS_MAX) throw new errors.JWSInvalid('the token is too long')
       const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
       // RFC 7797 §7: a token with an unencoded payload is not a JWT.
       if (verified.protectedHeader.b64 === false) throw new Error('the payload is not encoded')
@@ -76,15 +77,16 @@ export function createVerifier(config: VerifierConfig, deps: VerifierDeps) {
       return checkClaims(claims, config, deps.clock.nowMicros() / 1_000_000)
     } catch (error) {
       if (error instanceof ScanError) throw error
-      throw unauthenticated(error)
+      const isMalformed = error instanceof errors.JWSInvalid || error instanceof SyntaxError
+      throw unauthenticated(isMalformed ? 'malformed' : 'invalid', error)
     }
   }
   return {
     /**
      * The user of a valid token.
      *
-     * @throws {ScanError} UNAUTHENTICATED for every fault of the token, with one text for all of them (the
-     *   reason is the `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
+     * @throws {ScanError} UNAUTHENTICATED for every fault of the token, with the kind of the fault (more is in the
+     *   `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
      */
     verify: async (token: string): Promise<UserId> => (await verifyToken(token)).userId,
     /** As `verify`, with the expiry of the token, for streams that outlive it. */
@@ -98,18 +100,23 @@ export function createVerifier(config: VerifierConfig, deps: VerifierDeps) {
  * @throws {ScanError} UNAUTHENTICATED if it is missing or of another form than `Bearer <token>`.
  */
 export function bearerToken(header: string | undefined): string {
-  const match = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*)$/i.exec(header ?? '')
-  if (match?.[1] === undefined)
-    throw unauthenticated(new Error('no Authorization header of the form `Bearer <token>`'))
+  if (!header) throw unauthenticated('missing')
+  const match = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*)$/i.exec(header)
+  if (match?.[1] === undefined) throw unauthenticated('malformed')
   return match[1]
 }
 
-function unauthenticated(cause: unknown): ScanError {
-  return new ScanError(
-    'UNAUTHENTICATED',
-    'A valid bearer token is needed: `Authorization: Bearer <JWT>`.',
-    { cause },
-  )
+/** `expired` is reported of genuine tokens only: to others the content of a token stays unknown. */
+const FAULTS = {
+  missing: 'The request has no token',
+  malformed: 'The token is not a JWT',
+  expired: 'The token has expired',
+  invalid: 'The token is not valid for this service',
+}
+
+function unauthenticated(reason: keyof typeof FAULTS, cause?: unknown): ScanError {
+  const message = `${FAULTS[reason]}. Send a valid one: \`Authorization: Bearer <JWT>\`.`
+  return new ScanError('UNAUTHENTICATED', message, { cause, details: { reason } })
 }
 
 function secretKey(config: { readonly secret: Uint8Array }): CompactVerifyGetKey {
@@ -184,7 +191,7 @@ function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number
   if (!isUserId(sub)) throw new Error('sub is not a user id')
   if (exp === undefined && config.kind !== 'shared-secret') throw new Error('exp is missing')
   const expiresAt = numericDate(exp, 'exp')
-  if (expiresAt !== null && expiresAt <= nowSeconds) throw new Error('the token has expired')
+  if (expiresAt !== null && expiresAt <= nowSeconds) throw unauthenticated('expired')
   const startsAt = numericDate(nbf, 'nbf')
   if (startsAt !== null && startsAt > nowSeconds) throw new Error('the token is not valid yet')
   const issuedAt = numericDate(iat, 'iat')

@@ -23,7 +23,30 @@ describe('readValidatorConfig', () => {
       rateLimit: 200,
       allowPrivateAddresses: false,
       isLossAccepted: false,
+      networkName: 'localnet',
+      trustRule: null,
     })
+  })
+
+  it('reads the name of the network, which is one of four', () => {
+    const read = (name: string) => readValidatorConfig({ ...minimal, QS_NETWORK_NAME: name })
+    expect(read('devnet').networkName).toBe('devnet')
+    expect(() => read('Mainnet')).toThrow('QS_NETWORK_NAME: "Mainnet" is not one of mainnet')
+  })
+
+  it('reads the members to trust, by default a third of them, rounded down, plus one', () => {
+    const read = (members: string, threshold = '') =>
+      readValidatorConfig({
+        ...{ ...minimal, QS_TRUST_MEMBERS: members, QS_TRUST_THRESHOLD: threshold },
+      }).trustRule
+    const members = ['sv-1', 'sv-2', 'sv-3']
+    expect(read('sv-1,sv-2,sv-3')).toEqual({ members, threshold: 2 })
+    expect(read('sv-1,sv-2,sv-3', '3')).toEqual({ members, threshold: 3 })
+    expect(() => read('sv-1,sv-1')).toThrow(
+      'QS_TRUST_MEMBERS: the members to trust name sv-1 twice',
+    )
+    expect(() => read('sv-1', '2')).toThrow('must be from 1 to 1')
+    expect(() => read('', '2')).toThrow('QS_TRUST_THRESHOLD needs')
   })
 
   it('requires exactly one way of verifying tokens', () => {

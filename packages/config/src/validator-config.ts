@@ -1,9 +1,17 @@
 /** Reads the configuration of a validator from environment variables. `context.ts` reads the files. */
 
-import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
+import {
+  type Env,
+  type EnvReader,
+  fromHex,
+  type NoteVariable,
+  parseKeyFile,
+  readEnv,
+} from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parseOriginTokens, parseServiceUrl } from '@quorumscan/runtime'
+import { NETWORK_NAMES, trustRule } from '@quorumscan/verifier'
 import { readFollowerConfig } from './app-config.ts'
 import { readEnum } from './connections-config.ts'
 
@@ -75,6 +83,14 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           example: 'https://validator.example',
           fallback: DEFAULT_AUDIENCE,
         }),
+        /** Null: all members count (D-75). */
+        trustRule: readTrustRule(variables),
+        /** The network in qualified names of parties (D-76). */
+        networkName: readEnum(variables, 'QS_NETWORK_NAME', NETWORK_NAMES, {
+          about: `the name of the network in qualified names of parties: ${NETWORK_NAMES.join(', ')}`,
+          example: 'mainnet',
+          fallback: 'localnet',
+        }),
         /** Longest lifetime of a token in seconds; null: any (D-32). */
         tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
         /** D-33. */
@@ -97,4 +113,29 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
     },
     note,
   )
+}
+
+/** More than the members of any network. */
+const TRUST_THRESHOLD_MAX = 1000
+
+function readTrustRule(variables: EnvReader) {
+  const threshold = variables.integer('QS_TRUST_THRESHOLD', {
+    about:
+      'how many of QS_TRUST_MEMBERS must confirm an answer; 0: a third of them, rounded down, plus one',
+    example: '2',
+    range: [0, TRUST_THRESHOLD_MAX],
+    fallback: 0,
+  })
+  const [rule = null] = variables.parsed('QS_TRUST_MEMBERS', {
+    about:
+      'super-validators whose answers and signatures the scan proxy counts, and the only ones that it asks; without it, all',
+    example: 'sv-1,sv-2,sv-3',
+    parse: (text) =>
+      text === ''
+        ? []
+        : [trustRule({ members: text.split(','), threshold: threshold || undefined })],
+  })
+  if (threshold > 0 && rule === null)
+    variables.problem('QS_TRUST_THRESHOLD needs valid QS_TRUST_MEMBERS')
+  return rule
 }

@@ -64,7 +64,9 @@ export const catalogue = {
   LIMIT_EXCEEDED: conflict(
     'A limit per party is reached: payments in flight, or open offers; `details` names it.',
   ),
-  UNAUTHENTICATED: final(401)('The token is missing, malformed, expired or not for this service.'),
+  UNAUTHENTICATED: final(401)(
+    'The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`.',
+  ),
   PERMISSION_DENIED: final(403)('The user of the token may not do this.'),
   ENTRY_NOT_FOUND: notFound('No live entry has this name, or belongs to this party.'),
   CONTRACT_NOT_FOUND: notFound(

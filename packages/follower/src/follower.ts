@@ -37,6 +37,8 @@ type FollowerOptions = {
   readonly config: Pick<ScanConfig, 'redis' | 'log' | 'connections'>
   /** The members other than the process itself. */
   readonly peers: readonly Peer[]
+  /** Members whose statements make certificates. Default: `peers`. */
+  readonly signers?: readonly Peer[]
   /** Tokens that the process has with peers, by their origins. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
   readonly allowPrivateAddresses?: boolean
@@ -117,8 +119,9 @@ export async function openFollower(app: App, options: FollowerOptions) {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
+    const peers = options.signers ?? options.peers
     const certifier = resources.opened(
-      createCertifier({ ...app, ...options, client, self, replica: replica.proofs }),
+      createCertifier({ ...app, ...options, peers, client, self, replica: replica.proofs }),
     )
     const groups =
       member &&

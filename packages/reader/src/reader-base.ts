@@ -5,7 +5,6 @@ import {
   createWebCrypto,
   LONE_SURROGATE,
   type Lookup,
-  maxFaulty,
   type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
@@ -17,8 +16,7 @@ import type { ReadOptions } from './votes/read-outcome.ts'
 
 /** The bounds of a caller, checked. */
 export type Bounds = {
-  readonly signers: Threshold
-  /** `signers` as a number of nodes. */
+  /** A number of nodes. */
   readonly threshold: number
   readonly minOffset: number
   readonly maxAgeMs: number
@@ -39,8 +37,11 @@ export function createReaderBase(
   },
 ) {
   const { votesOf = thresholdVotes } = hooks
-  const nodeCount = options.genesis.nodes.length
-  const faultyMax = maxFaulty(nodeCount)
+  const { genesis, trust = null } = options
+  const votes = (threshold: Threshold, of = thresholdVotes) =>
+    of(threshold, genesis.nodes.length, trust) as number
+  const nodeCount = votes('all')
+  const faultyMax = votes('weak') - 1
   const crypto = options.crypto ?? createWebCrypto()
   /** Aborted when the reader closes. */
   const closing = new AbortController()
@@ -48,6 +49,7 @@ export function createReaderBase(
   return {
     nodeCount,
     faultyMax,
+    trust,
     crypto,
     floor,
     directory: createDirectory({ reader: options, crypto, signal: closing.signal, ...hooks }),
@@ -58,25 +60,21 @@ export function createReaderBase(
      * @throws The signal's reason.
      */
     async checkCall(read: ReadOptions, waitingCount: number): Promise<Bounds> {
-      const signers = read.threshold ?? 'weak'
-      const threshold = votesOf(signers, nodeCount)
-      if (threshold === undefined)
+      const threshold = votes(read.threshold ?? 'weak', votesOf)
+      if (!threshold)
         throw new ReaderError(
           'INVALID_THRESHOLD',
           `the threshold is weak, strong, all or from ${faultyMax + 1} to ${nodeCount}`,
         )
       const { minOffset = 0, maxAgeMs = MAX_AGE_MS } = read
       if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
-        throw new ReaderError(
-          'INVALID_ARGUMENT',
-          'minOffset is a whole number, maxAgeMs is not negative',
-        )
+        throw new ReaderError('INVALID_ARGUMENT', 'minOffset or maxAgeMs is invalid')
       read.signal?.throwIfAborted()
       await floor.load()
       read.signal?.throwIfAborted() // The signal may have aborted during the wait; no listener reports that later.
       closing.signal.throwIfAborted()
       if (waitingCount >= WAITING_MAX) throw overloaded()
-      return { signers, threshold, minOffset, maxAgeMs }
+      return { threshold, minOffset, maxAgeMs }
     },
     /** Returns what later calls throw. */
     close(): unknown {

@@ -1,6 +1,6 @@
 /** The options of a reader, and what it reports about nodes. */
 
-import type { CanonicalRequest, CryptoPort, Genesis } from '@quorumscan/verifier'
+import type { CanonicalRequest, CryptoPort, Genesis, TrustRule } from '@quorumscan/verifier'
 import type { AddressRecord } from './source/address-book.ts'
 import type { Transport } from './source/transport.ts'
 import type { Fork } from './votes/histories.ts'
@@ -27,6 +27,8 @@ export type AddressStore = ValueStore<readonly AddressRecord[]>
 export type ReaderOptions = {
   readonly genesis: Genesis
   readonly genesisHash: string
+  /** Only these members count and are asked (D-75). Default: all. */
+  readonly trust?: TrustRule | null
   /** URLs of one or more nodes, from which the reader learns the addresses of all (D-34). */
   readonly seeds: readonly string[]
   readonly transport: Transport
@@ -100,7 +102,9 @@ export type NodeStatus = {
 }
 
 export type ReaderStatus = {
+  /** n, or the number of members of the trust rule. */
   readonly nodeCount: number
+  /** How many of them may lie: f, or one less than the threshold of the trust rule. */
   readonly faultyMax: number
   /** Highest verified pin. */
   readonly floor: number

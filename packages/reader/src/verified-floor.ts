@@ -22,7 +22,7 @@ export function createVerifiedFloor(store: FloorStore | undefined) {
   const restore = async (from: FloorStore): Promise<void> => {
     try {
       const stored = await from.load()
-      if (!(stored >= 0)) throw new RangeError('the stored floor is not an offset')
+      if (!(stored >= 0)) throw new RangeError('not an offset')
       floor = Math.max(floor, stored)
     } catch (cause) {
       loading = undefined

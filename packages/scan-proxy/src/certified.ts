@@ -12,11 +12,19 @@ import {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedQuery,
+  type CertifiedReader,
+  type CertifiedReadOptions,
   kindOf,
   requestOfLookups,
 } from '@quorumscan/reader/certified'
 import { withWaitOf } from '@quorumscan/server'
-import { requestOfLookup, type Threshold, thresholdVotes, utf8 } from '@quorumscan/verifier'
+import {
+  maxFaulty,
+  requestOfLookup,
+  type Threshold,
+  thresholdVotes,
+  utf8,
+} from '@quorumscan/verifier'
 import { type Certificate, isStale, queryOf, type StateQuery } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
@@ -33,7 +41,6 @@ export type Unproven = Exclude<CertifiedOutcome<unknown>, CertifiedAnswer<unknow
 
 type CertifiedOptions = {
   readonly request: ProxyRequest
-  readonly signers: string
   readonly threshold: Threshold
   readonly minOffset: number
   readonly maxAgeMs: number
@@ -52,9 +59,12 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 
 /** @returns A read, which throws ReaderError if it was not attempted. */
 export function createCertifiedReads(deps: ScanProxyDeps) {
-  const { genesis, genesisHash, ledger, clock, certifiedReader } = deps
+  const { genesis, genesisHash, trustRule: trust, ledger, clock, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
-  const nodeCount = genesis.nodes.length
+  const memberCount = genesis.nodes.length
+  const nodeCount = trust?.members.length ?? memberCount
+  /** Every certificate has as many signers. */
+  const signersMin = maxFaulty(memberCount) + 1
   const answers = createCertifiedAnswers({ ...deps, replica: ledger.proofs })
   const isWithin = (recordTime: number, maxAgeMs: number): boolean =>
     !isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
@@ -65,7 +75,11 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     stateQuery: StateQuery<unknown>,
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
-    const { request, signers, threshold } = options
+    const { request } = options
+    const threshold = thresholdVotes(options.threshold, memberCount, trust) ?? 0
+    // Certificates of the local replica are signed by members of the rule only.
+    if (nodeCount < signersMin) return null
+    const signers = String(Math.max(threshold, signersMin))
     const isPageWalk = stateQuery.offset !== null
     const query = { signers, min_offset: isPageWalk ? 0 : options.minOffset }
     // A replica that lags would let every caller wait for nothing.
@@ -76,7 +90,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
       const { offset, recordTime, signatures } = certificate
       const agreed = signatures.map(([name]) => name)
       return {
-        kind: kindOf(answer, nodeCount),
+        kind: kindOf(answer, (trust?.threshold ?? signersMin) - 1),
         get answer() {
           return bodyOf(asked, answer)
         },
@@ -85,8 +99,9 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         },
         offset,
         recordTime,
-        threshold: thresholdVotes(threshold, nodeCount) ?? 0,
+        threshold,
         nodeCount,
+        trust,
         answered: agreed.length,
         agreed,
         dissented: [],
@@ -101,8 +116,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   /** What the local replica proves if that is recent enough, else a node. */
   return async (asked: ProxyRead, options: CertifiedOptions): Promise<Proven | Unproven> => {
     const { request, threshold, maxAgeMs } = options
-    const wanted = certifiedRequestOf(asked)
-    const stateQuery = wanted.stateQuery(network)
+    const stateQuery = certifiedRequestOf(asked).stateQuery(network)
     const own = await proveOwn(asked, stateQuery, options)
     // A walk stays at its own offset, however old that is.
     const isPageWalk = stateQuery.offset !== null
@@ -110,14 +124,23 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
       return own
     const minOffset = Math.max(options.minOffset, own?.offset ?? 0)
     const { signal } = request
-    const outcome = await certifiedReader.read(wanted, { threshold, minOffset, maxAgeMs, signal })
-    if ('answer' in outcome) {
-      const { answer, receipt } = outcome
-      const document = utf8(receipt.document)
-      return { ...outcome, answer: bodyOf(asked, answer), document, certificate: null }
-    }
-    return own !== null && isWithin(own.recordTime, maxAgeMs) ? own : outcome
+    const bounds = { threshold, minOffset, maxAgeMs, signal }
+    const found = await readFromNode(certifiedReader, asked, bounds)
+    return own !== null && !('answer' in found) && isWithin(own.recordTime, maxAgeMs) ? own : found
   }
+}
+
+/** What a node proves. @throws {ReaderError} If the read was not attempted. */
+export async function readFromNode(
+  reader: Pick<CertifiedReader, 'read'>,
+  asked: ProxyRead,
+  options: CertifiedReadOptions,
+): Promise<Proven | Unproven> {
+  const outcome = await reader.read(certifiedRequestOf(asked), options)
+  if (!('answer' in outcome)) return outcome
+  const { answer, receipt } = outcome
+  const document = utf8(receipt.document)
+  return { ...outcome, answer: bodyOf(asked, answer), document, certificate: null }
 }
 
 function certifiedRequestOf(asked: ProxyRead): CertifiedQuery<unknown> {

@@ -4,14 +4,11 @@ import type { Certifier } from '@quorumscan/certifier'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Reader } from '@quorumscan/reader/voted'
 import type { Replica } from '@quorumscan/replica'
-import type { Genesis } from '@quorumscan/verifier'
 import type { EvidenceStore } from './evidence.ts'
+import type { ProxyNetwork } from './operations.ts'
 import type { ReadFloor } from './read-floor.ts'
 
-export type ScanProxyDeps = {
-  readonly genesis: Genesis
-  /** Hex. */
-  readonly genesisHash: string
+export type ScanProxyDeps = ProxyNetwork & {
   readonly clock: Clock
   readonly ledger: Replica
   readonly certifier: Certifier

@@ -1,5 +1,6 @@
 export { activityStream, scanProxySockets } from './activity-stream.ts'
 export { createEvidenceStore, followEvidence } from './evidence.ts'
+export type { ProxyNetwork } from './operations.ts'
 export { localHistoryHash } from './own-history.ts'
-export { scanProxyHandlers } from './pipeline.ts'
+export { partyNameHandlers, scanProxyHandlers } from './pipeline.ts'
 export { createReadFloor, type ReadFloor, raiseByAnswers, raiseByFrames } from './read-floor.ts'

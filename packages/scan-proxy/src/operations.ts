@@ -22,10 +22,13 @@ import {
   type CanonicalRequest,
   type Genesis,
   type Lookup,
+  type NetworkName,
   requestOfActivities,
+  type TrustRule,
   utf8,
 } from '@quorumscan/verifier'
 import { networkQuery, queryOf } from '@quorumscan/verifier/certified'
+import { assertOwnNetwork, partyNameOf, readOfName } from './party-names.ts'
 import {
   isCompleteRounds,
   isCompleteRules,
@@ -51,13 +54,24 @@ export type NodeRead = CertifiedQuery<unknown> & {
   readonly position: PagePosition | null
 }
 
-type Network = { readonly genesis: Genesis; readonly genesisHash: string }
+export type ProxyNetwork = {
+  readonly genesis: Genesis
+  /** Hex. */
+  readonly genesisHash: string
+  /** Its name in qualified names of parties. */
+  readonly networkName: NetworkName
+  /** Whose answers and signatures count (D-75); null: those of all members. */
+  readonly trustRule: TrustRule | null
+}
 type ScanRoute = Parameters<typeof isScanAnswer>[0]
 
 export type Operation<Request> = {
-  readOf(request: Request, network: Network): ProxyRead
-  /** Converts to the shape of upstream's proxy, if nodes have another. Default: byte for byte what the nodes gave. */
-  readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>) => Uint8Array
+  /** `known`: an answer that needs no read. */
+  readOf(request: Request, network: ProxyNetwork): ProxyRead | { readonly known: Uint8Array }
+  /** Converts to another shape than that of the nodes. Default: byte for byte what the nodes gave. */
+  readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>, network: ProxyNetwork) => Uint8Array
+  /** The body where the entry does not exist. Default: ENTRY_NOT_FOUND. */
+  readonly absent?: Uint8Array
   /** D-51: has no certified answer. */
   readonly isVotedOnly?: boolean
 }
@@ -80,6 +94,18 @@ export const OPERATIONS: {
   proxyListEntriesByParty: {
     readOf: ({ params, query }, network) =>
       entriesPage({ kind: 'party', party: params.party }, query, network),
+  },
+  proxyResolve: {
+    readOf: ({ query }, { networkName }) => readOfName(query, networkName),
+    form: ({ answer }, { networkName }) => utf8(JSON.stringify(partyNameOf(answer, networkName))),
+  },
+  proxyReverseResolve: {
+    readOf({ query: { party, network } }, { networkName }) {
+      assertOwnNetwork(network, networkName)
+      return { lookup: { party } }
+    },
+    form: ({ answer }, { networkName }) => utf8(JSON.stringify([partyNameOf(answer, networkName)])),
+    absent: utf8('[]'),
   },
   proxyListActivities: { readOf: ({ body }) => activitiesPage(body) },
   proxyGetAnsRules: {
@@ -124,7 +150,7 @@ export function voteRequestOf(read: NodeRead): ReadRequest {
 type PageQuery = { readonly page_size: number; readonly page_token?: string }
 
 /** @throws {ScanError} INVALID_PAGE_TOKEN. Every node gives the same tokens, so none has to be asked. */
-function entriesPage(subject: PageSubject, query: PageQuery, network: Network): NodeRead {
+function entriesPage(subject: PageSubject, query: PageQuery, network: ProxyNetwork): NodeRead {
   const { page_size: pageSize, page_token: pageToken = null } = query
   const position =
     pageToken === null ? null : parsePageToken(network.genesisHash, subject, pageToken)

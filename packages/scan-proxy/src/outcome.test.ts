@@ -3,7 +3,9 @@ import { ReaderError } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
 import { outcomeError, quorumHeaders, readerError } from './outcome.ts'
 
-const participation = { threshold: 2, nodeCount: 4, answered: 3, agreed: ['sv-1', 'sv-3'] }
+const participation = {
+  ...{ threshold: 2, nodeCount: 4, trust: null, answered: 3, agreed: ['sv-1', 'sv-3'] },
+}
 
 function decided(answer: string, more: Partial<Decided> = {}): Decided {
   return {
@@ -28,6 +30,14 @@ describe('quorumHeaders', () => {
       'x-quorum-agreed': 'sv-1,sv-3',
       'x-quorum-dissented': 'sv-2',
       'x-quorum-nodes': '3/4',
+    })
+  })
+
+  it('name the members of a trust rule', () => {
+    const trust = { members: ['sv-1', 'sv-3'], threshold: 2 }
+    expect(quorumHeaders(decided('{}', { trust, nodeCount: 2, answered: 2 }))).toMatchObject({
+      'x-quorum-trust': 'sv-1,sv-3',
+      'x-quorum-nodes': '2/2',
     })
   })
 

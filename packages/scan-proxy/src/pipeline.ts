@@ -11,11 +11,12 @@
 import type { validatorRoutes } from '@quorumscan/api'
 import { CERTIFIED_HEADERS } from '@quorumscan/certifier'
 import type { Outcome } from '@quorumscan/reader'
+import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Handlers } from '@quorumscan/server'
 import { canonicalJson, type Json, utf8 } from '@quorumscan/verifier'
-import { createCertifiedReads, type Proven, type Unproven } from './certified.ts'
+import { createCertifiedReads, type Proven, readFromNode, type Unproven } from './certified.ts'
 import type { ScanProxyDeps } from './dependencies.ts'
-import { OPERATIONS, type Operation, type ProxyRead } from './operations.ts'
+import { OPERATIONS, type Operation, type ProxyNetwork, type ProxyRead } from './operations.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { expiredPageWalk } from './own-history.ts'
 import {
@@ -56,7 +57,7 @@ export function scanProxyHandlers(deps: ScanProxyDeps): ProxyHandlers {
 
 /** @returns What makes the handler of a row. */
 function createPipeline(deps: ScanProxyDeps) {
-  const { genesis, ledger, reader, readFloor } = deps
+  const { ledger, reader, readFloor } = deps
   const stored = createStoredReplies(deps)
   const readCertified = createCertifiedReads(deps)
 
@@ -66,11 +67,11 @@ function createPipeline(deps: ScanProxyDeps) {
     request: ProxyRequest,
     { signers, minOffset }: { readonly signers: string | null; readonly minOffset: number },
   ): Promise<Outcome | Proven | Unproven> => {
-    const threshold = thresholdOf(signers ?? thresholdTextOf(request), genesis)
+    const threshold = thresholdOf(signers ?? thresholdTextOf(request), deps)
     try {
       if (signers !== null) {
         const maxAgeMs = maxAgeOf(request)
-        return await readCertified(asked, { request, signers, threshold, minOffset, maxAgeMs })
+        return await readCertified(asked, { request, threshold, minOffset, maxAgeMs })
       }
       const { signal, forward: headers } = request
       const maxAgeMs = request.headers['x-max-age-ms']
@@ -80,37 +81,66 @@ function createPipeline(deps: ScanProxyDeps) {
     }
   }
 
-  const replyOf = async (
-    found: Outcome | Proven | Unproven,
-    asked: ProxyRead,
-    { form, request }: { readonly form: Operation<never>['form']; readonly request: ProxyRequest },
-  ): Promise<ProxyReply> => {
-    const headers = quorumHeaders(found)
-    if (!('answer' in found)) {
-      const position = 'position' in asked ? asked.position : null
-      const over = await expiredPageWalk(ledger, position, found)
-      return { headers, error: over ?? outcomeError(found) }
-    }
-    if ('document' in found && wantsDocument(request))
-      return { headers: { ...headers, ...CERTIFIED_HEADERS }, body: found.document }
-    if ('lookup' in asked && found.kind.endsWith('-absent'))
-      return { headers, error: entryNotFound(asked.lookup) }
-    return { headers, body: form === undefined ? found.answer : form(found) }
-  }
-
-  return <Request extends ProxyRequest>({ readOf, form, isVotedOnly }: Operation<Request>) =>
+  return <Request extends ProxyRequest>(operation: Operation<Request>) =>
     async (request: Request): Promise<ProxyReply> => {
-      const signers = isVotedOnly === true ? null : signersOf(request)
+      const signers = operation.isVotedOnly === true ? null : signersOf(request)
       const minOffset = Math.max(minOffsetOf(request), readFloor.offset())
       const known = signers === null ? null : stored.get(request, signers, minOffset)
       if (known !== null) return known
 
-      const asked = readOf(request, deps)
+      const asked = operation.readOf(request, deps)
+      if ('known' in asked) return { headers: {}, body: asked.known }
       const found = await read(asked, request, { signers, minOffset })
       // A vote does not raise it (D-39): callers of certified answers would wait for the certificate of its offset.
       if ('document' in found) readFloor.raise(found.offset)
-      const reply = await replyOf(found, asked, { form, request })
+      const over = 'position' in asked ? await expiredPageWalk(ledger, asked.position, found) : null
+      if (over !== null) return { headers: quorumHeaders(found), error: over }
+      const reply = replyOf(found, asked, { operation, request, network: deps })
       if (signers !== null && 'document' in found) stored.set(request, signers, { found, reply })
       return reply
     }
+}
+
+function replyOf(
+  found: Outcome | Proven | Unproven,
+  asked: ProxyRead,
+  parts: {
+    readonly operation: Pick<Operation<never>, 'form' | 'absent'>
+    readonly request: ProxyRequest
+    readonly network: ProxyNetwork
+  },
+): ProxyReply {
+  const { form, absent } = parts.operation
+  const headers = quorumHeaders(found)
+  if (!('answer' in found)) return { headers, error: outcomeError(found) }
+  if ('document' in found && wantsDocument(parts.request))
+    return { headers: { ...headers, ...CERTIFIED_HEADERS }, body: found.document }
+  if ('lookup' in asked && found.kind.endsWith('-absent'))
+    return absent === undefined
+      ? { headers, error: entryNotFound(asked.lookup) }
+      : { headers, body: absent }
+  return { headers, body: form === undefined ? found.answer : form(found, parts.network) }
+}
+
+/** The handlers of names in the form of the draft standard (D-76), for a process that reads with proof only. */
+export function partyNameHandlers(network: ProxyNetwork, reader: CertifiedReader) {
+  const handlerOf =
+    <Request extends ProxyRequest>(operation: Operation<Request>) =>
+    async (request: Request): Promise<ProxyReply> => {
+      const asked = operation.readOf(request, network)
+      if ('known' in asked) return { headers: {}, body: asked.known }
+      const threshold = thresholdOf(signersOf(request) ?? thresholdTextOf(request), network)
+      const bounds = { minOffset: minOffsetOf(request), maxAgeMs: maxAgeOf(request) }
+      const { signal } = request
+      const reading = readFromNode(reader, asked, { threshold, ...bounds, signal })
+      const found = await reading.catch((error) => {
+        throw readerError(error)
+      })
+      return replyOf(found, asked, { operation, request, network })
+    }
+  const { proxyResolve, proxyReverseResolve } = OPERATIONS
+  return {
+    proxyResolve: handlerOf(proxyResolve),
+    proxyReverseResolve: handlerOf(proxyReverseResolve),
+  }
 }

@@ -4,6 +4,7 @@ import { minOffsetOf, thresholdOf, thresholdTextOf } from './request.ts'
 
 // Only the number of nodes matters here.
 const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
+const network = { genesis, trustRule: null }
 const { signal } = new AbortController()
 const request = (headers: object, more: object = {}) => ({
   ...{ url: '/', headers, query: {}, forward: {}, signal, ...more },
@@ -16,12 +17,20 @@ describe('the threshold of a request', () => {
     expect(thresholdTextOf(request({}))).toBe('weak')
     expect(thresholdTextOf(request({}, all))).toBe('all')
     expect(thresholdTextOf(request({ 'x-quorum': '3' }, all))).toBe('3')
-    expect(thresholdOf('3', genesis)).toBe(3)
+    expect(thresholdOf('3', network)).toBe(3)
   })
 
   it.each(['1', '5', '0', '-1', '2.5', 'WEAK', 'two', '', ' 2'])('refuses %j', (quorum) => {
-    expect(() => thresholdOf(quorum, genesis)).toThrow(
+    expect(() => thresholdOf(quorum, network)).toThrow(
       expect.objectContaining({ code: 'INVALID_QUORUM' }),
+    )
+  })
+
+  it('is of the members of a trust rule, whatever the size of the network', () => {
+    const trusting = { genesis, trustRule: { members: ['a', 'b', 'c'], threshold: 1 } }
+    expect(thresholdOf('1', trusting)).toBe(1)
+    expect(() => thresholdOf('4', trusting)).toThrow(
+      expect.objectContaining({ details: { quorum: '4', min: 1, max: 3 } }),
     )
   })
 })

@@ -2,7 +2,8 @@
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import type { WaitingRequest } from '@quorumscan/server'
-import { type Genesis, maxFaulty, parseThreshold, type Threshold } from '@quorumscan/verifier'
+import { parseThreshold, type Threshold, thresholdVotes } from '@quorumscan/verifier'
+import type { ProxyNetwork } from './operations.ts'
 
 /** The parts of a request that every operation has. */
 export type ProxyRequest = WaitingRequest & {
@@ -59,13 +60,17 @@ export function minOffsetOf({ headers, body }: ProxyRequest): number {
 }
 
 /** @throws {ScanError} INVALID_QUORUM if D-36 does not define the threshold. */
-export function thresholdOf(quorum: string, { nodes }: Genesis): Threshold {
-  const threshold = parseThreshold(quorum, nodes.length)
+export function thresholdOf(
+  quorum: string,
+  { genesis: { nodes }, trustRule }: Pick<ProxyNetwork, 'genesis' | 'trustRule'>,
+): Threshold {
+  const threshold = parseThreshold(quorum, nodes.length, trustRule)
   if (threshold !== undefined) return threshold
-  const min = maxFaulty(nodes.length) + 1
+  const votesOf = (one: Threshold) => thresholdVotes(one, nodes.length, trustRule)
+  const [min, max] = [votesOf('weak'), votesOf('all')]
   throw new ScanError(
     'INVALID_QUORUM',
-    `The threshold is weak, strong, all or a number from ${min} to ${nodes.length}.`,
-    { details: { quorum, min, max: nodes.length } },
+    `The threshold is weak, strong, all or a number from ${min} to ${max}.`,
+    { details: { quorum, min, max } },
   )
 }

@@ -3,7 +3,9 @@ import type { Lookup } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { readVoted } from './voted.ts'
 
-const participation = { threshold: 2, nodeCount: 4, answered: 3, agreed: ['sv-1', 'sv-3'] }
+const participation = {
+  ...{ threshold: 2, nodeCount: 4, trust: null, answered: 3, agreed: ['sv-1', 'sv-3'] },
+}
 
 function decided(answer: string, more: Partial<Decided> = {}): Decided {
   return {

@@ -36,7 +36,7 @@ function world(
       kind: 'verified',
       answer: { activities },
       ...{ offset: 9, recordTime: 1, receipt: null },
-      ...{ threshold: 2, nodeCount: 4, agreed: [], dissented: [] },
+      ...{ threshold: 2, nodeCount: 4, trust: null, agreed: [], dissented: [] },
     } as const
   }
   // Reads ROWS, without a validator.

@@ -163,6 +163,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The party of a name, in the form of the draft standard of party names.
+         * @description Canton Party Name Resolution Standard, draft of 2026-08-29. Names of `cns` are those of the name service, compared exactly. A party resolves to itself: no node is asked, and there are no `x-quorum-*` headers. Another network or naming system is INVALID_ARGUMENT.
+         */
+        get: operations["proxyResolve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/reverse-resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The names of a party, in the form of the draft standard of party names.
+         * @description Canton Party Name Resolution Standard, draft of 2026-08-29. Names of `cns` are those of the name service, compared exactly. A party resolves to itself: no node is asked, and there are no `x-quorum-*` headers. Another network or naming system is INVALID_ARGUMENT.
+         */
+        get: operations["proxyReverseResolve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/scan-proxy/activities": {
         parameters: {
             query?: never;
@@ -1413,6 +1453,17 @@ export interface components {
             /** @description The party of the user. */
             party_id: string;
         };
+        /** @description A party with its name. */
+        PartyName: {
+            /** @description The qualified name, such as `localnet:cns:alice.unverified.ns`. */
+            fqpn: string;
+            /** @description The party. */
+            party_id: string;
+            /** @description What a user interface shows. */
+            display_name: string;
+            /** @description Resolve it again after this time; absent: it does not end. */
+            valid_until?: string;
+        };
         /** @description The payment of a renewal. */
         PayAnswer: {
             /** @description The payment. */
@@ -1656,6 +1707,8 @@ export interface components {
         "x-quorum-record-time": string;
         /** @description How many equal votes were needed. */
         "x-quorum-threshold": string;
+        /** @description Names of the only members that count, comma-separated, if the proxy trusts some of them. */
+        "x-quorum-trust": string;
         /** @description Names of the nodes that gave the answer, comma-separated. */
         "x-quorum-agreed": string;
         /** @description Names of the nodes that gave another answer, comma-separated. */
@@ -1924,6 +1977,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2061,6 +2115,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2208,6 +2263,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2361,6 +2417,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2506,6 +2563,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2637,6 +2695,292 @@ export interface operations {
             };
         };
     };
+    proxyResolve: {
+        parameters: {
+            query: {
+                /** @description A name, a qualified name of `cns` or `party-id`, or a party. */
+                name: string;
+                /** @description The network of the name; a process serves one. */
+                network: "mainnet" | "testnet" | "devnet" | "localnet";
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartyName"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description ENTRY_NOT_FOUND: No live entry has this name, or belongs to this party. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyReverseResolve: {
+        parameters: {
+            query: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                party: string;
+                /** @description The network of the name; a process serves one. */
+                network: "mainnet" | "testnet" | "devnet" | "localnet";
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartyName"][];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     proxyListActivities: {
         parameters: {
             query?: {
@@ -2670,6 +3014,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2832,6 +3177,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2990,6 +3336,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3109,6 +3456,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3228,6 +3576,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3347,6 +3696,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3479,6 +3829,7 @@ export interface operations {
                     "x-quorum-offset": components["headers"]["x-quorum-offset"];
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3788,7 +4139,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3971,7 +4322,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4099,7 +4450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4290,7 +4641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4565,7 +4916,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4695,7 +5046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4874,7 +5225,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4992,7 +5343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5120,7 +5471,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5274,7 +5625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5399,7 +5750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5526,7 +5877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5712,7 +6063,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5902,7 +6253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6073,7 +6424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6191,7 +6542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6321,7 +6672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6476,7 +6827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6649,7 +7000,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6781,7 +7132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6973,7 +7324,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7151,7 +7502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7329,7 +7680,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service; a validator says which in `details.reason`. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { isErrorCode } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { createValidator, type ValidatorOptions } from '../validator.ts'
+import { createValidator } from '../validator.ts'
+import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test'
 const PARTY = `alice::1220${'a'.repeat(64)}`
@@ -132,6 +133,17 @@ describe('a request', () => {
         error: { code, definite: true, message: expect.stringContaining(text) },
       })
     }
+  })
+
+  it('that is refused names members as its caller does', async () => {
+    const error = 'body.receiver_party_id is not a party, body.expires_at is required'
+    const body = { ...refusal('INVALID_ARGUMENT'), error }
+    nock(URL).post('/v0/wallet/token-standard/transfers').reply(400, body)
+    const expiresAt = '2026-01-01T00:00:00.000000Z'
+    const transfer = { receiver: 'bob', amount: '1', expiresAt, trackingId: 't' }
+    await expect(connect().wallet.createTransfer(transfer)).rejects.toMatchObject({
+      message: 'receiver is not a party, expiresAt is required',
+    })
   })
 
   it('is refused before it is made if the url is invalid', () => {
@@ -416,9 +428,14 @@ describe('a token function', () => {
 
   it('is called again for the others if the first call aborts', async () => {
     const signals: AbortSignal[] = []
+    let noteAsked = () => {}
+    const asked = new Promise<void>((resolve) => {
+      noteAsked = resolve
+    })
     const { wallet } = connect({
       token: ({ signal }) => {
         signals.push(signal)
+        noteAsked()
         if (signals.length > 1) return 't-2'
         return new Promise((_, reject) =>
           signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
@@ -433,6 +450,7 @@ describe('a token function', () => {
       .times(2)
       .matchHeader('authorization', 'Bearer t-2')
       .reply(200, BALANCE)
+    await asked
     abort.abort(new Error('left the page'))
     await expect(first).rejects.toThrow(/^left the page$/)
     expect(await Promise.all(others)).toMatchObject([{ round: 1 }, { round: 1 }])

@@ -110,7 +110,16 @@ function errorIn(text: string, facts: Pick<ErrorFacts, 'status' | 'retryAfterMs'
   const isOne = typeof error === 'string' && typeof definite === 'boolean'
   if (!isOne || typeof retryable !== 'boolean') return null
   const requestId = String(body['request_id'])
-  return stated(error, body['details'], { definite, retryable, requestId })
+  return stated(ownWords(error), body['details'], { definite, retryable, requestId })
+}
+
+/** The message with members as callers of the SDK name them: `receiver`, not `body.receiver_party_id`. */
+function ownWords(message: string): string {
+  return message.replace(/\bbody\.([\w.]+)/g, (_, path: string) =>
+    path
+      .replace('receiver_party_id', 'receiver')
+      .replace(/_([a-z])/g, (__, letter: string) => letter.toUpperCase()),
+  )
 }
 
 /** A successful reply that the operation does not have. */

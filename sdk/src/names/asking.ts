@@ -27,6 +27,7 @@ const WAIT_MS_MIN = 250
  * known by a timeout.
  *
  * @param bounds.outcomes - Of the first request. Default: it is sent here.
+ * @param bounds.pausesMs - Before each retry while nodes are unreachable.
  */
 export async function retryLookups<Answer>(
   ask: () => Promise<ReadOutcome<Answer>[]>,
@@ -34,16 +35,17 @@ export async function retryLookups<Answer>(
     readonly clock: Clock
     readonly read: Pick<BoundRead, 'signal' | 'endsAtMs'>
     readonly outcomes?: ReadOutcome<Answer>[]
+    readonly pausesMs?: readonly number[] | undefined
   },
 ): Promise<ReadOutcome<Answer>[]> {
-  const { clock, read } = bounds
+  const { clock, read, pausesMs = RETRY_PAUSES_MS } = bounds
   let outcomes = bounds.outcomes ?? (await ask())
   for (let laggingCount = 0, failureCount = 0; ; outcomes = await ask()) {
     const isUnreachable = outcomes.some(({ kind }) => kind === 'insufficient')
     const askedMs =
       outcomes
         .map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : null))
-        .find((ms) => ms !== null) ?? (isUnreachable ? RETRY_PAUSES_MS[failureCount++] : undefined)
+        .find((ms) => ms !== null) ?? (isUnreachable ? pausesMs[failureCount++] : undefined)
     const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
     if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
     if (askedMs === undefined) return outcomes

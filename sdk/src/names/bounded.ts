@@ -13,7 +13,7 @@ import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
 import type { ContractId } from '../platform/values.ts'
-import type { LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
+import type { AnswerFacts, LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
 
 /** Options of every client that reads. */
 export type ReadsOptions = {
@@ -38,7 +38,7 @@ export type ReadsOptions = {
    * SEEN_NAMES_FULL. Default 10 000; with 0 no name is remembered, and no change of owner is detected.
    */
   readonly seenNamesMax?: number
-  /** Called if a name has another owner than when it was last accepted. */
+  /** Called if a name has another owner than when it was last accepted, once for each name and party. */
   readonly onChanged?: (change: NameChange) => void
 }
 
@@ -61,7 +61,7 @@ export type ReadOutcome<Answer = unknown> = Answered<Answer> | Unanswered
 
 /** Where lookups are answered: by the nodes themselves, or by the scan proxy of a validator. */
 export type LookupSource = {
-  readonly verifiedBy: 'self' | 'proxy'
+  readonly basis: AnswerFacts['basis']
   /** The key of a stored value of this network. */
   storeKey(what: string): Promise<string>
   lookup(

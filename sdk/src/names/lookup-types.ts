@@ -6,7 +6,7 @@ import type {
   VoteGroup as ReadVoteGroup,
 } from '@quorumscan/reader'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
-import type { Threshold } from '@quorumscan/verifier'
+import type { Threshold, TrustRule } from '@quorumscan/verifier'
 import type { QuorumscanError } from '../errors.ts'
 import type { ContractId } from '../platform/values.ts'
 
@@ -48,6 +48,14 @@ export type FoundEntry = NameEntry & {
   readonly changed: NameChange | null
 }
 
+/**
+ * Who checked an answer, and how; the strongest first. It means the same in every part of the SDK.
+ *
+ * `proof`: this program checked a proof and signatures. `votes`: this program compared the answers of several scans.
+ * `proxy`: a validator checked, and is trusted to have done so. `claimed`: one server stated it, and nothing was checked.
+ */
+export type Basis = 'proof' | 'votes' | 'proxy' | 'claimed'
+
 /** The ledger offset of an answer, and the members that confirm it. */
 export type AnswerFacts = {
   /** Ledger offset that was read. */
@@ -56,15 +64,15 @@ export type AnswerFacts = {
   readonly recordTime: string
   /** How many of `nodeCount` members had to sign the state, or to give equal votes. */
   readonly threshold: number
+  /** The members whose signatures count: all, or those of the trust rule. */
   readonly nodeCount: number
+  /** The rule of the option `trust`, which was applied; null: all members count. */
+  readonly trust: TrustRule | null
   /** Names of the members that signed the proven state, or that gave this answer. */
   readonly agreed: readonly string[]
   /** Names of the nodes that gave another answer to the proxy. */
   readonly dissented: readonly string[]
-  /**
-   * `self`: this program verified proof and signatures. `proxy`: the validator verified the answer, and is trusted.
-   */
-  readonly verifiedBy: 'self' | 'proxy'
+  readonly basis: 'proof' | 'proxy'
   /** Proves the answer to every program that knows the genesis; null unless it was requested. */
   readonly receipt: CertifiedReceipt | null
 }
@@ -135,13 +143,15 @@ export type ResolveOptions = LookupOptions & {
   readonly acceptChange?: (change: NameChange) => boolean | Promise<boolean>
 }
 
+/**
+ * `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. `failed`: the
+ * error has the cause.
+ */
+export type UnverifiedReason =
+  | { readonly reason: 'failed'; readonly error: QuorumscanError }
+  | { readonly reason: 'offline' | 'stale'; readonly error: QuorumscanError | null }
 /** The owner of the name is not known, or no longer. */
-export type Unverified = {
-  readonly kind: 'unverified'
-  /** `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. `failed`: see `error`. */
-  readonly reason: 'offline' | 'stale' | 'failed'
-  readonly error: QuorumscanError | null
-}
+export type Unverified = UnverifiedReason & { readonly kind: 'unverified' }
 /** What is known of a watched name now. */
 export type Watched = LookupOutcome | Unverified
 
@@ -160,6 +170,7 @@ export interface Names {
   /**
    * The party that owns a name, or null if it is proven that no such entry exists.
    *
+   * @example const party = await scan.names.resolve('alice', { acceptChange: askUser })
    * @throws {QuorumscanError} NAME_CHANGED if the owner has changed since the name was last accepted, unless
    *   `acceptChange` accepts it; NAME_EXPIRED, INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
    *   Only proven answers are returned.
@@ -168,6 +179,8 @@ export interface Names {
   /**
    * The entry that represents a party, or null. It is checked forward: a name that does not resolve to the party
    * counts as absent. Throws as `resolve` and INVALID_PARTY, but not NAME_CHANGED: the entry has `changed`.
+   *
+   * @example const name = (await scan.names.reverse(party))?.name ?? shortParty(party)
    */
   reverse(party: string, options?: LookupOptions): Promise<FoundEntry | null>
   /**
@@ -185,6 +198,7 @@ export interface Names {
   /**
    * A lookup with all facts and a receipt.
    *
+   * @example const outcome = await scan.names.lookup('alice', { threshold: 'strong', maxAgeMs: 30_000 })
    * @throws {QuorumscanError} INVALID_NAME, INVALID_ARGUMENT, TIMEOUT. What nodes answer, or fail to answer, is an outcome.
    */
   lookup(
@@ -196,7 +210,11 @@ export interface Names {
       readonly receipt?: boolean
     },
   ): Promise<LookupOutcome>
-  /** An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`. */
+  /**
+   * An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`.
+   *
+   * @example for (const { kind } of await scan.names.resolveMany(['alice', 'bob'])) console.log(kind)
+   */
   resolveMany(
     names: readonly string[],
     options?: LookupOptions,
@@ -209,6 +227,8 @@ export interface Names {
   /**
    * All live entries whose name starts with the prefix, in byte order. All pages are read at one offset. A walk that
    * takes longer than nodes keep the offset, a minute, continues at a newer one. Listed names are not remembered.
+   *
+   * @example for await (const { name, party } of scan.names.search('al')) console.log(name, party)
    */
   search(prefix: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
   /** All live entries of a party, in byte order of the names. Otherwise as `search`. */
@@ -216,18 +236,21 @@ export interface Names {
   /**
    * Whether the name can be registered now.
    *
+   * @example if (await validator.names.isAvailable('erin')) await validator.names.register({ name: 'erin' })
    * @throws {QuorumscanError} INVALID_NAME or NAME_SUFFIX_MISSING if it never can be registered, with the rule in
    *   `details`; otherwise as `resolve`.
    */
   isAvailable(name: string, options?: LookupOptions): Promise<boolean>
   /**
    * Yields what is known of a name: at first, and then at each change. The end of an entry is reported at its time, a
-   * change of owner within two certificates, a failure once the last answer is too old. Leave the loop to stop.
+   * change of owner within two certificates, a failure once the last answer is too old. Nothing is asked while the page is
+   * hidden, and dead nodes are asked less and less often. Leave the loop to stop.
    *
+   * @example for await (const now of scan.names.watch('alice')) show(now.kind)
    * @throws {QuorumscanError} INVALID_NAME, and other errors that a retry cannot change.
    */
   watch(name: string, options?: WatchOptions): AsyncIterableIterator<Watched>
-  /** Records that the user accepts `party` as the new owner of the name. */
+  /** Records that the user accepts `party` as the new owner of the name. @example await scan.names.acceptChange('alice', entry.party) */
   acceptChange(name: string, party: string): Promise<void>
 }
 

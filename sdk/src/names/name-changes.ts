@@ -5,10 +5,13 @@ import type { ReadsOptions } from './bounded.ts'
 import type { NameChange, ResolveOptions } from './lookup-types.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
 
+/** The party of each name that a client has reported last. It has at most as many names as are remembered. */
+const reported = new WeakMap<object, Map<string, string>>()
+
 /**
  * The change of each name, in order; null: the owner is the same, or the name was not known.
  *
- * @param options.onChanged - Called with each change.
+ * @param options - Of the client. `onChanged` is called once for each name and party.
  */
 export function nameChanges(
   before: readonly (Sighting | null)[],
@@ -25,7 +28,9 @@ export function nameChanges(
       party,
       seenAt: formatInstant(atMicros),
     }
-    options.onChanged?.(change)
+    const parties = reported.get(options) ?? new Map<string, string>()
+    if (parties.get(name) !== party) options.onChanged?.(change)
+    reported.set(options, parties.set(name, party))
     return change
   })
 }

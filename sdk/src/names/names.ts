@@ -1,6 +1,7 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { hasEnded } from '../platform/clock.ts'
+import { lazily } from '../platform/load-part.ts'
 import type { ReadOutcome, ReadsOptions } from './bounded.ts'
 import type { Names } from './lookup-types.ts'
 import { isName, normalizeName } from './name-rules.ts'
@@ -10,20 +11,20 @@ import { createSeenNames } from './seen-names.ts'
 
 type Read = ReadOutcome<CertifiedEntry | null>
 
-type AnyMethod<Result> = (...input: never) => Result
-/** The methods that yield, and the others. A page loads their names, and their code with the first call. */
-const LISTS = ['search', 'namesOf', 'watch'] as const
-const CALLS = [
-  'resolveMany',
-  'reverseMany',
-  'reverse',
-  'lookup',
-  'acceptChange',
-  'isAvailable',
-  'metadata',
-  'registryUrls',
-] as const
-type Call = (typeof CALLS)[number]
+/** The other lookups, and whether each one yields. A page loads their code with the first call. */
+const OTHERS: Readonly<Record<keyof OtherLookups, boolean>> = {
+  search: true,
+  namesOf: true,
+  watch: true,
+  resolveMany: false,
+  reverseMany: false,
+  reverse: false,
+  lookup: false,
+  acceptChange: false,
+  isAvailable: false,
+  metadata: false,
+  registryUrls: false,
+}
 
 export function createNames(
   reads: Reads,
@@ -65,13 +66,5 @@ export function createNames(
     return others
   }
 
-  const names = { resolve } as Pick<Names, 'resolve' | (typeof LISTS)[number] | Call>
-  for (const key of LISTS)
-    names[key] = async function* (...input: never) {
-      yield* ((await more())[key] as AnyMethod<AsyncIterable<unknown>>)(...input)
-    } as never
-  for (const key of CALLS)
-    names[key] = (async (...input: never) =>
-      ((await more())[key] as AnyMethod<unknown>)(...input)) as never
-  return names
+  return { resolve, ...lazily(more, OTHERS) }
 }

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
-import { createWebCrypto, type Genesis, toHex, utf8 } from '@quorumscan/verifier'
+import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
 import { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -16,6 +16,7 @@ import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { assertEd25519, platformSha256 } from '../platform/platform-crypto.ts'
 import { type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
+import type { checkTrust } from '../platform/trust.ts'
 import type { ReadsOptions } from './bounded.ts'
 
 /** Which nodes to ask, and whose signatures to believe. */
@@ -27,6 +28,14 @@ export type NetworkOptions = {
    * pin it in your program. With a hash, the document is fetched from the seeds, verified and stored.
    */
   readonly genesis: Genesis | string
+  /**
+   * Trusts these members instead of all: an answer needs the signatures of `threshold` of them, by default a third of the
+   * list, rounded down, plus one. Fewer of them may lie. Only their nodes are asked for names; seeds only for addresses and
+   * the genesis document. Checked at the first lookup, which throws INVALID_ARGUMENT.
+   *
+   * @example { members: ['sv-1', 'sv-2', 'sv-3'], threshold: 2 }
+   */
+  readonly trust?: TrustList
   /**
    * Whether nodes may have loopback and private addresses. Default: true if all seeds have, such as in a local
    * cluster.
@@ -40,8 +49,11 @@ export type ReaderParts = NetworkOptions &
   Pick<ReadsOptions, 'fetch' | 'traceparent' | 'crypto'> & {
     readonly shared: SharedStore
     readonly clock: Clock
-    /** Checks a pinned document. */
-    readonly checkGenesis: typeof checkGenesis
+    /** Loads what only some clients need. */
+    readonly extras: () => Promise<{
+      readonly checkGenesis: typeof checkGenesis
+      readonly checkTrust: typeof checkTrust
+    }>
     /** Aborts the opening. */
     readonly signal: AbortSignal
     /** A scan proxy, to which all requests go. `isTrusted`: signatures are not verified. */
@@ -54,6 +66,7 @@ export type OpenedReader = Awaited<ReturnType<typeof openReader>>
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has the document. */
 export async function openReader(parts: ReaderParts) {
   const { seeds, genesis: pinned, shared, clock, proxy, onFork, crypto = createWebCrypto() } = parts
+  const { trust, extras } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = proxy?.transport ?? createFetchTransport({ fetch: fetchOf(parts) })
   let genesisHash: string
@@ -69,7 +82,7 @@ export async function openReader(parts: ReaderParts) {
       void known.save(genesis)
     }
   } else {
-    ;({ genesis, genesisHash } = await parts.checkGenesis(pinned, crypto))
+    ;({ genesis, genesisHash } = await (await extras()).checkGenesis(pinned, crypto))
   }
   if (!proxy?.isTrusted) await assertEd25519(crypto, genesis)
 
@@ -77,6 +90,7 @@ export async function openReader(parts: ReaderParts) {
   const options: CertifiedReaderOptions = {
     genesis,
     genesisHash,
+    trust: trust ? (await extras()).checkTrust(trust, genesis) : null,
     seeds,
     transport,
     clock,

@@ -45,11 +45,13 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
   const { clock, bounded, changesOf } = base
 
   /** Outcomes in order, for any number of lookups. Lookups of one request are retried together. */
-  const ask = async (lookups: readonly Lookup[], read: BoundRead): Promise<Read[]> => {
+  const ask = async (lookups: readonly Lookup[], read: BoundRead, pausesMs?: readonly number[]) => {
     const outcomes: Read[] = []
     for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
       const chunk = lookups.slice(first, first + BATCH_LOOKUPS_MAX)
-      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read })))
+      outcomes.push(
+        ...(await retryLookups(() => base.lookup(chunk, read), { clock, read, pausesMs })),
+      )
     }
     return outcomes
   }
@@ -107,18 +109,20 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     }
   }
 
-  const lookup: Names['lookup'] = async (typed, options = {}) => {
-    const { name } = parseName(typed)
-    const { receipt = true, expectParty = null } = options
-    return bounded(`look up ${name}`, options, async (read) => {
-      const outcomes = await ask([{ name }], { ...read, isShared: !receipt })
-      const [outcome] = await present(outcomes, receipt)
-      const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
-      return isOther && expectParty !== null && expectParty !== outcome.entry.party
-        ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
-        : (outcome as Decided) // One asked, one answered.
-    })
-  }
+  const lookupWith =
+    (pausesMs?: readonly number[]): Names['lookup'] =>
+    async (typed, options = {}) => {
+      const { name } = parseName(typed)
+      const { receipt = true, expectParty = null } = options
+      return bounded(`look up ${name}`, options, async (read) => {
+        const outcomes = await ask([{ name }], { ...read, isShared: !receipt }, pausesMs)
+        const [outcome] = await present(outcomes, receipt)
+        const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
+        return isOther && expectParty !== null && expectParty !== outcome.entry.party
+          ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
+          : (outcome as Decided) // One asked, one answered.
+      })
+    }
 
   const reverse: Names['reverse'] = async (typed, lookup = {}) => {
     const party = parseParty(typed)
@@ -135,7 +139,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     parseMetadata((await reverse(party, lookup))?.description)
 
   return {
-    lookup,
+    lookup: lookupWith(),
     reverse,
     metadata,
     registryUrls: async (party, lookup) => registryUrlsOf(await metadata(party, lookup)),
@@ -175,6 +179,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     },
     async *watch(typed, watched = {}) {
       const channel = () => base.storeKey('names')
+      // The watch itself asks unreachable nodes again, less and less often.
+      const lookup = lookupWith([])
       yield* watchName(parseName(typed).name, { ...watched, clock, channel, lookup })
     },
     acceptChange: async (typed, party) =>
@@ -187,16 +193,16 @@ function publicAnswer(
   { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
   changed: NameChange | null,
   hasReceipt: boolean,
-  { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
+  { basis, clock }: Pick<NamesBase, 'basis' | 'clock'>,
 ): Decided {
-  const { offset, threshold, nodeCount, agreed, dissented } = read
+  const { offset, threshold, nodeCount, trust, agreed, dissented } = read
   const at = { offset, recordTime: formatInstant(recordTime) }
-  const receipt = hasReceipt ? read.receipt : null
-  const facts = { ...at, threshold, nodeCount, agreed, dissented, verifiedBy, receipt }
-  const base = kind.startsWith('trusted') ? 'trusted' : 'verified'
-  if (answer === null) return { kind: `${base}-absent`, entry: null, ...facts }
+  const receipt = hasReceipt ? { ...read.receipt, ...(trust && { trust }) } : null
+  const facts = { ...at, threshold, nodeCount, trust, agreed, dissented, basis, receipt }
+  const found = kind.startsWith('trusted') ? 'trusted' : 'verified'
+  if (answer === null) return { kind: `${found}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
-  return { kind: isOver ? 'expired' : base, entry: toEntry(answer), changed, ...facts }
+  return { kind: isOver ? 'expired' : found, entry: toEntry(answer), changed, ...facts }
 }
 
 /** null: it can be one. */

@@ -20,7 +20,8 @@ import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { verifyReceipt } from '../receipts.ts'
-import { createValidator, type ValidatorOptions } from '../validator.ts'
+import { createValidator } from '../validator.ts'
+import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test/api/validator'
 const ALICE = 'alice.unverified.ns'
@@ -70,19 +71,19 @@ afterEach(() => {
 afterAll(() => nock.enableNetConnect())
 
 describe.each([
-  ['with a genesis document', { genesis }, 'self'],
+  ['with a genesis document', { genesis }, 'proof'],
   // Fetched once, before the first lookup.
   ['that is trusted', { genesis: undefined as never, crypto: undefined as never }, 'proxy'],
-] as const)('a proxy %s', (_, options, verifiedBy) => {
+] as const)('a proxy %s', (_, options, basis) => {
   const told = () => {
-    if (verifiedBy === 'proxy') nock(URL).get('/v0/scan-proxy/genesis').reply(200, genesis)
+    if (basis === 'proxy') nock(URL).get('/v0/scan-proxy/genesis').reply(200, genesis)
   }
 
   it('is asked for proofs, without a preflight of browsers', async () => {
     told()
     const badheaders = ['authorization', 'x-quorum', 'x-min-offset', 'x-max-age-ms']
     nock(URL, { badheaders, reqheaders: { accept: CERTIFIED_MEDIA_TYPE } })
-      .get(`${PATH}/by-name/${ABSENT}?quorum=strong`)
+      .get(`${PATH}/by-name/${ABSENT}?quorum=3`)
       .reply(...proven(nameQuery(ABSENT)))
       .post(`${PATH}/batch`, { lookups: [{ name: ALICE }, { name: ABSENT }] })
       .matchHeader('content-type', /^text\/plain/)
@@ -114,7 +115,7 @@ describe.each([
       agreed: ['sv-1', 'sv-3'],
       nodeCount: 4,
       threshold: 2,
-      verifiedBy,
+      basis,
     })
     const receipt = 'receipt' in outcome ? outcome.receipt : null
     expect(await verifyReceipt(receipt, { genesis, name: ALICE })).toMatchObject({
@@ -134,7 +135,7 @@ describe('a proxy whose genesis is pinned by its hash', () => {
     byName().reply(...proven(nameQuery(ALICE)))
     expect(await connect({ genesis: genesisHash }).lookup(ALICE)).toMatchObject({
       kind: 'verified',
-      verifiedBy: 'self',
+      basis: 'proof',
     })
   })
 
@@ -161,7 +162,7 @@ it.each<[string, Reply, RegExp]>([
   [
     'has too few signatures',
     proven(nameQuery(ALICE), state, state.certificate(1)),
-    /members signed/,
+    /too few signers/,
   ],
   [
     'is not signed',

@@ -8,13 +8,12 @@ import type { Transport, TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
-import { checkGenesis } from '../checked-genesis.ts'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type HttpReply, type HttpRequest, parseJson } from '../http/http-failures.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createSharedStore, type SharedStore } from '../platform/shared-store.ts'
-import { type OpenedReader, openReader } from './open-reader.ts'
+import { type OpenedReader, openReader, type ReaderParts } from './open-reader.ts'
 
 /** The pinned genesis, and the crypto that verifies answers. */
 export type ProxyPin = { readonly genesis: Genesis | string; readonly crypto: CryptoPort }
@@ -31,7 +30,7 @@ const GENESIS_PATH = '/v0/genesis'
 const PUBLIC = { isSafe: true, isAuthenticated: false } as const
 
 /**
- * @param options.trust - null: the proxy is trusted.
+ * @param options.pin - null: the proxy is trusted.
  * @throws {QuorumscanError} If the proxy does not serve its genesis; CRYPTO_UNAVAILABLE.
  */
 export async function openProxyReader(options: {
@@ -39,18 +38,19 @@ export async function openProxyReader(options: {
   readonly url: string
   readonly clock: Clock
   readonly shared: SharedStore
-  readonly trust: ProxyPin | null
+  readonly pin: ProxyPin | null
+  readonly extras: ReaderParts['extras']
 }): Promise<OpenedReader> {
-  const { http, url, clock, trust } = options
-  const { transport, lastFailure } = createProxyTransport(http)
+  const { http, url, clock, pin } = options
+  const { transport, lastFailure } = createProxyTransport(http, url)
   const { reader, ...opened } = await openReader({
-    ...(trust ?? { genesis: await proxyGenesis(http), crypto: TRUSTING }),
+    ...(pin ?? { genesis: await proxyGenesis(http, url), crypto: TRUSTING }),
     seeds: [url],
-    proxy: { transport, isTrusted: trust === null },
+    proxy: { transport, isTrusted: pin === null },
     clock,
-    checkGenesis,
+    extras: options.extras,
     // The offsets of a trusted proxy are no floor for other clients.
-    shared: trust === null ? createSharedStore(undefined, clock) : options.shared,
+    shared: pin === null ? createSharedStore(undefined, clock) : options.shared,
     signal: new AbortController().signal,
   })
   /** Throws the proxy's own failure, which explains a missing answer better than the outcome. */
@@ -72,17 +72,17 @@ export async function openProxyReader(options: {
   return { ...opened, reader: explaining }
 }
 
-async function proxyGenesis(http: Http): Promise<Genesis> {
+async function proxyGenesis(http: Http, url: string): Promise<Genesis> {
   const reply = await http.send({ ...PUBLIC, method: 'GET', path: '/v0/scan-proxy/genesis' })
   try {
     return parseGenesis(parseJson(reply.text))
   } catch (cause) {
-    throw noProxy(cause)
+    throw noProxy(url, cause)
   }
 }
 
 /** Sends requests of the reader by the routes of the scan proxy. `lastFailure` is the error of the last one. */
-function createProxyTransport(http: Http) {
+function createProxyTransport(http: Http, url: string) {
   let failed: unknown = null
   const request: Transport['request'] = async (input) => {
     failed = null
@@ -90,9 +90,9 @@ function createProxyTransport(http: Http) {
       const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })
       const isDocument = reply.header('content-type')?.startsWith(CERTIFIED_MEDIA_TYPE)
       const isGenesis = input.path === GENESIS_PATH // Its hash is verified.
-      if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy()
+      if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy(url)
       const body = new TextEncoder().encode(reply.text)
-      if (body.byteLength > input.bytesMax) throw noProxy()
+      if (body.byteLength > input.bytesMax) throw noProxy(url)
       return { status: reply.status, header: reply.header, body }
     } catch (error) {
       // A request that the reader aborted is no failure of the proxy.
@@ -121,8 +121,7 @@ function isRefusal({ status, text }: HttpReply): boolean {
   return status === 410 || UNPROVEN.has(Object(parseJson(text)).code)
 }
 
-function noProxy(cause?: unknown): QuorumscanError {
-  const message =
-    'The server is not a scan proxy that this version of the SDK understands. Check the address.'
+function noProxy(url: string, cause?: unknown): QuorumscanError {
+  const message = `${url} is not a validator whose scan proxy this version of the SDK understands. Check the address.`
   return failure('INVALID_RESPONSE', message, { cause })
 }

@@ -23,7 +23,7 @@ export type Reads = LookupSource &
 export function createReads(options: {
   readonly client: ReadsOptions
   readonly clock: Clock
-  readonly verifiedBy: LookupSource['verifiedBy']
+  readonly basis: LookupSource['basis']
   /** Prefix of stored values; null: the genesis hash of the reader. */
   readonly network: string | null
   /** Another client, whose writes are read too. */
@@ -59,7 +59,7 @@ export function createReads(options: {
   const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
     (await read(await whenOpened()).catch(ownError)) as never
   // All clients of a network share the write floor. The key of a pinned network is known without a reader.
-  const pinned = options.verifiedBy === 'self' ? network : null
+  const pinned = options.basis === 'proof' ? network : null
   const floorKey = async () => (client.store === undefined ? 'written' : keyOf('written', pinned))
   const writeFloor = createWriteFloor(shared, floorKey, clock)
   let writerOffset: (() => Promise<number>) | undefined
@@ -74,7 +74,7 @@ export function createReads(options: {
     writeFloor,
     extras,
     bounded: createBounded({ ...client, clock, floor }),
-    verifiedBy: options.verifiedBy,
+    basis: options.basis,
     storeKey: (what) => keyOf(what, network),
     lookup: (lookups, read) => reading(({ reader }) => reader.lookup(lookups, read)),
     read: (query, read) => reading(({ reader }) => reader.read(query, read)),

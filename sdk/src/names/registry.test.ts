@@ -20,6 +20,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { systemClock } from '../platform/clock.ts'
 import { createScan } from '../scan.ts'
 import { createSpliceScan } from '../splice/index.ts'
+import { createValidator } from '../validator.ts'
 
 const KEY = 'splice.lfdecentralizedtrust.org/registry-urls'
 const URL = 'https://registry.example'
@@ -124,6 +125,36 @@ describe('over certified reads', () => {
     await import('../../examples/token-registry.ts')
     expect(print.mock.calls).toEqual([[`Registry: ${URL}`]])
     expect(asked).toContain(LIAR)
+  })
+})
+
+describe.each([
+  ['that is trusted', undefined],
+  ['whose answers are verified here', genesis],
+])('through a scan proxy %s', (_, pinned) => {
+  const PROXY = 'https://validator.test'
+  const PATH = '/v0/scan-proxy/ans-entries'
+  const reply = (query: Parameters<typeof state.document>[0], change = (text: string) => text) =>
+    [200, change(state.document(query)), { 'content-type': CERTIFIED_MEDIA_TYPE }] as const
+  const names = () => {
+    if (!pinned) nock(PROXY).get('/v0/scan-proxy/genesis').reply(200, genesis)
+    return createValidator({ url: PROXY, ...(pinned && { genesis: pinned }) }).names
+  }
+  const byParty = () => nock(PROXY).get(`${PATH}/by-party/${ADMIN}`)
+
+  it('metadata is that of the entry of the party', async () => {
+    byParty().reply(...reply(partyQuery(ADMIN, network)))
+    nock(PROXY)
+      .get(`${PATH}/by-name/${NAME}`)
+      .query(true)
+      .reply(...reply(nameQuery(NAME)))
+    expect(await names().registryUrls(ADMIN)).toEqual([URL])
+  })
+
+  it('a proxy that lies cannot name another server', async () => {
+    byParty().reply(...reply(partyQuery(ADMIN, network), withLie))
+    const refused = { code: 'INVALID_RECEIPT', definite: true }
+    await expect(names().registryUrls(ADMIN)).rejects.toMatchObject(refused)
   })
 })
 

@@ -14,7 +14,9 @@ import {
 
 const START_MS = 1_700_000_000_000
 const limits = { maxAgeMs: 60_000, pollMs: 250 }
-const at = (ms: number, isOffline = false) => ({ ms: START_MS + ms, isOffline })
+const at = (ms: number, isOffline = false, isHidden = false) => ({
+  ...{ ms: START_MS + ms, isOffline, isHidden },
+})
 const textOf = (ms: number) => formatInstant((START_MS + ms) * 1000)
 const facts = {
   offset: 1,
@@ -22,7 +24,8 @@ const facts = {
   nodeCount: 4,
   agreed: [],
   dissented: [],
-  verifiedBy: 'self',
+  trust: null,
+  basis: 'proof',
   receipt: null,
 } as const
 const found = (recordMs: number, expiresMs: number | null = null): Found => ({
@@ -141,7 +144,7 @@ describe('a name that is watched', () => {
     [null, 1000],
     [200, 1000],
     [2500, 2500],
-    [60_000, 3000],
+    [60_000, 15_000],
   ])('without an answer, with %s ms to wait, is looked up again after %s', (retryAfterMs, ms) => {
     for (const event of [
       answered({ ...away, retryAfterMs }),
@@ -151,6 +154,39 @@ describe('a name that is watched', () => {
       expect(step(state, tick, { now: at(9 + ms), limits }).asks).toBe(false)
       expect(step(state, tick, { now: at(10 + ms), limits }).asks).toBe(true)
     }
+  })
+
+  it('is looked up less and less often while nodes are dead, and at the usual pace again with an answer', () => {
+    let ms = 0
+    let { state } = run([ms, tick])
+    const pauses: number[] = []
+    for (let count = 0; count < 6; count++) {
+      state = step(state, answered(away), { now: at(ms), limits }).state
+      const dueMs = nextTickMs(state, at(ms), limits) - START_MS
+      pauses.push(dueMs - ms)
+      ms = dueMs
+      const stepped = step(state, tick, { now: at(ms), limits })
+      expect(stepped.asks).toBe(true)
+      state = stepped.state
+    }
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 15_000, 15_000])
+    state = step(state, answered(found(ms)), { now: at(ms), limits }).state
+    expect(nextTickMs(state, at(ms), limits)).toBe(START_MS + ms + limits.pollMs)
+    state = step(step(state, tick, { now: at(ms + 250), limits }).state, answered(away), {
+      ...{ now: at(ms + 250), limits },
+    }).state
+    expect(step(state, tick, { now: at(ms + 1250), limits }).asks).toBe(true)
+  })
+
+  it('is not looked up while the page is hidden, except once, and at once when it is shown', () => {
+    const inBackground = step(NOTHING_KNOWN, tick, { now: at(0, false, true), limits })
+    expect(inBackground.asks).toBe(true)
+    const { state } = run([0, tick], [10, answered(found(0))])
+    const hidden = step(state, tick, { now: at(30_000, false, true), limits })
+    expect(hidden.asks).toBe(false)
+    expect(view(hidden.state, at(60_001, false, true), limits)).toMatchObject({ reason: 'stale' })
+    expect(step(hidden.state, wake, { now: at(30_000), limits }).asks).toBe(true)
+    expect(step(hidden.state, tick, { now: at(30_000), limits }).asks).toBe(true)
   })
 
   it('is looked up at once after a sleep, also during a request, but not twice in a moment', () => {

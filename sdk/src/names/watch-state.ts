@@ -18,6 +18,8 @@ export type WatchState = {
   /** Whether the device reported to be offline at the last request. */
   readonly wasOffline: boolean
   readonly asksAtMs: number
+  /** Requests without an answer since the last answer. */
+  readonly failureCount: number
 }
 export type WatchEvent =
   | { readonly kind: 'answered'; readonly outcome: LookupOutcome }
@@ -30,13 +32,15 @@ type Now = {
   /** Time of the wall clock. */
   readonly ms: number
   readonly isOffline: boolean
+  /** The user does not see the page, so that no further request is sent. */
+  readonly isHidden: boolean
 }
 type Limits = { readonly maxAgeMs: number; readonly pollMs: number }
 
-/** The shortest pause after a request without an answer. */
+/** The pause after the first request without an answer. It is doubled with each further one. */
 const RETRY_MS_MIN = 1000
 /** The longest pause after a request without an answer. */
-const RETRY_MS_MAX = 3000
+const RETRY_MS_MAX = 15_000
 /** A wake causes no request so soon after the last one. */
 const WAKE_MS_MIN = 500
 
@@ -47,6 +51,7 @@ export const NOTHING_KNOWN: WatchState = {
   askedAtMs: Number.NEGATIVE_INFINITY,
   wasOffline: false,
   asksAtMs: Number.NEGATIVE_INFINITY,
+  failureCount: 0,
 }
 
 /** `asks`: a request must be sent, which replaces the one in flight. */
@@ -60,6 +65,17 @@ export function step(
     state: { ...state, isAsking: true, askedAtMs: now.ms, wasOffline: now.isOffline },
     asks: true,
   }
+  const failed = (failure: Watched, cause: object, decided = state.decided) => {
+    const { failureCount } = state
+    const asksAtMs = now.ms + retryMs(cause, failureCount)
+    return noRequest({
+      decided,
+      failure,
+      isAsking: false,
+      asksAtMs,
+      failureCount: failureCount + 1,
+    })
+  }
   // Failures of an offline device do not count against the nodes, nor before its first request online.
   const countsAsFailure = !now.isOffline && !state.wasOffline
   switch (event.kind) {
@@ -71,19 +87,20 @@ export function step(
         const endsAtMs = entry?.expiresAt ? instantMs(entry.expiresAt) : Number.POSITIVE_INFINITY
         const isOver = endsAtMs <= now.ms
         const asksAtMs = isOver ? now.ms + RETRY_MS_MIN : Math.min(now.ms + limits.pollMs, endsAtMs)
-        return noRequest({ decided: outcome, failure: null, isAsking: false, asksAtMs })
+        const known = { decided: outcome, failure: null, failureCount: 0 }
+        return noRequest({ ...known, isAsking: false, asksAtMs })
       }
       // A dispute invalidates the last answer. Unreachable nodes do not.
       const decided = outcome.kind === 'disputed' ? null : state.decided
       const failure = countsAsFailure || outcome.kind !== 'insufficient' ? outcome : offline(null)
-      return noRequest({ decided, failure, isAsking: false, asksAtMs: retryAtMs(outcome, now) })
+      return failed(failure, outcome, decided)
     }
     case 'failed': {
       const { error } = event
       const failure: Unverified = countsAsFailure
         ? { kind: 'unverified', reason: 'failed', error }
         : offline(error)
-      return noRequest({ failure, isAsking: false, asksAtMs: retryAtMs(error, now) })
+      return failed(failure, error)
     }
     case 'wake': {
       const isBack = state.wasOffline && !now.isOffline
@@ -92,7 +109,10 @@ export function step(
     case 'tick': {
       // The clock was set back.
       const isFar = state.asksAtMs - now.ms > limits.pollMs + RETRY_MS_MAX
-      return !state.isAsking && (now.ms >= state.asksAtMs || isFar) ? asking : noRequest({})
+      const isDue = !state.isAsking && (now.ms >= state.asksAtMs || isFar)
+      // A page that was opened in the background learns the first answer.
+      const isPaused = now.isHidden && state !== NOTHING_KNOWN
+      return isDue && !isPaused ? asking : noRequest({})
     }
   }
 }
@@ -129,9 +149,9 @@ function oldAtMs({ recordTime }: Decided, { maxAgeMs }: Limits): number {
   return instantMs(recordTime) + maxAgeMs
 }
 
-function retryAtMs(failure: object, now: Now): number {
-  const asked = 'retryAfterMs' in failure ? Number(failure.retryAfterMs) : 0
-  return now.ms + Math.min(Math.max(asked, RETRY_MS_MIN), RETRY_MS_MAX)
+function retryMs(failure: object, failureCount: number): number {
+  const askedMs = 'retryAfterMs' in failure ? Number(failure.retryAfterMs) : 0
+  return Math.min(Math.max(askedMs, RETRY_MS_MIN * 2 ** failureCount), RETRY_MS_MAX)
 }
 
 /** Whether both are the same for a user. */

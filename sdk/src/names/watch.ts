@@ -2,7 +2,7 @@
 import { isQuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort } from '../platform/deadline.ts'
-import { isOffline, onBroadcast, onWake } from '../platform/page.ts'
+import { deviceState, onBroadcast, onWake } from '../platform/page.ts'
 import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookup-types.ts'
 import { isSame, NOTHING_KNOWN, nextTickMs, step, view, type WatchEvent } from './watch-state.ts'
 
@@ -43,7 +43,7 @@ export async function* watchName(
   let notice = () => {}
   let fatal: unknown = null
 
-  const now = () => ({ ms: clock.nowMicros() / 1000, isOffline: isOffline() })
+  const now = () => ({ ...deviceState(), ms: clock.nowMicros() / 1000 })
   const apply = (event: WatchEvent): void => {
     const stepped = step(state, event, { now: now(), limits })
     state = stepped.state

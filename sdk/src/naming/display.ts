@@ -2,6 +2,9 @@
 import { isParty, shortParty } from '../platform/values.ts'
 import type { Resolved } from './results.ts'
 
+/** The naming system of the network's own name service (draft of 2026-08-29). */
+export const NAME_SERVICE = 'cns'
+
 /** A hint of hexadecimal digits, or without letters, means nothing to a person. */
 const UNREADABLE_HINT = /^([0-9a-f]{16,}|[^A-Za-z]*)$/
 
@@ -14,7 +17,7 @@ const UNREADABLE_HINT = /^([0-9a-f]{16,}|[^A-Za-z]*)$/
  * @example displayParty(await resolver.reverse(party), party).text
  */
 export function displayParty(
-  names: readonly Resolved[],
+  names: readonly Pick<Resolved, 'party' | 'displayName' | 'resolver'>[],
   party: string,
 ): {
   readonly text: string

@@ -1,7 +1,9 @@
 /**
- * `@quorumscan/sdk/naming`: party names as the network is standardising them. This module alone knows the draft
- * "Canton Party Name Resolution Standard" (2026-08-29); each fact of it is cited where it is used.
+ * `@quorumscan/sdk/naming`: party names as the network is standardising them. This module and
+ * `packages/verifier/src/names/qualified-name.ts` know the draft "Canton Party Name Resolution Standard" (2026-08-29); each
+ * fact of it is cited where it is used.
  */
+export type { Basis } from '../names/lookup-types.ts'
 export { displayParty } from './display.ts'
 export { type Fqpn, formatFqpn, type NetworkName, parseFqpn } from './fqpn.ts'
 export { httpResolver } from './http-resolver.ts'
@@ -19,7 +21,6 @@ export {
   type ResolverOptions,
 } from './resolver.ts'
 export type {
-  Basis,
   Candidate,
   Resolution,
   Resolved,

@@ -2,12 +2,11 @@
 
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
-import type { LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
+import type { Basis, LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
 import { isName, normalizeName } from '../names/name-rules.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
 import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 import type { NetworkName } from './fqpn.ts'
-import type { Basis } from './results.ts'
 
 /** The network and the bounds of one call to a resolver. */
 export type ResolverRead = {
@@ -89,11 +88,11 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
     accepts: isName,
     async resolve(name, read) {
       const outcome = await names.lookup(name, read)
-      if (!('verifiedBy' in outcome)) throw noAnswer(normalizeName(name), outcome.kind, outcome)
+      if (!('basis' in outcome)) throw noAnswer(normalizeName(name), outcome.kind, outcome)
       const { entry, receipt } = outcome
       const changed = 'changed' in outcome ? outcome.changed : null
       return {
-        basis: outcome.verifiedBy === 'self' ? 'proof' : 'proxy',
+        basis: outcome.basis,
         found: entry && { ...toAnswer(entry), changed, receipt },
       }
     },
@@ -101,10 +100,9 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       const [outcome] = await names.reverseMany([party], read)
       if (outcome === undefined) return []
       if (outcome.kind === 'invalid') throw outcome.error
-      if (!('verifiedBy' in outcome)) throw noAnswer(party, outcome.kind, outcome)
+      if (!('basis' in outcome)) throw noAnswer(party, outcome.kind, outcome)
       if (outcome.entry === null || outcome.kind === 'expired') return []
-      const basis = outcome.verifiedBy === 'self' ? 'proof' : 'proxy'
-      return [{ ...toAnswer(outcome.entry), changed: outcome.changed, basis }]
+      return [{ ...toAnswer(outcome.entry), changed: outcome.changed, basis: outcome.basis }]
     },
     acceptChange: (name, party) => names.acceptChange(name, party),
   }
@@ -147,8 +145,8 @@ function noAnswer(
   return transient(CODES[kind], message, { details: { outcome } })
 }
 
-/** An error of a resolver as one of the SDK. */
+/** An error of a resolver, or of other names that an application passes, as one of the SDK. */
 export function asError(error: unknown): QuorumscanError {
   if (isQuorumscanError(error)) return error
-  return transient('NETWORK_ERROR', 'A resolver failed.', { cause: error })
+  return transient('NETWORK_ERROR', 'The read failed.', { cause: error })
 }

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { failure } from '../errors.ts'
-import type { NameChange } from '../names/lookup-types.ts'
+import type { Basis, NameChange } from '../names/lookup-types.ts'
 import { instantMs, systemClock } from '../platform/clock.ts'
 import { displayParty } from './display.ts'
 import type { PartyResolver, ResolverAnswer } from './party-resolver.ts'
 import { createResolver } from './resolver.ts'
-import type { Basis } from './results.ts'
 
 const ALICE = `alice::1220${'a'.repeat(64)}`
 const MALLORY = `mallory::1220${'b'.repeat(64)}`

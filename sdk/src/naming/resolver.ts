@@ -7,7 +7,7 @@
  * success; the two outcomes are ours, because a payment cannot be undone.
  */
 import { invalidArgument } from '../errors.ts'
-import type { NameChange } from '../names/lookup-types.ts'
+import type { Basis, NameChange } from '../names/lookup-types.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { isParty, parseParty, shortParty } from '../platform/values.ts'
@@ -27,7 +27,6 @@ import {
   type ResolverRead,
 } from './party-resolver.ts'
 import {
-  type Basis,
   type Candidate,
   isAtLeast,
   type Resolution,

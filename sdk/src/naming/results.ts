@@ -1,15 +1,7 @@
 /** The outcomes of resolving a typed text, and the answers of naming systems. */
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { QuorumscanError } from '../errors.ts'
-import type { NameChange } from '../names/lookup-types.ts'
-
-/**
- * Who checked an answer, and how; the strongest first.
- *
- * `proof`: this program checked a proof and signatures. `votes`: this program compared the answers of several scans.
- * `proxy`: a validator checked, and is trusted to have done so. `claimed`: one server stated it, and nothing was checked.
- */
-export type Basis = 'proof' | 'votes' | 'proxy' | 'claimed'
+import type { Basis, NameChange } from '../names/lookup-types.ts'
 
 const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'votes', 'proof']
 

@@ -21,3 +21,9 @@ export function pageSizeOf(
   if (Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= max) return pageSize
   throw invalidArgument(`\`pageSize\` must be a whole number from 1 to ${max}.`)
 }
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT unless it is a ledger offset. */
+export function assertOffset(offset: number): void {
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw invalidArgument('An offset must be a whole number, 0 or more.')
+}

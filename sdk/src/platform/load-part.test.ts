@@ -36,7 +36,7 @@ it.each(['extras', 'reader'] as const)(
     const reads = createReads({
       client: { timeoutMs: 1000 },
       clock: systemClock,
-      verifiedBy: 'self',
+      basis: 'proof',
       network: 'n',
       open: async () => {
         if (part === 'reader') await failing()

@@ -17,3 +17,28 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     throw failure('PART_UNAVAILABLE', message, { retryable: !isServiceWorker, cause })
   }
 }
+
+type AnyMethod<Result> = (...input: never) => Result
+
+/**
+ * An object whose methods load it when they are called.
+ *
+ * @param methods - All of its methods, and whether each one yields.
+ */
+export function lazily<Part extends object>(
+  load: () => Promise<Part>,
+  methods: Readonly<Record<keyof Part, boolean>>,
+): Part {
+  const lazy = {} as Part
+  for (const key in methods) {
+    const method = async () => (await load())[key] as AnyMethod<unknown>
+    lazy[key] = (
+      methods[key]
+        ? async function* (...input: never) {
+            yield* (await method())(...input) as AsyncIterable<unknown>
+          }
+        : async (...input: never) => (await method())(...input)
+    ) as never
+  }
+  return lazy
+}

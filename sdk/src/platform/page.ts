@@ -21,14 +21,18 @@ export function onWake(run: () => void, signal: AbortSignal): void {
   for (const event of ['online', 'pageshow', 'focus'])
     page.addEventListener?.(event, run, { signal })
   const listener = () => {
-    if (page.document?.visibilityState === 'visible') run()
+    if (!deviceState().isHidden) run()
   }
   page.document?.addEventListener('visibilitychange', listener, { signal })
 }
 
-/** Whether the device reports that it has no network. Servers on this device may still answer. */
-export function isOffline(): boolean {
-  return page.navigator?.onLine === false
+export function deviceState() {
+  return {
+    /** The device reports that it has no network. Servers on this device may still answer. */
+    isOffline: page.navigator?.onLine === false,
+    /** The user does not see the page, such as in a background tab. */
+    isHidden: page.document?.visibilityState === 'hidden',
+  }
 }
 
 /** Sends a text to clients with the same key, also in other tabs of the page, if the platform has channels. */

@@ -37,6 +37,7 @@ export type WebStorage = {
 /**
  * A store in the `localStorage` of the page's origin.
  *
+ * @example createScan({ ...network, store: createLocalStorageStore() })
  * @param storage - Default: the page's `localStorage`.
  * @throws {QuorumscanError} INVALID_ARGUMENT if the platform has no `localStorage`, or the page may not use it.
  */

@@ -6,7 +6,12 @@ import { microsOf } from './clock.ts'
 const SCALE = 10
 const AMOUNT = /^(-?)(\d{1,28})(?:\.(\d{1,10}))?$/
 
-/** The exact sum of amounts, with ten digits after the point; without amounts it is zero. @throws {QuorumscanError} INVALID_ARGUMENT. */
+/**
+ * The exact sum of amounts, with ten digits after the point; without amounts it is zero.
+ *
+ * @example addAmounts('1.5', '0.25') // '1.7500000000'
+ * @throws {QuorumscanError} INVALID_ARGUMENT.
+ */
 export function addAmounts(...amounts: readonly string[]): string {
   const sum = amounts.map(unitsOf).reduce((a, b) => a + b, 0n)
   const digits = String(sum < 0n ? -sum : sum).padStart(SCALE + 1, '0')
@@ -52,12 +57,16 @@ const PARTY = /^([A-Za-z0-9_-]{1,185})::(1220[0-9a-f]{64})$/
 /** Digits of the fingerprint to show from each end. */
 const [FIRST_DIGITS, LAST_DIGITS] = [8, 4]
 
-/** Whether the text has the form of a party, and so cannot be a name. Only the ledger knows whether the party exists. */
+/**
+ * Whether the text has the form of a party, and so cannot be a name. Only the ledger knows whether the party exists.
+ *
+ * @example const party = isParty(typed) ? typed : await scan.names.resolve(typed)
+ */
 export function isParty(text: unknown): text is Party {
   return typeof text === 'string' && PARTY.test(text)
 }
 
-/** Parses a typed or stored party, and trims it. @throws {QuorumscanError} INVALID_PARTY. */
+/** Parses a typed or stored party, and trims it. @example parseParty(input.value) @throws {QuorumscanError} INVALID_PARTY. */
 export function parseParty(typed: string): Party {
   const text = String(typed).trim()
   if (isParty(text)) return text
@@ -67,6 +76,7 @@ export function parseParty(typed: string): Party {
 /**
  * A short form for display: `alice::12205c3f…09ab`. It does not identify the party, which chose the hint itself.
  *
+ * @example shortParty(party) // 'alice::12205c3f…09ab'
  * @returns A text that is not a party unchanged.
  */
 export function shortParty(party: string): string {
@@ -76,7 +86,12 @@ export function shortParty(party: string): string {
     : `${hint}::${fingerprint.slice(0, FIRST_DIGITS)}…${fingerprint.slice(-LAST_DIGITS)}`
 }
 
-/** Converts a time of the SDK (ISO-8601 UTC with six fractional digits) to a `Date`, in ms. @throws {QuorumscanError} INVALID_ARGUMENT. */
+/**
+ * Converts a time of the SDK (ISO-8601 UTC with six fractional digits) to a `Date`, in ms.
+ *
+ * @example toDate(entry.expiresAt).toLocaleDateString()
+ * @throws {QuorumscanError} INVALID_ARGUMENT.
+ */
 export function toDate(time: string): Date {
   return new Date(Math.floor(microsOf(time) / 1000))
 }

@@ -1,4 +1,6 @@
-export { type ErrorCode, isQuorumscanError, QuorumscanError } from '../errors.ts'
+export type { TrustList, TrustRule } from '@quorumscan/verifier'
+export { type ErrorCode, QuorumscanError } from '../errors.ts'
+export { isQuorumscanError } from '../known-errors.ts'
 export type { Metadata, NameEntry } from '../names/lookup-types.ts'
 export type { Clock } from '../platform/clock.ts'
 export type { ContractId } from '../platform/values.ts'

@@ -1,6 +1,6 @@
 /** A question to all scans, the parser of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
-import { maxFaulty } from '@quorumscan/verifier'
+import type { TrustRule } from '@quorumscan/verifier'
 import { retryAfter } from '../http/http-failures.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort, withDeadline } from '../platform/deadline.ts'
@@ -63,6 +63,9 @@ export function question<T extends JsonValue>(
 export type MemberList = {
   /** n, including super-validators without an address. */
   readonly nodeCount: number
+  /** f of them. */
+  readonly faultyMax: number
+  readonly trust: TrustRule | null
   /** Super-validators with an address. */
   readonly voters: readonly MemberScans[]
 }
@@ -89,12 +92,13 @@ const READ_ENDED = new Error('the read has ended')
  */
 export async function readByVotes<T extends JsonValue>(
   question: Question<T>,
-  { nodeCount, voters }: MemberList,
+  list: MemberList,
   context: ReadContext,
 ): Promise<SpliceOutcome<T>> {
   const { clock, threshold, endsAtMs, signal } = context
   signal.throwIfAborted()
-  const state = createVoteState(voters, VOTE_RULES.votesNeeded(threshold, nodeCount))
+  const needed = VOTE_RULES.votesNeeded(threshold, list.nodeCount, list.faultyMax)
+  const state = createVoteState(list.voters, needed)
   const over = new AbortController()
   let forget = () => {}
   try {
@@ -119,7 +123,7 @@ export async function readByVotes<T extends JsonValue>(
       wake(endsAtMs, { kind: 'deadline' })
       feed({ kind: 'began' })
     })
-    return outcomeOf<T>(verdict, state, nodeCount)
+    return outcomeOf<T>(verdict, state, list)
   } finally {
     state.isOver = true
     forget()
@@ -194,9 +198,9 @@ function failed(reason: string, retryAfterMs: number | null = null): ParsedReply
 function outcomeOf<T>(
   verdict: VoteVerdict,
   { voters, needed }: VoteState,
-  nodeCount: number,
+  { nodeCount, faultyMax, trust }: MemberList,
 ): SpliceOutcome<T> {
-  const base = { needed, nodeCount, faultyMax: maxFaulty(nodeCount) }
+  const base = { needed, nodeCount, faultyMax, trust, basis: 'votes' } as const
   switch (verdict.kind) {
     case 'agreed': {
       const voted = voters.filter(({ answer }) => answer !== null)

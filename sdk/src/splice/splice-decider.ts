@@ -24,16 +24,18 @@ const FAILURES_MAX = 5
 /** The rules on which correct reads depend, as one record, so that a test can break one and expect its checks to fail. */
 export const VOTE_RULES = {
   /**
-   * How many of n answers must be equal.
+   * How many of n answers must be equal. Of a trust rule, f is one less than its threshold.
    *
    * @throws {QuorumscanError} INVALID_QUORUM for a number outside f+1..n.
    */
-  votesNeeded(threshold: SpliceThreshold, nodeCount: number): number {
-    const faultyMax = maxFaulty(nodeCount)
-    if (threshold === 'f+1') return faultyMax + 1
-    if (threshold === '2f+1') return 2 * faultyMax + 1
-    if (Number.isInteger(threshold) && threshold > faultyMax && threshold <= nodeCount)
-      return threshold
+  votesNeeded(
+    threshold: SpliceThreshold,
+    nodeCount: number,
+    faultyMax = maxFaulty(nodeCount),
+  ): number {
+    const twice = threshold === '2f+1' ? 2 * faultyMax + 1 : threshold
+    const votes = twice === 'f+1' ? faultyMax + 1 : twice
+    if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes
     const message = `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`
     throw failure('INVALID_QUORUM', message)
   },

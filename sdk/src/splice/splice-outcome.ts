@@ -1,4 +1,5 @@
 /** Outcomes of a read, and the errors that they become in calls that return values. */
+import type { TrustRule } from '@quorumscan/verifier'
 import { transient } from '../errors.ts'
 import type { VoteFailure } from './splice-decider.ts'
 
@@ -6,10 +7,14 @@ import type { VoteFailure } from './splice-decider.ts'
 export type SpliceParticipation = {
   /** How many answers had to be equal. */
   readonly needed: number
-  /** n: the number of super-validators. */
+  /** n: the number of super-validators that vote: all, or those of the trust rule. */
   readonly nodeCount: number
   /** f: how many of them may lie or be down without a wrong answer. */
   readonly faultyMax: number
+  /** The rule of the option `trust`, which was applied; null: all super-validators vote. */
+  readonly trust: TrustRule | null
+  /** Who checked the answer, and how. */
+  readonly basis: 'votes'
 }
 
 /** The answer of one or more super-validators; null: it does not exist. */

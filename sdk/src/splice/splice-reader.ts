@@ -3,10 +3,11 @@
  * for each read. The list is read by votes too, once, and then refreshed.
  */
 import { isAuthenticated, parseNodeUrl, type Transport } from '@quorumscan/reader'
-import { maxFaulty } from '@quorumscan/verifier'
+import { isTrusted, maxFaulty, type TrustList, type TrustRule } from '@quorumscan/verifier'
 import { transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { loadPart } from '../platform/load-part.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
 import { type MemberList, type Question, type ReadContext, readByVotes } from './question.ts'
@@ -59,8 +60,7 @@ export function createSpliceReader(options: {
 
   const whenLoaded = async (): Promise<MemberList> => {
     const ageMs = current === null ? Infinity : clock.monotonicMs() - current.loadedAtMs
-    const isFixed = origin.areScansAll && origin.svCount !== null
-    if (current !== null && (isFixed || ageMs < MEMBER_LIST_AGE_MS)) return current.list
+    if (current !== null && (isFixed(origin) || ageMs < MEMBER_LIST_AGE_MS)) return current.list
     loading ??= loadNow()
     if (current === null || ageMs >= MEMBER_LIST_AGE_MS_MAX) return loading
     loading.catch(() => {}) // A read after the greatest age gets the error.
@@ -106,6 +106,23 @@ type Origin = {
   readonly areScansAll: boolean
   /** The least n; null: not configured. */
   readonly svCount: number | null
+  /** Only the scans of its members vote. Default: all do. */
+  readonly trust: TrustList | undefined
+}
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT. */
+async function ruleOf(
+  { trust }: Origin,
+  nodes: readonly Pick<Member, 'name'>[],
+): Promise<TrustRule | null> {
+  if (trust === undefined) return null
+  const { checkTrust } = await loadPart(() => import('../platform/trust.ts'))
+  return checkTrust(trust, { nodes })
+}
+
+/** Whether everything is configured, so that no list is read. */
+function isFixed({ areScansAll, svCount, trust }: Origin): boolean {
+  return areScansAll && (svCount !== null || trust !== undefined)
 }
 
 type Member = { readonly name: string; readonly party: string }
@@ -140,18 +157,18 @@ function readMember(row: JsonValue): Member | undefined {
  * The member list of the configured scans.
  *
  * Seeds that list the others count as that many nodes, of which f may lie. f+1 of the members that they name confirm the
- * list.
+ * list; under a trust rule, `threshold` of its members.
  *
- * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known.
+ * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known; INVALID_ARGUMENT.
  */
 async function openMemberList(origin: Origin, context: Omit<ReadContext, 'threshold'>) {
-  const { scans, areScansAll, svCount } = origin
+  const { scans } = origin
   const names = new Set(scans.map(({ svName }) => svName))
-  const voters = votersOf(scans, names)
-  if (areScansAll && svCount !== null)
-    return withEnough({ nodeCount: Math.max(names.size, svCount), voters })
-  const first = await readList({ nodeCount: names.size, voters }, origin, context)
-  return readList(first, origin, context)
+  const nodes = scans.map(({ svName }) => ({ name: svName }))
+  if (isFixed(origin)) return listOf(names, origin, await ruleOf(origin, nodes), scans)
+  const faultyMax = maxFaulty(names.size)
+  const seeds = { nodeCount: names.size, faultyMax, trust: null, voters: votersOf(scans, names) }
+  return readList(await readList(seeds, origin, context), origin, context)
 }
 
 /**
@@ -171,8 +188,8 @@ async function readList(from: MemberList, origin: Origin, context: Omit<ReadCont
     origin.areScansAll ? origin.scans : read(askScans).then((lists) => reachable(lists, origin)),
   ])
   const names = new Set(members.map(({ name }) => name))
-  const nodeCount = Math.max(names.size, origin.svCount ?? 0)
-  return withEnough({ nodeCount, voters: votersOf(scans, names) })
+  // A member that leaves the network later has no vote.
+  return listOf(names, origin, from.trust ?? (await ruleOf(origin, members)), scans)
 }
 
 /** The listed addresses that are safe to call: public ones, and private ones if all seeds are private. */
@@ -188,11 +205,18 @@ function reachable(
     .filter(({ publicUrl }) => parseScanUrl(publicUrl, isPrivateAllowed) !== undefined)
 }
 
-/** With fewer than 2f+1 voters, f failures could prevent every agreement. */
-function withEnough(list: MemberList): MemberList {
-  const { nodeCount, voters } = list
-  const neededCount = 2 * maxFaulty(nodeCount) + 1
-  if (voters.length >= neededCount) return list
+/** The list of those that vote. With fewer than 2f+1 of all members, f failures could prevent every agreement. */
+function listOf(
+  names: ReadonlySet<string>,
+  { svCount }: Origin,
+  trust: TrustRule | null,
+  scans: readonly SpliceScanAddress[],
+): MemberList {
+  const voters = votersOf(scans, names).filter(({ svName }) => isTrusted(trust, svName))
+  const nodeCount = trust?.members.length ?? Math.max(names.size, svCount ?? 0)
+  const faultyMax = trust === null ? maxFaulty(nodeCount) : trust.threshold - 1
+  const neededCount = trust?.threshold ?? 2 * faultyMax + 1
+  if (voters.length >= neededCount) return { nodeCount, faultyMax, trust, voters }
   const message = `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`
   throw transient('NOT_ENOUGH_NODES', message)
 }

@@ -147,6 +147,8 @@ describe('equal answers of scans', () => {
       needed: 4,
       nodeCount: 4,
       faultyMax: 1,
+      trust: null,
+      basis: 'votes',
       agreed: NAMES,
       dissented: [],
     })

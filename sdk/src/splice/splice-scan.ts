@@ -1,6 +1,7 @@
 /** Reads over the public Scan API of a Splice network. An answer needs equal replies of enough super-validators. */
 
 import { createFetchTransport } from '@quorumscan/reader'
+import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -44,7 +45,14 @@ export type SpliceScanOptions = {
    * list.
    */
   readonly svCount?: number
-  /** Default for every read; `f+1` unless given. */
+  /**
+   * Trusts these super-validators instead of all: an answer needs `threshold` of their equal votes, by default a third of
+   * the list, rounded down, plus one. Fewer of them may lie. Only their scans are asked; seeds only for the list of scans,
+   * once. `members` are names on the ledger. The first read checks them: a
+   * name that is not in `scans`, or not in the list, is INVALID_ARGUMENT.
+   */
+  readonly trust?: TrustList
+  /** Default for every read; `f+1` unless given, which of `trust` is its threshold. */
   readonly threshold?: SpliceThreshold
   /** Timeout of a whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
@@ -105,6 +113,7 @@ export interface SpliceScan extends AsyncDisposable {
  * An answer is equal in f+1 super-validators, so at least one honest one gave it. Answers are not signed, and not proven
  * to be the newest. `createScan` of the main entry reads networks whose nodes prove their answers.
  *
+ * @example const scan = createSpliceScan({ seeds: ['https://scan.sv-1.example', 'https://scan.sv-2.example'] })
  * @throws {QuorumscanError} INVALID_ARGUMENT if the options are invalid.
  */
 export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
@@ -146,7 +155,7 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
   }
 }
 
-function originOf({ seeds, scans, svCount }: SpliceScanOptions) {
+function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
   if ((seeds === undefined) === (scans === undefined))
     throw invalidArgument('Pass either `seeds` or `scans`.')
   if (svCount !== undefined && !(Number.isInteger(svCount) && svCount >= 1))
@@ -162,5 +171,6 @@ function originOf({ seeds, scans, svCount }: SpliceScanOptions) {
     if (isNamed && parseScanUrl(publicUrl, true) !== undefined) continue
     throw invalidArgument(`The URL of a scan must be https, or on this machine: not ${publicUrl}.`)
   }
-  return { scans: addresses, areScansAll: scans !== undefined, svCount: svCount ?? null }
+  const areScansAll = scans !== undefined
+  return { scans: addresses, areScansAll, svCount: svCount ?? null, trust }
 }

@@ -9,28 +9,35 @@ import type { NameEntry, Names } from '../names/lookup-types.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import type { CallOptions, Contract } from './wallet.ts'
+import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
-/** A name of the user, with its subscription. */
+/** A name of the user. */
 export type OwnEntry = {
   readonly contractId: ContractId
   readonly name: string
-  /** The price of a renewal. */
-  readonly amount: string
-  /** The unit of `amount`: `USDUnit`. */
-  readonly unit: string
   /** To the millisecond. */
   readonly expiresAt: string
-  /** The time that a payment adds. */
-  readonly paymentIntervalMs: number
-  /** How long before its expiry it can be renewed. */
-  readonly paymentDurationMs: number
-}
+} & (
+  | {
+      /** It can be renewed. */
+      readonly renews: true
+      /** The price of a renewal. */
+      readonly amount: string
+      /** The unit of `amount`: `USDUnit`. */
+      readonly unit: string
+      /** The time that a payment adds. */
+      readonly paymentIntervalMs: number
+      /** How long before its expiry it can be renewed. */
+      readonly paymentDurationMs: number
+    }
+  /** Its subscription has ended: it runs out. */
+  | { readonly renews: false }
+)
 
 /** A name with its owner. */
 type Owned = { readonly name: string; readonly party: string }
 
-/** Live names of the user. */
+/** Live names of the user with a subscription. */
 export async function listOwnEntries(http: Http, options: CallOptions = {}): Promise<OwnEntry[]> {
   const { signal, timeoutMs } = options
   const request = { method: 'GET', path: '/v0/entry/all', signal, timeoutMs } as const
@@ -39,10 +46,30 @@ export async function listOwnEntries(http: Http, options: CallOptions = {}): Pro
     ...entry,
     contractId: contractId as ContractId, // It was checked.
     expiresAt: formatInstant(Number(entry.expiresAt) * 1000),
+    renews: true as const,
     paymentIntervalMs: Number(paymentInterval) / 1000,
     paymentDurationMs: Number(paymentDuration) / 1000,
   }))
 }
+
+/** All live names of the user: those with a subscription, and those that run out, which only the nodes list. */
+export async function listNames(
+  { http, wallet, names }: { readonly http: Http } & Listers,
+  options: CallOptions = {},
+): Promise<OwnEntry[]> {
+  const { partyId } = await wallet.status(options)
+  const shown: OwnEntry[] = []
+  if (partyId !== '')
+    for await (const { name, contractId, expiresAt } of names.namesOf(partyId, options))
+      if (contractId !== null && expiresAt !== null)
+        shown.push({ contractId, name, expiresAt, renews: false })
+  // Read last, so that a name that is registered meanwhile does not seem to run out.
+  const renewed = await listOwnEntries(http, options)
+  const isRenewed = ({ name }: OwnEntry) => renewed.some((entry) => entry.name === name)
+  return [...renewed, ...shown.filter((entry) => !isRenewed(entry))]
+}
+
+type Listers = { readonly wallet: Pick<Wallet, 'status'>; readonly names: Pick<Names, 'namesOf'> }
 
 /** The entry that enough nodes show; null: they prove that the user does not own the name. */
 export async function ownEntry(
@@ -65,6 +92,12 @@ export function isFor(contract: Contract, { name, party }: Owned): boolean {
 /** Whether the call certainly had no effect, or the caller aborted it. */
 export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true || !isQuorumscanError(error) || error.definite
+}
+
+/** Whether the token was missing, invalid or refused, so that the call read and changed nothing. */
+export function isUnauthenticated(error: unknown): boolean {
+  const codes: readonly unknown[] = ['UNAUTHENTICATED', 'INVALID_ARGUMENT']
+  return isQuorumscanError(error) && codes.includes(error.code)
 }
 
 /** Whether the contract is consumed. */

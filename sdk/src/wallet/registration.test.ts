@@ -1,6 +1,6 @@
 /** The payment state of a registration when answers are lost, against a scripted validator. */
 import { describe, expect, it } from 'vitest'
-import { QuorumscanError } from '../errors.ts'
+import { failure, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-failures.ts'
 import type { LookupOutcome } from '../names/lookup-types.ts'
@@ -130,6 +130,7 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     async call(request, isValid) {
       timeouts.push(request.timeoutMs)
       if (ledger.isAway) throw lostAnswer()
+      if (ledger.isForbidden) throw failure('UNAUTHENTICATED', 'no token')
       const body = answer(request)
       if (!isValid(body)) throw new Error(`not valid: ${request.path}`)
       return body
@@ -164,6 +165,8 @@ type Ledger = {
   older: Details
   /** The auto-renewal of the subscription; null: there is no subscription. */
   autoRenew: boolean | null
+  /** The token is refused. */
+  isForbidden?: boolean
   /** The ledger interface cannot be read. */
   isUntold?: boolean
   /** Another device pays while this one rejects. */
@@ -362,6 +365,12 @@ describe('after a crash', () => {
       ['active', false],
     ])
     expect(ledger.accepts).toBe(0)
+  })
+
+  it('nothing is paid if the token is refused before anything was read', async () => {
+    const { ledger, run } = world(unpaid)
+    ledger.isForbidden = true
+    await expect(run()).rejects.toMatchObject({ code: 'UNAUTHENTICATED', payment: 'not-paid' })
   })
 
   it('the payment is unknown if the ledger cannot be read', async () => {

@@ -58,6 +58,8 @@ const validator = await startValidator({
   nodeTokensFile: null,
   allowPrivateAddresses: true,
   isLossAccepted: false,
+  networkName: 'localnet',
+  trustRule: null,
 })
 const token = await createDevelopmentToken({
   secret: fromHex(secret),

@@ -1,7 +1,7 @@
 /** Checks a run of certified reads. The checkers do not depend on how the reader works. */
 
 import { entryToWire, type SimEntry } from '@quorumscan/testkit'
-import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
+import { formatInstant as formatTime, isTrusted, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedRecord, CertifiedRun } from './certified-run.ts'
 
 export type CertifiedViolation = {
@@ -40,9 +40,9 @@ function decided(run: CertifiedRun): readonly Decided[] {
   return run.reads.filter((read): read is Decided => 'answer' in read.outcome)
 }
 
-/** A read is only guaranteed if it needs more signers than there are liars. */
-const isGuaranteed = ({ liars }: CertifiedRun, read: CertifiedRecord) =>
-  read.signersNeeded > liars.length
+/** A read is only guaranteed if it needs more signers than there are liars, of those that count. */
+const isGuaranteed = ({ liars, trust }: CertifiedRun, read: CertifiedRecord) =>
+  read.signersNeeded > liars.filter((index) => isTrusted(trust, `sv-${index + 1}`)).length
 
 const checkTruth: Checker = (run) =>
   decided(run).flatMap((read) => {
@@ -114,7 +114,8 @@ const checkSigners: Checker = (run) =>
   decided(run).flatMap((read) => {
     const { agreed } = read.outcome
     const members = run.world.cluster.genesis.nodes.map(({ name }) => name)
-    const distinct = new Set(agreed.filter((name) => members.includes(name)))
+    const counted = members.filter((name) => isTrusted(run.trust, name))
+    const distinct = new Set(agreed.filter((name) => counted.includes(name)))
     return distinct.size < read.signersNeeded || distinct.size < agreed.length
       ? [{ rule: 'signers', read, why: `${agreed} of ${read.signersNeeded}` }]
       : []
@@ -124,7 +125,7 @@ const checkSigners: Checker = (run) =>
 const checkAvailability: Checker = (run) => {
   const nodeCount = run.world.cluster.members.length
   const faultyMax = maxFaulty(nodeCount)
-  return run.liars.length > faultyMax
+  return run.liars.length > faultyMax || run.trust !== null
     ? []
     : run.reads.flatMap((read): readonly CertifiedViolation[] => {
         const { outcome, signersNeeded, steadyCount, answeringCount } = read

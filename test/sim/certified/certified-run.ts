@@ -16,8 +16,10 @@ import {
   type CryptoPort,
   type Lookup,
   maxFaulty,
+  type TrustRule,
   thresholdVotes,
   toHex,
+  trustRule,
 } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
 import { createSeededRandom, type SeededRandom } from '../../support/seeded-random.ts'
@@ -29,8 +31,11 @@ import { type CertifiedWorld, createCertifiedWorld } from './certified-world.ts'
 export type CertifiedRunOptions = {
   readonly seed: number
   readonly readCount: number
-  /** `budget`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. */
-  readonly mode?: 'at-most-f' | 'beyond-f'
+  /**
+   * `at-most-f`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. `strangers-lie`: readers have a trust rule, and
+   * all other nodes lie, with as many of its members as it tolerates.
+   */
+  readonly mode?: 'at-most-f' | 'beyond-f' | 'strangers-lie'
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
   /** Decisions of the reader, one of them broken to test the checkers. */
@@ -74,6 +79,8 @@ type ReadResult =
 export type CertifiedRun = {
   readonly world: CertifiedWorld
   readonly liars: readonly number[]
+  /** That of all readers; null: none. */
+  readonly trust: TrustRule | null
   readonly reads: readonly CertifiedRecord[]
 }
 
@@ -119,7 +126,8 @@ function createMemoCrypto(): CryptoPort {
 export async function runCertified(options: CertifiedRunOptions): Promise<CertifiedRun> {
   const random = createSeededRandom(options.seed)
   const nodeCount = options.nodeCount ?? random.integer(4, 10)
-  const liars = chooseLiars(random, nodeCount, options)
+  const trust = options.mode === 'strangers-lie' ? chooseTrust(random, nodeCount) : null
+  const liars = chooseLiars(random, nodeCount, { ...options, trust })
   const state: { world?: CertifiedWorld; isOver: boolean } = { isOver: false }
   const cluster = createSimCluster({
     random: random.split(),
@@ -145,19 +153,34 @@ export async function runCertified(options: CertifiedRunOptions): Promise<Certif
       client,
       reads,
       options,
+      trust,
       crypto,
     }),
   )
   await clock.run(Promise.all(clients))
   state.isOver = true
-  return { world, liars, reads }
+  return { world, liars, trust, reads }
+}
+
+function chooseTrust(random: SeededRandom, nodeCount: number): TrustRule {
+  const names = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
+  const members = names.filter(() => random.chance(0.5))
+  const listed = members.length === 0 ? names.slice(0, 1) : members
+  const threshold = random.chance(0.5) ? random.integer(1, listed.length) : undefined
+  return trustRule({ members: listed, threshold }, names)
 }
 
 function chooseLiars(
   random: SeededRandom,
   nodeCount: number,
-  { mode }: CertifiedRunOptions,
+  { mode, trust }: CertifiedRunOptions & { readonly trust: TrustRule | null },
 ): readonly number[] {
+  if (trust !== null) {
+    const tolerated = trust.members.slice(0, random.integer(0, trust.threshold - 1))
+    const isLiar = (name: string) => tolerated.includes(name) || !trust.members.includes(name)
+    const indexes = Array.from({ length: nodeCount }, (_, index) => index)
+    return indexes.filter((index) => isLiar(`sv-${index + 1}`))
+  }
   const faultyMax = maxFaulty(nodeCount)
   const count =
     mode === 'beyond-f'
@@ -176,7 +199,7 @@ function lying(random: SeededRandom, options: CertifiedRunOptions): Condition {
   const lies = Array.from({ length: count }, () => random.pick(names))
   return {
     kind: 'lying',
-    lies: options.mode === 'beyond-f' && random.chance(0.5) ? ['invent'] : lies,
+    lies: (options.mode ?? 'at-most-f') !== 'at-most-f' && random.chance(0.5) ? ['invent'] : lies,
   }
 }
 
@@ -239,6 +262,7 @@ type Client = {
   readonly client: number
   readonly reads: CertifiedRecord[]
   readonly options: CertifiedRunOptions
+  readonly trust: TrustRule | null
   readonly crypto: CryptoPort
 }
 
@@ -255,6 +279,7 @@ async function runClient(input: Client): Promise<void> {
         waitMs,
         genesis: cluster.genesis,
         genesisHash: cluster.genesisHash,
+        trust: input.trust,
         seeds: random.chance(0.5) ? cluster.urls : [random.pick(cluster.urls)],
         transport: cluster.network,
         clock: cluster.clock,
@@ -333,7 +358,7 @@ async function recorded(
   const { world, random, stalls } = input
   const { cluster } = world
   const { clock } = cluster
-  const options = chooseOptions(random, world)
+  const options = chooseOptions(random, world, input.trust)
   const startMs = clock.monotonicMs()
   const stalledBeforeMs = stalls.totalMs()
   const heldFrom = heldOffset(world, input.options)
@@ -347,7 +372,11 @@ async function recorded(
     client: input.client,
     reader: input.reader,
     options,
-    signersNeeded: thresholdVotes(options.threshold ?? 'weak', cluster.members.length) as number,
+    signersNeeded: thresholdVotes(
+      options.threshold ?? 'weak',
+      cluster.members.length,
+      input.trust,
+    ) as number,
     startMs,
     endMs: clock.monotonicMs(),
     endMicros: clock.nowMicros(),
@@ -370,17 +399,25 @@ function heldOffset(world: CertifiedWorld, { mode }: CertifiedRunOptions): numbe
   const areUp = honest.every(
     ({ condition, changedAtMs }) => condition.kind === 'up' && changedAtMs < nowMs - 5000,
   )
-  if (!areUp || mode === 'beyond-f') return null
+  if (!areUp || mode === 'beyond-f' || mode === 'strangers-lie') return null
   const untilMicros = clock.nowMicros() - 1_000_000
   const offset = world.certifiable.findLast((one) => ledger.pointAt(one).recordTime <= untilMicros)
   return offset ?? null
 }
 
-function chooseOptions(random: SeededRandom, world: CertifiedWorld): CertifiedReadOptions {
+function chooseOptions(
+  random: SeededRandom,
+  world: CertifiedWorld,
+  trust: TrustRule | null,
+): CertifiedReadOptions {
   const nodeCount = world.cluster.members.length
+  const [least, most] = [
+    thresholdVotes('weak', nodeCount, trust),
+    thresholdVotes('all', nodeCount, trust),
+  ] as [number, number]
   const threshold = random.chance(0.85)
     ? random.pick(['weak', 'weak', 'strong', 'strong', 'all'] as const)
-    : random.integer(maxFaulty(nodeCount) + 1, nodeCount)
+    : random.integer(least, most)
   return {
     threshold,
     maxAgeMs: random.pick([2500, 10_000, 60_000]),

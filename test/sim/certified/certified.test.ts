@@ -23,6 +23,16 @@ describe('certified reads satisfy the invariants while up to 2f nodes collude', 
   )
 })
 
+describe('certified reads by a trust rule satisfy the invariants while all strangers collude', {
+  tags: ['simulation'],
+}, () => {
+  it.each(SEEDS)('seed %i', async (seed) => {
+    const run = await runCertified({ seed, mode: 'strangers-lie', readCount: READS_PER_SEED })
+    expect(checkCertified(run).map(describeCertified)).toEqual([])
+    expect(run.reads.some(({ outcome }) => 'answer' in outcome)).toBe(true)
+  })
+})
+
 describe('certified reads satisfy the invariants', { tags: ['simulation'] }, () => {
   it.each(SEEDS)('while at most f nodes lie, seed %i', (seed) => expectValid(seed, 'at-most-f'))
 })

@@ -261,3 +261,46 @@ describe('a lookup', () => {
     await expect(reader.lookup([{ name: ALICE }])).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })
+
+describe('a trust rule', () => {
+  const trust = { members: ['sv-1', 'sv-2', 'sv-3'], threshold: 2 }
+  const STRANGERS = [3, 4, 5, 6]
+
+  it('is met by votes of its members, and no other node is asked', async () => {
+    const world = createWorld({ nodeCount: 7, reader: { trust } })
+    const asked: string[] = []
+    for (const index of STRANGERS) {
+      const lies = rewriting(world.honest(index), lying)
+      world.serve(index, (request) => {
+        asked.push(request.path)
+        return lies(request)
+      })
+    }
+    world.serve(2, rewriting(world.honest(2), lying))
+    const outcome = await world.lookup(ALICE)
+    expect(outcome).toMatchObject({
+      ...{ kind: 'verified', threshold: 2, nodeCount: 3, trust, agreed: ['sv-1', 'sv-2'] },
+    })
+    expect(answerOf(outcome)).toMatchObject({ entry: { user: expect.stringMatching(/^alice::/) } })
+    await world.clock.advance(60_000)
+    await world.lookup(ALICE)
+    expect(asked).toEqual([])
+    expect(world.reader.status()).toMatchObject({ nodeCount: 3, faultyMax: 1 })
+  })
+
+  it('is not met by all others', async () => {
+    const world = createWorld({ nodeCount: 7, reader: { trust } })
+    await world.lookup(ALICE)
+    for (const index of [0, 1]) world.serve(index, null)
+    for (const index of STRANGERS) world.serve(index, rewriting(world.honest(index), lying))
+    expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 1, trust })
+  })
+
+  it('of one believes each of its members', async () => {
+    const { lookup } = createWorld({ reader: { trust: { members: ['sv-4'], threshold: 1 } } })
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'trusted', agreed: ['sv-4'], threshold: 1 })
+    await expect(lookup(ALICE, { threshold: 2 })).rejects.toMatchObject({
+      code: 'INVALID_THRESHOLD',
+    })
+  })
+})

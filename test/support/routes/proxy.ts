@@ -31,6 +31,10 @@ const byName: Build = ({ name }) => ({ params: { name } })
 const byParty: Build = ({ user }) => ({ params: { party: user.party } })
 const partyPage: Build = ({ user }) => ({ params: { party: user.party }, query: { page_size: 5 } })
 const batch: Build = ({ name }) => ({ body: { lookups: [{ name }] } })
+const resolved: Build = ({ name }) => ({ query: { name, network: 'localnet' } })
+const unresolved: Build = () => ({ query: { name: 'unknown.unverified.ns', network: 'localnet' } })
+const reversed: Build = ({ user }) => ({ query: { party: user.party, network: 'localnet' } })
+const noParty: Build = () => ({ query: { party: 'alice', network: 'localnet' } })
 const activities: Build = () => ({ body: { page_size: 5 } })
 const emptyBody: Build = () => ({ body: {} })
 const plain: Build = () => ({})
@@ -69,6 +73,14 @@ export const proxyCases = {
       ...certifiedErrors(batch),
       INVALID_PARTY: () => ({ body: { lookups: [{ party: 'alice' }] } }),
     },
+  },
+  proxyResolve: {
+    success: resolved,
+    errors: { ...certifiedErrors(resolved), ENTRY_NOT_FOUND: unresolved },
+  },
+  proxyReverseResolve: {
+    success: reversed,
+    errors: { ...certifiedErrors(reversed), INVALID_PARTY: noParty },
   },
   proxyListActivities: { success: activities, errors: certifiedErrors(activities) },
   proxyGetAnsRules: { success: emptyBody, errors: certifiedErrors(emptyBody) },

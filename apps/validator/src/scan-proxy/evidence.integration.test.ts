@@ -190,6 +190,8 @@ describe('evidence of the synchronizer', () => {
       tokens: { kind: 'shared-secret', secretFile: await file('jwt', testKeyPair('jwt').seed) },
       ...{ tokenLifetimeSecondsMax: null, nodeTokensFile: null },
       ...{ allowPrivateAddresses: true, isLossAccepted: false },
+      networkName: 'localnet',
+      trustRule: null,
     } as const
     const logger = createLogger({ name: 'validator', level: 'silent' })
     // A paused loop continues at once.

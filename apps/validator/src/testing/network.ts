@@ -66,6 +66,8 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     seeds: nodes.map(({ url }) => url),
     tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },
     audience: DEFAULT_AUDIENCE,
+    networkName: 'localnet',
+    trustRule: null,
     tokenLifetimeSecondsMax: null,
     nodeTokensFile: null,
     allowPrivateAddresses: true,

@@ -9,7 +9,16 @@ import { defineRoutes, type RouteDef, route } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesRequest } from '../schemas/activities.ts'
 import { EvidenceAnswer } from '../schemas/certified.ts'
 import { AmuletRulesProxyAnswer, MiningRoundsProxyAnswer } from '../schemas/coin-rules.ts'
-import { AnsRulesRequest, batchMembers, listByPartyQuery, listQuery } from '../schemas/entries.ts'
+import {
+  AnsRulesRequest,
+  batchMembers,
+  listByPartyQuery,
+  listQuery,
+  PartyName,
+  PartyNames,
+  resolveQuery,
+  reverseResolveQuery,
+} from '../schemas/entries.ts'
 import * as m from '../schemas/members.ts'
 import { LedgerOffset, MaxAgeMs, ProxyQuorum } from '../schemas/scalars.ts'
 import { scanRoutes } from './scan.ts'
@@ -56,6 +65,9 @@ function through<const Route extends RouteDef>(ofNode: Route) {
 
 const ownRead = { tag: 'scan-proxy', auth: 'none', errors: [], cost: COST_LOOKUP } as const
 
+const NAMING =
+  'Canton Party Name Resolution Standard, draft of 2026-08-29. Names of `cns` are those of the name service, compared exactly. A party resolves to itself: no node is asked, and there are no `x-quorum-*` headers. Another network or naming system is INVALID_ARGUMENT.'
+
 export const scanProxyRoutes = defineRoutes({
   proxyListEntries: {
     ...through(scanRoutes.listEntries),
@@ -80,6 +92,20 @@ export const scanProxyRoutes = defineRoutes({
     body: Type.Object(batchMembers),
     errors: [...certifiedErrors, 'INVALID_PARTY'],
   },
+  proxyResolve: route('GET /v0/resolve', proxied, {
+    summary: 'The party of a name, in the form of the draft standard of party names.',
+    description: NAMING,
+    query: Type.Object({ ...resolveQuery, ...quorumQuery }),
+    response: PartyName,
+    errors: [...certifiedErrors, 'ENTRY_NOT_FOUND'],
+  }),
+  proxyReverseResolve: route('GET /v0/reverse-resolve', proxied, {
+    summary: 'The names of a party, in the form of the draft standard of party names.',
+    description: NAMING,
+    query: Type.Object({ ...reverseResolveQuery, ...quorumQuery }),
+    response: PartyNames,
+    errors: [...certifiedErrors, 'INVALID_PARTY'],
+  }),
   proxyListActivities: {
     ...through(scanRoutes.listActivities),
     description:

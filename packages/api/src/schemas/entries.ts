@@ -1,5 +1,5 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
-import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
+import { BATCH_LOOKUPS_MAX, FQPN_LENGTH_MAX, NETWORK_NAMES } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { CachedContractId, CachedDomainId, MaybeCachedContract } from './contracts.ts'
 import * as m from './members.ts'
@@ -75,3 +75,24 @@ export const AnsRulesRequest = m.component(
 export const AnsRulesAnswer = m.component('AnsRulesAnswer', 'The rules of the name service.', {
   ans_rules_update: m.about(MaybeCachedContract, 'Fee, lifetime and renewal window of names.'),
 })
+
+/** Members of requests and answers of the draft "Canton Party Name Resolution Standard" (2026-08-29; D-76). */
+const network = m.about(Type.Enum(NETWORK_NAMES), 'The network of the name; a process serves one.')
+
+export const PartyName = m.component('PartyName', 'A party with its name.', {
+  fqpn: m.string('The qualified name, such as `localnet:cns:alice.unverified.ns`.'),
+  party_id: m.about(Party, 'The party.'),
+  display_name: m.string('What a user interface shows.'),
+  valid_until: m.omittable(Time, 'Resolve it again after this time; absent: it does not end.'),
+})
+
+export const resolveQuery = {
+  name: m.formed('^[!-~]+$', 'A name, a qualified name of `cns` or `party-id`, or a party.', {
+    maxLength: FQPN_LENGTH_MAX,
+  }),
+  network,
+}
+
+export const reverseResolveQuery = { party: Party, network }
+
+export const PartyNames = m.array('The name of the party; empty if it has none.', PartyName)

@@ -52,12 +52,13 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     historyHash: 'ab',
     root: Uint8Array.of(root),
     signers: NODES.slice(0, signerCount),
+    otherCount: 0,
   })
   const world = {
     ...{ state, sentAtMs, ended, forks },
     ...driven,
     ask(wanted: Partial<CallInput> & { readonly waitMs?: number } = {}) {
-      const all = { signers: 'weak', threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
+      const all = { threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
       const lookups = { lookups: [{ name: 'a' }], key: null }
       return driven.begin({ ...all, ...lookups, ...wanted }, WAIT_MS)
     },

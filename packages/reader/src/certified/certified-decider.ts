@@ -263,8 +263,10 @@ function advance(state: ReaderState, read: Read): void {
 
 /** @param doubtful - A recent answer, as long as a newer one may exist. */
 function askFurther(state: ReaderState, read: Read, doubtful: CheckedAnswer | null): void {
-  const { sources, nowMs, floor } = state
-  const others = rankSources(sources, nowMs).filter((source) => !read.asked.has(source))
+  const { sources, nowMs, floor, asksSeeds } = state
+  const others = rankSources(sources, nowMs).filter(
+    (source) => !read.asked.has(source) && (asksSeeds || source.name !== null),
+  )
   const flights = flightsOf(state, read)
   const openCount = flights.filter((flight) => !flight.isLate).length
   const { minOffset } = read.wanted

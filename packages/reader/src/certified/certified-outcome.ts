@@ -1,6 +1,6 @@
 /** What the caller of a certified read gets (D-38): kind and reason, made of the decider's `Ending`. */
 
-import { type CanonicalRequest, maxFaulty, toHex } from '@quorumscan/verifier'
+import { type CanonicalRequest, type TrustRule, toHex } from '@quorumscan/verifier'
 import type { CheckedCertificate } from '@quorumscan/verifier/certified'
 import type {
   Decided,
@@ -22,6 +22,8 @@ export type CertifiedAnswer<Answer> = Omit<Decided, 'answer'> & {
 export type CertifiedReceipt = {
   readonly request: CanonicalRequest
   readonly document: string
+  /** The rule that its reader applied. It proves nothing: who verifies the receipt applies a rule of their own. */
+  readonly trust?: TrustRule
 }
 
 /** A page walk took longer than nodes keep the state at its offset. The caller has to start again. */
@@ -45,14 +47,17 @@ const RETRY_AFTER_MS = 250
 /** Digits of a state root, for a person to compare. */
 const DIGEST_LENGTH = 16
 
+/** Who had to sign. */
+type Signers = Pick<Participation, 'nodeCount' | 'trust'> & { readonly faultyMax: number }
+
 /** @param index - Position of the lookup in its call; undefined for other queries. */
 export function outcomeOf(
   { ending, read, first, threshold }: CallOutcome & { readonly threshold: number },
-  nodeCount: number,
+  { nodeCount, trust, faultyMax }: Signers,
   index?: number,
 ): CertifiedOutcome<unknown> {
   const reachedCount = read.reached.size
-  const part = { threshold, nodeCount, answered: reachedCount, agreed: [], dissented: [] }
+  const part = { threshold, nodeCount, trust, answered: reachedCount, agreed: [], dissented: [] }
   switch (ending.kind) {
     case 'answered': {
       const { offset, recordTime, historyHash, signers } = ending.point
@@ -61,7 +66,7 @@ export function outcomeOf(
       const answer =
         index === undefined ? all : ((all as readonly unknown[])[first + index] ?? null)
       const receipt = { request: read.query.request, document }
-      const kind = kindOf(answer, nodeCount)
+      const kind = kindOf(answer, faultyMax)
       return { ...part, kind, answer, offset, recordTime, historyHash, agreed: signers, receipt }
     }
     case 'disputed':
@@ -78,12 +83,12 @@ export function outcomeOf(
 }
 
 /** The kind of a proven answer, which is null if no such entry exists. */
-export function kindOf(answer: unknown, nodeCount: number): CertifiedAnswer<unknown>['kind'] {
-  if (maxFaulty(nodeCount) === 0) return answer === null ? 'trusted-absent' : 'trusted'
+export function kindOf(answer: unknown, faultyMax: number): CertifiedAnswer<unknown>['kind'] {
+  if (faultyMax === 0) return answer === null ? 'trusted-absent' : 'trusted'
   return answer === null ? 'verified-absent' : 'verified'
 }
 
-function groupOf({ signers, root, ...point }: CheckedCertificate): VoteGroup {
+function groupOf({ signers, root, otherCount: _, ...point }: CheckedCertificate): VoteGroup {
   const answerDigest = toHex(root).slice(0, DIGEST_LENGTH)
   return { nodes: signers, ...point, answerDigest, entry: null }
 }

@@ -108,14 +108,15 @@ export function createCertifiedReader(
   options: CertifiedReaderOptions,
   decisions?: CertifiedDecisions,
 ) {
-  const { genesis, genesisHash, clock, transport, areSeedsAll = false } = options
-  const network = { genesis, genesisHash, sha256: options.sha256 ?? sha256 }
+  const { clock, transport, areSeedsAll = false } = options
+  const network = { ...options, sha256: options.sha256 ?? sha256 }
   const base = createReaderBase(options, {
     onAddress: ({ name, url }) => driver.report({ kind: 'located', name, url }),
   })
-  const { nodeCount, faultyMax, crypto, floor, directory } = base
+  const { nodeCount, faultyMax, trust, crypto, floor, directory } = base
   const state = createReaderState(directory.seeds, areSeedsAll ? 0 : faultyMax, decisions)
   state.isLearning = !areSeedsAll
+  state.asksSeeds = trust === null
   const isPrivateAllowed = options.allowPrivateAddresses ?? false
   const driver = createDriver({
     context: state,
@@ -165,7 +166,7 @@ export function createCertifiedReader(
       const key = read.isShared === false ? null : `${threshold} ${minOffset} ${maxAgeMs}`
       const ended = await ask(read, { lookups, key })
       // The query of a lookup makes an entry or null of the proof.
-      return lookups.map((_, index) => outcomeOf(ended, nodeCount, index)) as Looked[]
+      return lookups.map((_, index) => outcomeOf(ended, base, index)) as Looked[]
     },
     /** A page or another operation. Throws as `lookup`, and RangeError if the state has no answer to it. */
     async read<Answer>(
@@ -174,7 +175,7 @@ export function createCertifiedReader(
     ): Promise<CertifiedOutcome<Answer>> {
       const stateQuery = query.stateQuery(network)
       const ended = await ask(read, { lookups: [], key: null, query, stateQuery })
-      return outcomeOf(ended, nodeCount) as CertifiedOutcome<Answer>
+      return outcomeOf(ended, base) as CertifiedOutcome<Answer>
     },
     status: (): CertifiedReaderStatus => ({
       nodeCount,

@@ -129,6 +129,8 @@ export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, Conflicti
   polledAtMs: number
   /** Whether addresses may still come. */
   isLearning: boolean
+  /** Whether nodes are asked that have not signed their address. */
+  asksSeeds: boolean
 }
 
 export function createReaderState(
@@ -148,5 +150,6 @@ export function createReaderState(
     fork: null,
     polledAtMs: Number.NEGATIVE_INFINITY,
     isLearning: true,
+    asksSeeds: true,
   }
 }

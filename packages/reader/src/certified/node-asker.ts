@@ -1,11 +1,12 @@
 /** Asks one node: sends the request, and verifies certificate and proof of the reply. */
 
-import { answerOf, openDocument } from '@quorumscan/verifier'
+import { answerOf, maxFaulty } from '@quorumscan/verifier'
 import {
   createCertificateChecks,
   type HashedNetwork,
   InvalidProof,
   type SignatureVerifier,
+  splitDocument,
 } from '@quorumscan/verifier/certified'
 import { decodeText, readRefusal } from '../answers/reply.ts'
 import type { Asker } from '../driver/run.ts'
@@ -21,6 +22,8 @@ export function createAsker(options: {
 }): Asker<RequestInFlight, CertifiedReply> {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
+  /** Every certificate has more signers. */
+  const faultyMax = maxFaulty(network.genesis.nodes.length)
 
   const replyOf = async (
     reply: TransportReply,
@@ -35,8 +38,9 @@ export function createAsker(options: {
         return { kind: 'proven', point: await checks.check(certificate), answer: null }
       }
       read.stateQuery ??= read.query.stateQuery(network)
+      const { certificate, proof } = splitDocument(document)
       // The decider compares the signers with the threshold of the read.
-      const { checked: point, proof } = await openDocument(document, 'weak', { network, checks })
+      const point = await checks.check(certificate)
       const { answer } = answerOf(proof, point, read.stateQuery, network)
       return { kind: 'proven', point, answer: { answer, document } }
     } catch (error) {
@@ -47,15 +51,22 @@ export function createAsker(options: {
 
   return async (flight, signal) => {
     const { read, source, minOffset } = flight
-    const signers = read?.wanted.signers ?? 'weak'
-    const bounds = { signers, minOffset, nodeCount: network.genesis.nodes.length }
-    const reply = await transport.request({
-      ...wireRequest(read?.query, bounds),
-      url: source.url as string, // Each has one here.
-      isPublicOnly: !isPrivateAllowed && !source.isSeed,
-      signal,
-    })
-    return replyOf(reply, flight)
+    const threshold = read?.wanted.threshold ?? network.trust?.threshold ?? 0
+    for (let wanted = threshold; ; ) {
+      const signers = wanted > faultyMax + 1 ? wanted : 0
+      const reply = await transport.request({
+        ...wireRequest(read?.query, { signers, minOffset }),
+        url: source.url as string, // Each has one here.
+        isPublicOnly: !isPrivateAllowed && !source.isSeed,
+        signal,
+      })
+      const found = await replyOf(reply, flight)
+      // Nodes count all signers. Where others signed in the place of trusted ones, more are asked for.
+      if (found.kind !== 'proven' || found.point.signers.length >= threshold) return found
+      const more = threshold + found.point.otherCount
+      if (more <= wanted) return found
+      wanted = more
+    }
   }
 }
 

@@ -7,7 +7,6 @@ import {
   requestOfEntries,
   requestOfEntriesByParty,
   requestOfLookup,
-  type Threshold,
   utf8,
 } from '@quorumscan/verifier'
 import {
@@ -131,16 +130,17 @@ const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax:
 /**
  * The HTTP request of a query. Without a query, it requests the newest certificate alone.
  *
+ * @param bounds.signers - 0: as many as every certificate has.
  * @param bounds.minOffset - 0: any offset.
  */
 export function wireRequest(
   asked: CertifiedQuery<unknown> | undefined,
-  bounds: { readonly signers: Threshold; readonly minOffset: number; readonly nodeCount: number },
+  bounds: { readonly signers: number; readonly minOffset: number },
 ): NodeRequest & Pick<TransportRequest, 'channel'> {
   const { path, body, entryCountMax } = asked ?? NEWEST_CERTIFICATE
-  const signers = bounds.signers === 'all' ? bounds.nodeCount : bounds.signers
+  const { signers } = bounds
   const query = {
-    ...(signers === 'weak' ? {} : { signers: String(signers) }),
+    ...(signers > 0 ? { signers: String(signers) } : {}),
     ...(bounds.minOffset > 0 ? { min_offset: bounds.minOffset as never } : {}),
   }
   const search = body === null ? `${new URLSearchParams(query)}` : ''

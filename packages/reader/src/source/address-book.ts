@@ -9,6 +9,8 @@ import {
   fromHex,
   type Genesis,
   isSignature,
+  isTrusted,
+  type TrustRule,
 } from '@quorumscan/verifier'
 import { parseNodeUrl } from './node-url.ts'
 
@@ -29,6 +31,8 @@ const RECORDS_MAX = 1000 // Ten times the largest network.
 export function createAddressBook(options: {
   readonly genesis: Genesis
   readonly genesisHash: string
+  /** Records of other members are ignored. */
+  readonly trust?: TrustRule | null
   readonly crypto: CryptoPort
   readonly allowPrivate: boolean
   /** Called each time with an address that is refused only because it is private. */
@@ -54,6 +58,7 @@ export function createAddressBook(options: {
       for (const record of records.slice(0, RECORDS_MAX)) {
         if (!isRecord(record) || !keyByName.has(record.name)) continue
         const { name, sequence } = record
+        if (!isTrusted(options.trust, name)) continue
         const url = parseNodeUrl(record.url, true)
         if (url === undefined || !isNewer(record) || !(await isSigned(record))) continue
         // Tested again: another source may have brought a newer record during the check.

@@ -18,11 +18,11 @@ export function createBodyPieces(bytesMax: number, lengthDeclared: number | null
       const start = byteCount
       byteCount += piece.byteLength
       if (byteCount > Math.min(bytesMax, lengthDeclared ?? bytesMax))
-        throw new RangeError(`a body of more than ${bytesMax} bytes, or than declared`)
+        throw new RangeError(`a body of more than ${bytesMax} bytes`)
       pieceCount++
       // Each piece costs time and memory here, and nothing at its sender.
       if ((pieceCount - PIECES_FREE) * PIECE_BYTES_MIN > byteCount)
-        throw new RangeError('a body in pieces that are too small')
+        throw new RangeError('a body in too small pieces')
       if (lengthDeclared === null) pieces.push(piece)
       else {
         whole ??= new Uint8Array(lengthDeclared)

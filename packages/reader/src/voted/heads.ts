@@ -1,5 +1,4 @@
 /** Chooses pins from the heads that nodes claim (D-37). */
-import { quorumOf } from '@quorumscan/verifier'
 import { wakeBy } from '../driver/decider-protocol.ts'
 import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
@@ -17,7 +16,7 @@ export function claimedHeads({ nodes }: State): number[] {
 
 /** The pin of a first round; null while too few nodes have reported their heads and more may. */
 export function firstPin(state: State, item: Item): number | null {
-  const { decisions, floor, nodeCount, nodes } = state
+  const { decisions, faultyMax, floor, nodeCount, nodes } = state
   const isAwaited = nodes.some(
     (node) =>
       !isFresh(state, node) && !reportedNoHead(state, node) && !isUnusable(state, item, node),
@@ -28,7 +27,8 @@ export function firstPin(state: State, item: Item): number | null {
   if (own === null) return null
   // Lookups of one moment share the pins of weak, strong and all: the highest that is not above this
   // threshold's own.
-  const shared = [state.faultyMax + 1, quorumOf(nodeCount), nodeCount].flatMap((threshold) => {
+  const strong = Math.ceil((nodeCount + faultyMax + 1) / 2)
+  const shared = [faultyMax + 1, strong, nodeCount].flatMap((threshold) => {
     const pin = decisions.choosePin(heads, { threshold, floor })
     return pin === null || pin > own ? [] : [pin]
   })

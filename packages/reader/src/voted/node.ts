@@ -33,7 +33,7 @@ export interface Lane extends Source<Sent> {
 }
 
 export type Node = {
-  /** Its position in the genesis, and its number as a voter. */
+  /** Its position in the order of the genesis, and its number as a voter. */
   readonly index: number
   readonly name: string
   url: string | null

@@ -95,7 +95,7 @@ function entryOf(answer: Uint8Array): VoteGroup['entry'] {
 }
 
 export function participation(
-  { nodes, nodeCount }: State,
+  { nodes, nodeCount, trust }: State,
   { item: { threshold }, round, group }: EndedItem,
 ): Participation {
   const { groups, votedCount } = round?.ballot ?? { groups: [], votedCount: 0 }
@@ -103,6 +103,7 @@ export function participation(
   return {
     threshold,
     nodeCount,
+    trust,
     answered: votedCount,
     agreed: namesOf(group?.voters ?? [], nodes),
     dissented: namesOf(dissenters, nodes),

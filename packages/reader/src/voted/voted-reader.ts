@@ -6,7 +6,7 @@
  * and callers. This file provides the rest: addresses, and the history of the local replica to compare with the nodes'.
  */
 
-import { type CryptoPort, type Lookup, toHex } from '@quorumscan/verifier'
+import { type CryptoPort, isTrusted, type Lookup, toHex } from '@quorumscan/verifier'
 import { createDriver } from '../driver/run.ts'
 import { checkLookups, createReaderBase } from '../reader-base.ts'
 import {
@@ -40,10 +40,11 @@ const DIGEST_DIGITS = 16
  */
 export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS) {
   const { genesis, clock, transport, localHistoryHash, defer, waitMs = WAIT_MS } = options
-  const nodes = decisions.connections(genesis).map((of, index) => {
-    const { name } = genesis.nodes[of] as { readonly name: string } // It is one of them.
-    return createNode(name, index)
-  })
+  const nodes = decisions
+    .connections(genesis)
+    .map((of) => genesis.nodes[of]?.name as string) // It is one of them.
+    .filter((name) => isTrusted(options.trust, name))
+    .map(createNode)
   /** The last private address reported of each node. */
   const privateUrls = new Map<string, string>()
   const forks: Fork[] = []
@@ -63,9 +64,11 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       notePrivate(address)
     },
   })
-  const { nodeCount, faultyMax, floor, directory } = base
+  const { nodeCount, faultyMax, trust, floor, directory } = base
   const hasReplica = localHistoryHash !== undefined
-  const state = createState({ nodes, nodeCount, waitMs, decisions, hasReplica })
+  const state = createState({
+    ...{ nodes, nodeCount, faultyMax, trust, waitMs, decisions, hasReplica },
+  })
 
   const note = (fact: Fact): void => {
     switch (fact.kind) {

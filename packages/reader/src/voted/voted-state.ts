@@ -1,6 +1,6 @@
 /** State, events and facts of the decider of votes. Only functions of this folder change the state, within a step. */
 
-import { type HistoryPoint, maxFaulty } from '@quorumscan/verifier'
+import type { HistoryPoint, TrustRule } from '@quorumscan/verifier'
 import { type DeciderContext, type Event, NEVER } from '../driver/decider-protocol.ts'
 import type { NodeReply } from '../reader-options.ts'
 import type { Address } from '../source/address-book.ts'
@@ -29,9 +29,11 @@ export type Fact =
   | NodeReply
 
 export type State = DeciderContext<Sent, CallOutcome, Fact> & {
-  /** n of the genesis. */
+  /** n of the genesis, or the number of members of the trust rule. */
   readonly nodeCount: number
+  /** How many of them may lie. */
   readonly faultyMax: number
+  readonly trust: TrustRule | null
   /** How long a read may wait (D-38). */
   readonly waitMs: number
   readonly decisions: Decisions
@@ -79,9 +81,12 @@ export type Unsent = {
 }
 
 export function createState(
-  config: Pick<State, 'nodeCount' | 'waitMs' | 'decisions' | 'hasReplica' | 'nodes'>,
+  config: Pick<
+    State,
+    'nodeCount' | 'faultyMax' | 'trust' | 'waitMs' | 'decisions' | 'hasReplica' | 'nodes'
+  >,
 ): State {
-  const faultyMax = maxFaulty(config.nodeCount)
+  const { faultyMax } = config
   const never = Number.NEGATIVE_INFINITY
   // Field by field: V8 reads objects made by spread more slowly.
   return {
@@ -96,6 +101,7 @@ export function createState(
     hasReplica: config.hasReplica,
     nodes: config.nodes,
     faultyMax,
+    trust: config.trust,
     histories: createHistories(faultyMax),
     ownHistory: new Map(),
     floor: 0,

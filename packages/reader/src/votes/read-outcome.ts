@@ -1,12 +1,14 @@
 /** The outcomes of a verified read (D-38), as one union, so that a caller cannot mistake one for another. */
-import type { Threshold } from '@quorumscan/verifier'
+import type { Threshold, TrustRule } from '@quorumscan/verifier'
 
 /** Which nodes took part, in every outcome. Node names are in genesis order. */
 export type Participation = {
   /** Equal votes that were needed. */
   readonly threshold: number
-  /** n of the genesis. */
+  /** n of the genesis, or the number of members of the trust rule. */
   readonly nodeCount: number
+  /** Only these members counted; null: all members. */
+  readonly trust: TrustRule | null
   /** Nodes whose valid votes arrived in time. */
   readonly answered: number
   readonly agreed: readonly string[]
@@ -15,7 +17,7 @@ export type Participation = {
 
 /** An answer that `threshold` nodes gave at one offset. */
 export type Decided = Participation & {
-  /** `…-absent`: no such entry exists. `trusted…`: f = 0, one node could lie (D-34). */
+  /** `…-absent`: no such entry exists. `trusted…`: one node that lies suffices (D-34): f = 0, or a trust rule of one. */
   readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
   /** The exact bytes that the nodes agreed on. */
   readonly answer: Uint8Array<ArrayBuffer>

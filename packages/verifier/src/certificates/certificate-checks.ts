@@ -1,5 +1,6 @@
 /** Checks each certificate once, whatever the number of answers that come with it. */
 import { fromHex } from '../encoding/bytes.ts'
+import { isTrusted } from '../genesis/trust.ts'
 import type { HistoryPoint } from '../statements/statements.ts'
 import {
   type Network,
@@ -11,8 +12,10 @@ import {
 export type CheckedCertificate = HistoryPoint & {
   /** The root of the state tree. */
   readonly root: Uint8Array
-  /** In the order of the genesis. They may be too few: the reader counts them. */
+  /** Those that count, in the order of the genesis. They may be too few: the reader counts them. */
   readonly signers: readonly string[]
+  /** How many other members signed: 0 without a trust rule. */
+  readonly otherCount: number
 }
 
 export type CertificateChecks = ReturnType<typeof createCertificateChecks>
@@ -28,8 +31,10 @@ export function createCertificateChecks(network: Network & { readonly crypto: Si
     const certificate = parseCertificate(text)
     await verifySignatures(certificate, network)
     const { offset, recordTime, historyHash, stateRoot, signatures } = certificate
-    const signers = signatures.map(([name]) => name)
-    return { offset, recordTime, historyHash, root: fromHex(stateRoot), signers }
+    const names = signatures.map(([name]) => name)
+    const signers = names.filter((name) => isTrusted(network.trust, name))
+    const otherCount = names.length - signers.length
+    return { offset, recordTime, historyHash, root: fromHex(stateRoot), signers, otherCount }
   }
 
   return {

@@ -6,12 +6,18 @@
 import { type CryptoPort, isSignature } from '../crypto/crypto.ts'
 import { fromHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
+import type { TrustRule } from '../genesis/trust.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import { isNatural } from '../proof/range-proof.ts'
 import { encodeStateStatement, type StatePoint } from '../statements/statements.ts'
 
 /** A genesis and its hash, by which statements name the network. */
-export type Network = { readonly genesis: Genesis; readonly genesisHash: string }
+export type Network = {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  /** Whose signatures on a certificate count for a reader (D-75). Default: those of all members. */
+  readonly trust?: TrustRule | null | undefined
+}
 
 /** A member of the genesis with its signature, 128 hex digits. */
 export type MemberSignature = readonly [name: string, signature: string]
@@ -95,7 +101,7 @@ export async function verifySignatures(
   if (index < signatures.length)
     throw new InvalidProof(
       'BAD_SIGNATURE',
-      `${signatures[index]?.[0]} is not a member, signed twice, or is out of order`,
+      `${signatures[index]?.[0]} is not a member, signed twice or out of order`,
     )
   const bad = (await Promise.all(checks)).indexOf(false)
   if (bad >= 0)

@@ -28,7 +28,7 @@ export type Certified<Answer> = {
 export type CertifiedVerifier = ReturnType<typeof createCertifiedVerifier>
 
 /**
- * A verifier for one network. It stores the last certificates that it checked, so that each further answer at
+ * A verifier for one network, or for a trust rule in it. It stores the last certificates that it checked, so that each further answer at
  * the same offset costs hashes only.
  */
 export function createCertifiedVerifier(
@@ -41,9 +41,9 @@ export function createCertifiedVerifier(
      * `isBelowOffset`.
      *
      * @param document - As received. Of bytes a copy is checked and read.
-     * @param threshold - How many members must have signed the state.
+     * @param threshold - How many members must have signed the state; under a trust rule, how many of its members.
      * @throws {InvalidProof} If it proves nothing about the query.
-     * @throws {RangeError} If the threshold is not a number from f + 1 to n.
+     * @throws {RangeError} If the threshold is not a number from f + 1 to n, or of the trust rule.
      */
     async verify<Answer>(
       document: string | Uint8Array,
@@ -67,7 +67,7 @@ export async function openDocument(
   threshold: Threshold,
   { network, checks }: { readonly network: HashedNetwork; readonly checks: CertificateChecks },
 ): Promise<{ readonly checked: CheckedCertificate; readonly proof: string }> {
-  const signerCount = thresholdVotes(threshold, network.genesis.nodes.length)
+  const signerCount = thresholdVotes(threshold, network.genesis.nodes.length, network.trust)
   if (signerCount === undefined) throw new RangeError('the threshold is not from f + 1 to n')
   const { certificate, proof } = splitDocument(document)
   const checked = await checks.check(certificate)

@@ -24,8 +24,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'f signers are enough',
     file: 'genesis/threshold.ts',
-    line: 'const votesMin = maxFaulty(nodeCount) + 1',
-    by: 'const votesMin = maxFaulty(nodeCount)',
+    line: 'const votesMin = trust?.threshold ?? maxFaulty(nodeCount) + 1',
+    by: 'const votesMin = trust?.threshold ?? maxFaulty(nodeCount)',
   },
   {
     mistake: 'a member that signs twice counts twice',

@@ -36,7 +36,7 @@ const NEVER = 2n ** 64n - 1n
  */
 export function keyOf(components: readonly string[]): Uint8Array {
   if (components.some((component) => component.includes('\0')))
-    throw new RangeError('a component of a key holds no U+0000')
+    throw new RangeError('a key holds no U+0000')
   const key = utf8(components.map((component) => `${component}\0`).join(''))
   if (key.length > KEY_BYTES_MAX) throw new RangeError(`a key has at most ${KEY_BYTES_MAX} bytes`)
   return key

@@ -98,6 +98,6 @@ function hash(hex: string): Uint8Array {
 
 function shortText(text: string): Uint8Array[] {
   const bytes = utf8(text)
-  if (bytes.byteLength > 0xffff) throw new RangeError('text too long')
+  if (bytes.byteLength > 0xffff) throw new RangeError('too long')
   return [Uint8Array.of(bytes.byteLength >> 8, bytes.byteLength & 0xff), bytes]
 }

@@ -34,6 +34,8 @@ export function createRun(world: {
   const state = createState({
     nodes,
     nodeCount,
+    faultyMax,
+    trust: null,
     waitMs: WAIT_MS,
     decisions: DECISIONS,
     hasReplica: true,

@@ -1,0 +1,125 @@
+import type { OwnEntry } from '@quorumscan/sdk'
+import { useName, useRegister, useRenew } from '@quorumscan/sdk/react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button, Card, Notice } from './parts.tsx'
+import { dayOf } from './recipient.tsx'
+import { sentenceOf } from './send.tsx'
+import { shortAmount, useAccount, WALLET } from './use-account.ts'
+import { validator } from './wallet.ts'
+
+const STEPS = { requested: 'Requested', paid: 'Paid', active: 'Confirmed' } as const
+
+const PAYMENTS = {
+  'not-paid': 'Nothing was paid.',
+  unknown: 'It is not known whether it was paid. To try again is safe.',
+  locked: 'The coin is locked: the name follows, or all of it is returned.',
+  refunded: 'All of the coin was returned.',
+  paid: 'It is paid. Try again to see the name.',
+} as const
+
+/** Names of the user, and the registration of another one. */
+export function OwnNames() {
+  const { data: account } = useAccount()
+  const entries = account?.entries ?? []
+  return (
+    <Card title="Your names">
+      {entries.length > 0 && (
+        <ul className="list">
+          {entries.map((entry) => (
+            <Entry key={entry.name} entry={entry} />
+          ))}
+        </ul>
+      )}
+      <Register />
+    </Card>
+  )
+}
+
+function Entry({ entry }: { readonly entry: OwnEntry }) {
+  const { name, expiresAt, amount, paymentDurationMs } = entry
+  const queries = useQueryClient()
+  const renewal = useRenew({ names: validator.names })
+  const canRenew = Date.parse(expiresAt) - Date.now() < paymentDurationMs
+  const renew = () =>
+    renewal.mutate(
+      { name, after: expiresAt },
+      { onSettled: () => queries.invalidateQueries({ queryKey: WALLET }) },
+    )
+  return (
+    <li>
+      <span className="what">
+        <strong>{name}</strong>
+        <br />
+        <span className="small muted">
+          until {dayOf(expiresAt)}
+          {renewal.isError && `. ${sentenceOf(renewal.error)}`}
+        </span>
+      </span>
+      {canRenew && (
+        <Button isBusy={renewal.isPending} onClick={renew}>
+          Renew for ${shortAmount(amount)}
+        </Button>
+      )}
+    </li>
+  )
+}
+
+function Register() {
+  const [typed, setTyped] = useState('')
+  const queries = useQueryClient()
+  const { trust } = useName(typed)
+  const { mutate, isPending, isSuccess, data, steps, payment, error } = useRegister({
+    names: validator.names,
+  })
+  return (
+    <>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault()
+          mutate(
+            { name: typed },
+            { onSettled: () => queries.invalidateQueries({ queryKey: WALLET }) },
+          )
+        }}
+      >
+        <label>
+          {AVAILABILITY[trust] ?? 'A new name'}
+          <input
+            value={typed}
+            onChange={({ target }) => setTyped(target.value)}
+            placeholder="alice"
+            autoCapitalize="none"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </label>
+        {/* A name of the user may be taken up again: an earlier call may have paid for it. */}
+        <Button isBusy={isPending} isDisabled={typed === '' || trust === 'invalid'}>
+          Register
+        </Button>
+      </form>
+      {isPending && (
+        <Notice tone="idle" title="Registering…">
+          <p className="small">{steps.map(({ step }) => STEPS[step]).join(', ')}</p>
+        </Notice>
+      )}
+      {isSuccess && <Notice tone="good" title={`${data.name} is yours`} />}
+      {error !== null && (
+        <Notice tone={payment === 'not-paid' ? 'bad' : 'warn'} title="Not registered">
+          <p className="small">
+            {sentenceOf(error)} {payment !== null && PAYMENTS[payment]}
+          </p>
+        </Notice>
+      )}
+    </>
+  )
+}
+
+const AVAILABILITY: Readonly<Partial<Record<ReturnType<typeof useName>['trust'], string>>> = {
+  checking: 'A new name: checking…',
+  absent: 'A new name: it is free',
+  verified: 'A new name: it is taken',
+  invalid: 'A new name: a to z, 0 to 9, - and _',
+}

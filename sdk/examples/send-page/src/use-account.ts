@@ -1,0 +1,44 @@
+import { fromDate, type OwnEntry, type Transaction } from '@quorumscan/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { user, validator } from './wallet.ts'
+
+/** The key of everything that a write of the wallet changes. */
+export const WALLET = ['wallet', user]
+const TRANSACTIONS_SHOWN = 8
+const REFRESH_MS = 3000
+
+export type Account = {
+  readonly party: string
+  readonly coin: string
+  readonly entries: readonly OwnEntry[]
+  /** Newest first. */
+  readonly transactions: readonly Transaction[]
+}
+
+/** Registers the user at the first call, which gives it a party. */
+export function useAccount() {
+  return useQuery({
+    queryKey: WALLET,
+    refetchInterval: REFRESH_MS,
+    queryFn: async ({ signal }): Promise<Account> => {
+      const { wallet, names } = validator
+      const { partyId } = await wallet.status({ signal })
+      const { partyId: party } = partyId === '' ? await wallet.register({ signal }) : { partyId }
+      const transactions: Transaction[] = []
+      const newest = wallet.transactions({ pageSize: TRANSACTIONS_SHOWN, signal })
+      for await (const item of newest) if (transactions.push(item) === TRANSACTIONS_SHOWN) break
+      const { effectiveUnlockedQty } = await wallet.balance({ signal })
+      const coin = shortAmount(effectiveUnlockedQty)
+      return { party, coin, entries: await names.list({ signal }), transactions }
+    },
+  })
+}
+
+/** Without the last zeros: `2.5000000000` is `2.5`. */
+export function shortAmount(amount: string): string {
+  return amount.replace(/\.?0+$/, '')
+}
+
+export function inHours(count: number): string {
+  return fromDate(new Date(Date.now() + count * 3_600_000))
+}

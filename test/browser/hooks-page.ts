@@ -1,0 +1,67 @@
+/** The script of the page of `hooks.test.ts`: the hooks of the SDK over names in memory. */
+import { QuorumscanError } from '@quorumscan/sdk'
+import { createResolver, scanNames } from '@quorumscan/sdk/naming'
+import * as hooks from '@quorumscan/sdk/react'
+import { fakeNames } from '@quorumscan/sdk/testing/fakes'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createElement as h, type ReactElement, useEffect, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+
+type Shown = {
+  /** Makes what is shown of the typed text; may call hooks. */
+  use(typed: string): string
+  readonly texts: string[]
+  type(text: string): void
+  remount(): void
+}
+
+function Text({ shown, typed }: { readonly shown: Shown; readonly typed: string }): ReactElement {
+  const text = shown.use(typed)
+  useEffect(() => void shown.texts.push(text), [shown, text])
+  return h('p', null, text)
+}
+
+function Field({ shown, first }: { readonly shown: Shown; readonly first: string }): ReactElement {
+  const [typed, setTyped] = useState(first)
+  const [turn, setTurn] = useState(0)
+  shown.type = setTyped
+  shown.remount = () => setTurn(turn + 1)
+  return h(Text, { key: turn, shown, typed })
+}
+
+/**
+ * Renders a component with one field.
+ *
+ * @returns `texts`: what it has shown, in order.
+ */
+function show(use: Shown['use'], first = '') {
+  const shown: Shown = { use, texts: [], type: () => {}, remount: () => {} }
+  const client = new QueryClient()
+  const errors: Error[] = []
+  const onUncaughtError = (error: unknown) => errors.push(error as Error)
+  const root = createRoot(document.createElement('div'), { onUncaughtError })
+  root.render(h(QueryClientProvider, { client }, h(Field, { shown, first })))
+  return {
+    texts: shown.texts,
+    type: (text: string) => shown.type(text),
+    remount: () => shown.remount(),
+    /** The message of an error that a hook has thrown. */
+    async error(): Promise<string | undefined> {
+      while (errors.length === 0) await new Promise(requestAnimationFrame)
+      return errors[0]?.message
+    },
+    async until(text: string): Promise<void> {
+      while (shown.texts.at(-1) !== text) await new Promise(requestAnimationFrame)
+    },
+  }
+}
+
+/** A resolver of names in memory, each of whose calls ends soon. */
+function resolverOf(names: ReturnType<typeof fakeNames>) {
+  const resolvers = [scanNames({ names }, { id: 'cns' })]
+  return createResolver({ network: 'localnet', resolvers, timeoutMs: 100 })
+}
+
+export const kit = { ...hooks, QuorumscanError, fakeNames, resolverOf, show }
+
+Object.assign(globalThis, { kit })

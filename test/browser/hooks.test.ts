@@ -1,0 +1,353 @@
+/** The hooks of the SDK in Chromium, over names in memory: each state that a component can show, and each way out of it. */
+import { join } from 'node:path'
+import type { OwnNames } from '@quorumscan/sdk'
+import { serve, type TestServer } from '@quorumscan/testkit'
+import { build } from 'esbuild'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import type { kit as Kit } from './hooks-page.ts'
+
+declare const kit: typeof Kit // Defined in the page.
+
+const partyOf = (hint: string, digit: string) => `${hint}::1220${digit.repeat(64)}`
+const [ALICE, OTHER, THIRD] = [partyOf('alice', 'a'), partyOf('other', 'b'), partyOf('third', 'c')]
+const parties = [ALICE, OTHER, THIRD] as const
+
+describe.skipIf(chromiumPath === null)('in Chromium', () => {
+  let browser: Browser
+  let server: TestServer
+  let page: Page
+
+  beforeAll(async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(import.meta.dirname, 'hooks-page.ts')],
+      bundle: true,
+      write: false,
+      format: 'esm',
+      conditions: ['@quorumscan/source'],
+      define: { 'process.env.NODE_ENV': '"production"' },
+    })
+    const script = outputFiles[0]?.text
+    server = await serve((request, response) => {
+      const isScript = request.url === '/page.js'
+      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+      response.end(
+        isScript
+          ? script
+          : '<!doctype html><title>hooks</title><script type="module" src="/page.js"></script>',
+      )
+    })
+    browser = await launchChromium()
+    page = await browser.newPage()
+    await page.goto(`${server.url}/`)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.[Symbol.asyncDispose]()
+  })
+
+  describe('useName', () => {
+    it('shows a change of owner when a watch reports it, until it is accepted', async () => {
+      const { texts, options } = await page.evaluate(async ([alice, other]) => {
+        const fakes = kit.fakeNames({ alice })
+        const options = new Set<string>()
+        const watch: typeof fakes.watch = (name, more) => {
+          options.add(Object.keys(more ?? {}).join())
+          return fakes.watch(name, more)
+        }
+        const names = { ...fakes, watch }
+        const shown = kit.show(() => {
+          const { trust, party, changed, basis } = kit.useName('alice', { names })
+          return `${trust} ${party} ${changed?.previousParty} ${basis}`
+        })
+        await shown.until(`verified ${alice} undefined proof`)
+        names.changeOwner('alice', other)
+        await shown.until(`changed null ${alice} proof`)
+        await names.acceptChange('alice', other)
+        await shown.until(`verified ${other} undefined proof`)
+        return { texts: shown.texts, options: [...options] }
+      }, parties)
+      expect(texts).toHaveLength(4)
+      // The pace is that of `watch`.
+      expect(options).toEqual(['signal'])
+    })
+
+    it('has an error where the reason is a failure, also if the cause is not an error of the SDK', async () => {
+      const texts = await page.evaluate(async () => {
+        const fakes = kit.fakeNames()
+        const textOf = (names: typeof fakes) => async (text: string) => {
+          const shown = kit.show(() => {
+            const { trust, reason, error } = kit.useName('alice', { names })
+            return `${trust} ${reason} ${error?.code}`
+          })
+          await shown.until(text)
+        }
+        fakes.fail('OVERLOADED')
+        await textOf(fakes)('unverified failed OVERLOADED')
+        const watch = (() => {
+          throw new Error('broken')
+        }) as typeof fakes.watch
+        await textOf({ ...fakes, watch })('unverified failed NETWORK_ERROR')
+        return 'both'
+      })
+      expect(texts).toBe('both')
+    })
+
+    it('looks up nothing unless it is enabled, and selects `data`', async () => {
+      const texts = await page.evaluate(async ([alice]) => {
+        const names = kit.fakeNames({ alice })
+        const shown = kit.show((typed) => {
+          const query = {
+            enabled: typed === 'on',
+            select: ({ kind }: { readonly kind: string }) => kind,
+          }
+          const { trust, data } = kit.useName('alice', { names, query })
+          return `${trust} ${data}`
+        })
+        await shown.until('idle undefined')
+        shown.type('on')
+        await shown.until('verified verified')
+        shown.type('off')
+        await shown.until('idle undefined')
+        return shown.texts
+      }, parties)
+      expect(texts).toEqual([
+        ...['idle undefined', 'checking undefined', 'verified verified', 'idle undefined'],
+      ])
+    })
+  })
+
+  describe('useReverse', () => {
+    it.each([
+      [60_000, 1],
+      [0, 2],
+    ])('with `staleTime` %s reads %s times for two components', async (staleTime, count) => {
+      const asked = [staleTime, ALICE] as const
+      const read = await page.evaluate(async ([staleTime, alice]) => {
+        const fakes = kit.fakeNames({ alice })
+        let count = 0
+        const reverse: typeof fakes.reverse = (...asked) => {
+          count++
+          return fakes.reverse(...asked)
+        }
+        const names = { ...fakes, reverse }
+        const shown = kit.show(() => {
+          const { trust, name } = kit.useReverse(alice, { names, query: { staleTime } })
+          return `${trust} ${name}`
+        })
+        await shown.until('verified alice.unverified.ns')
+        shown.texts.length = 0
+        shown.remount()
+        await shown.until('verified alice.unverified.ns')
+        return count
+      }, asked)
+      expect(read).toBe(count)
+    })
+  })
+
+  describe('useParty', () => {
+    it('resolves what is typed when typing pauses: a name, a party, and what is neither', async () => {
+      const texts = await page.evaluate(async ([alice, other]) => {
+        const resolver = kit.resolverOf(kit.fakeNames({ alice }))
+        const shown = kit.show((typed) => {
+          const { state, party, error } = kit.useParty(typed, { resolver })
+          return `${state} ${party} ${error?.code}`
+        })
+        await shown.until('idle null undefined')
+        for (const [typed, text] of [
+          [' alice ', `party ${alice} undefined`],
+          ['bob', 'absent null undefined'],
+          [other, `party ${other} undefined`],
+          ['mainnet:cns:alice.unverified.ns', 'invalid null INVALID_NAME'],
+          ['', 'idle null undefined'],
+        ] as const) {
+          shown.type(typed)
+          await shown.until(text)
+        }
+        return shown.texts
+      }, parties)
+      const typing = 'typing null undefined'
+      const resolving = 'resolving null undefined'
+      expect(texts).toEqual([
+        ...['idle null undefined', typing, resolving, `party ${ALICE} undefined`],
+        ...[typing, resolving, 'absent null undefined'],
+        ...[typing, resolving, `party ${OTHER} undefined`],
+        ...[typing, resolving, 'invalid null INVALID_NAME'],
+        'idle null undefined',
+      ])
+    })
+
+    it('accepts the change of owner that was shown, and no other one', async () => {
+      const texts = await page.evaluate(async ([alice, other, third]) => {
+        const names = kit.fakeNames({ alice })
+        const resolver = kit.resolverOf(names)
+        const pollMs = 100
+        const accepts: (() => Promise<void>)[] = []
+        const shown = kit.show(() => {
+          const result = kit.useParty('alice', { resolver, pollMs })
+          accepts.push(result.acceptChange)
+          return `${result.state} ${result.party} ${result.changed?.party}`
+        })
+        await shown.until(`party ${alice} undefined`)
+        names.changeOwner('alice', other)
+        await shown.until(`changed null ${other}`)
+        const acceptFirst = accepts.at(-1)
+        names.changeOwner('alice', third)
+        await acceptFirst?.()
+        await shown.until(`changed null ${third}`)
+        await accepts.at(-1)?.()
+        await shown.until(`party ${third} undefined`)
+        return shown.texts.slice(-3)
+      }, parties)
+      expect(texts).toEqual([
+        ...[`changed null ${OTHER}`, `changed null ${THIRD}`, `party ${THIRD} undefined`],
+      ])
+    })
+
+    it('keeps the last answer while reads fail, until it is too old; then it is failed, and can be retried', async () => {
+      const texts = await page.evaluate(async ([alice]) => {
+        const names = kit.fakeNames({ alice })
+        const resolver = kit.resolverOf(names)
+        let retry = () => {}
+        const bounds = { pollMs: 100, maxAgeMs: 1500 }
+        const shown = kit.show(() => {
+          const { state, party, error, ...more } = kit.useParty('alice', { resolver, ...bounds })
+          retry = more.retry
+          return `${state} ${party} ${error?.code}`
+        })
+        await shown.until(`party ${alice} undefined`)
+        names.fail('NETWORK_ERROR')
+        await shown.until('failed null NETWORK_ERROR')
+        names.fail(null)
+        retry()
+        await shown.until(`party ${alice} undefined`)
+        return shown.texts
+      }, parties)
+      expect(texts.slice(-4)).toEqual([
+        ...[`party ${ALICE} undefined`, `party ${ALICE} NETWORK_ERROR`],
+        ...['failed null NETWORK_ERROR', `party ${ALICE} undefined`],
+      ])
+    })
+
+    it('a dispute and the end of an entry take the party away at once', async () => {
+      const texts = await page.evaluate(async ([alice]) => {
+        const names = kit.fakeNames({ alice })
+        const resolver = kit.resolverOf(names)
+        const shown = kit.show(() => {
+          const { state, party } = kit.useParty('alice', { resolver, pollMs: 100 })
+          return `${state} ${party}`
+        })
+        await shown.until(`party ${alice}`)
+        names.fail('CONSENSUS_DISPUTED')
+        await shown.until('disputed null')
+        names.fail(null)
+        await shown.until(`party ${alice}`)
+        names.expire('alice')
+        await shown.until('expired null')
+        names.remove('alice')
+        await shown.until('absent null')
+        return shown.texts.slice(1)
+      }, parties)
+      expect(texts).toEqual([
+        ...[`party ${ALICE}`, 'disputed null', `party ${ALICE}`, 'expired null', 'absent null'],
+      ])
+    })
+  })
+
+  describe('usePartyName', () => {
+    it.each(['names', 'resolver'] as const)(
+      'shows a name that leads back, else the hint, with the %s',
+      async (source) => {
+        const asked = [source, ALICE, OTHER] as const
+        const texts = await page.evaluate(async ([source, alice, other]) => {
+          const names = kit.fakeNames({ alice })
+          const from = source === 'names' ? { names } : { resolver: kit.resolverOf(names) }
+          const shown = kit.show((typed) => {
+            const { text, icon, source, isPending, error } = kit.usePartyName(typed, from)
+            return `${text} ${icon} ${source} ${isPending} ${error?.code}`
+          }, alice)
+          await shown.until('alice.unverified.ns cns name false undefined')
+          shown.type(other)
+          await shown.until('other null hint false undefined')
+          names.fail('NETWORK_ERROR')
+          const failed = kit.show(() => {
+            const { text, error } = kit.usePartyName(alice, from)
+            return `${text} ${error?.code}`
+          })
+          await failed.until('alice NETWORK_ERROR')
+          return shown.texts
+        }, asked)
+        expect(texts).toEqual([
+          'alice null hint true undefined',
+          'alice.unverified.ns cns name false undefined',
+          'other null hint true undefined',
+          'other null hint false undefined',
+        ])
+      },
+    )
+  })
+
+  describe('useRegister', () => {
+    it('shows steps and payment of each call, one call after the other', async () => {
+      const { texts, started } = await page.evaluate(async ([alice]) => {
+        type Call = {
+          readonly onProgress: (step: object) => void
+          readonly resolve: (done: object) => void
+          readonly reject: (error: Error) => void
+        }
+        const started: string[] = []
+        const calls: Call[] = []
+        const register = ((input, options) => {
+          started.push(input.name)
+          return new Promise((resolve, reject) => {
+            calls.push({
+              onProgress: options?.onProgress as never,
+              resolve: resolve as never,
+              reject,
+            })
+          })
+        }) as OwnNames['register']
+        const names = { ...kit.fakeNames({ alice }), register } as unknown as OwnNames
+        const mutates: ReturnType<typeof kit.useRegister>['mutate'][] = []
+        const shown = kit.show(() => {
+          const { mutate, status, steps, payment, error } = kit.useRegister({ names })
+          mutates.push(mutate)
+          return `${status} ${steps.map(({ step }) => step).join('+')} ${payment} ${error?.code}`
+        })
+        await shown.until('idle  null undefined')
+        mutates[0]?.({ name: 'one' })
+        mutates[0]?.({ name: 'two' })
+        await shown.until('pending  null undefined')
+        calls[0]?.onProgress({ step: 'requested' })
+        await shown.until('pending requested not-paid undefined')
+        calls[0]?.onProgress({ step: 'paid' })
+        await shown.until('pending requested+paid locked undefined')
+        started.push('one has ended')
+        calls[0]?.resolve({})
+        await shown.until('pending  null undefined')
+        calls[1]?.onProgress({ step: 'requested' })
+        const facts = { definite: false, retryable: true, payment: 'unknown' } as const
+        calls[1]?.reject(new kit.QuorumscanError('late', { code: 'PAYMENT_UNKNOWN', ...facts }))
+        await shown.until('error requested unknown PAYMENT_UNKNOWN')
+        mutates[0]?.({ name: 'two' })
+        await shown.until('pending  null undefined')
+        calls[2]?.onProgress({ step: 'active' })
+        calls[2]?.resolve({})
+        await shown.until('success active paid undefined')
+        return { texts: shown.texts, started }
+      }, parties)
+      expect(started).toEqual(['one', 'one has ended', 'two', 'two'])
+      expect(texts.at(-1)).toBe('success active paid undefined')
+    })
+
+    it('needs names that can be registered', async () => {
+      const message = await page.evaluate(async () => {
+        const names = kit.fakeNames() as unknown as OwnNames
+        const shown = kit.show(() => kit.useRegister({ names }).status)
+        return shown.error()
+      })
+      expect(message).toContain('createValidator')
+    })
+  })
+})
