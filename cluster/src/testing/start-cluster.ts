@@ -71,7 +71,7 @@ export type RunningCluster = AsyncDisposable & {
   restart(node: string, options?: ProcessOptions): Promise<void>
   /** Deletes the replica, and rebuilds it. `disk`: deletes all data of the node except its keys. */
   wipe(node: string, options?: { readonly disk?: boolean }): Promise<void>
-  /** Deletes history up to an offset. Returns the offset in force. */
+  /** Deletes the history of a node up to an offset. Returns the offset in force. */
   prune(node: string, to: number): Promise<number>
   /** Makes a super-validator Byzantine. It signs with its own keys. */
   lie(node: string, kind?: LieKind, options?: FaultOptions): Promise<Fault>

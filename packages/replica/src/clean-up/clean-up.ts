@@ -64,9 +64,9 @@ function readableOf(all: ReadonlyMap<string, readonly Version[]>, horizon: Offse
 }
 
 /**
- * Moves the horizon by hand, as `quorumscan prune` does: reads below it are refused from then on (D-10). One fenced
- * write in addition to those of the ingest: the second of two writers is fenced, and ingest then loads the state
- * again. Clean-up deletes versions below the horizon with the next batches.
+ * Moves the horizon by hand: reads below it are refused from then on (D-10). One fenced write in addition to those of
+ * the ingest: the second of two writers is fenced, and ingest then loads the state again. Clean-up deletes versions
+ * below the horizon with the next batches.
  *
  * @param horizon - Not above the head. One that is not above the present one changes nothing.
  */
