@@ -245,9 +245,6 @@ function planService(
 }
 
 /** The sockets on which the processes of a service accept faults, in a cluster. */
-export function faultSocketsOf(
-  { socketDirectory }: Pick<Machine, 'socketDirectory'>,
-  name: string,
-) {
-  return redisSocketOf(socketDirectory, `f-${name}`)
+export function faultSocketsOf(machine: Pick<Machine, 'socketDirectory'>, name: string) {
+  return redisSocketOf(machine.socketDirectory, `f-${name}`)
 }

@@ -55,10 +55,7 @@ export function toLedgerRefusal(
 }
 
 /** 404, by HTTP and in place of a WebSocket. */
-export function pathNotFound({
-  method,
-  url,
-}: Pick<IncomingMessage, 'method' | 'url'>): ErrorResponse {
+export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | 'url'>) {
   const errors = [`HttpMethod(${method}), uri: ${url}`]
   return {
     status: 404,

@@ -67,12 +67,8 @@ function shortId(id: ContractId): Uint8Array {
 function rangeOf({ key, count, after }: KeyRange) {
   const { bucket, rest } = internKey(key)
   const { min, max } = membersWith(rest)
-  return {
-    key: indexKey(bucket),
-    min: after === undefined ? min : lexBound('(', after),
-    max,
-    count,
-  }
+  const begin = after === undefined ? min : lexBound('(', after)
+  return { key: indexKey(bucket), min: begin, max, count }
 }
 
 function replyOf({ key, count }: KeyRange, reply: RangeReply, { codec }: Layout): KeyReply {
@@ -111,10 +107,7 @@ export async function* walkContractsByKey(
 }
 
 /** Every contract, bucket by bucket. As `walkContractsByKey`. */
-export async function* walkContracts({
-  redis,
-  layout,
-}: Store): AsyncGenerator<readonly Contract[]> {
+export async function* walkContracts({ redis, layout }: Store) {
   for (let start = 0; start < BUCKETS.length; start += BUCKETS_READ) {
     const pipeline = redis.pipeline()
     for (const bucket of BUCKETS.slice(start, start + BUCKETS_READ))

@@ -10,7 +10,6 @@ import {
   ACTIVITY_TREE,
   type ActivitiesPage,
   joinActivitiesProof,
-  type ProvenActivities,
 } from '@quorumscan/verifier/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
@@ -113,19 +112,13 @@ export function createStateService(context: {
      *
      * @throws {ScanError} As `proveRanges`.
      */
-    async proveActivities(
-      at: Offset,
-      { pageSize: limit, after, order }: ActivitiesPage,
-    ): Promise<ProvenActivities> {
+    async proveActivities(at: Offset, { pageSize: limit, after, order }: ActivitiesPage) {
       const { recent } = recentAt(at)
       const [state, run] = await Promise.all([
         proveRanges(at, [ACTIVITY_TREE]),
         proveActivities(context, recent, { limit, after, order }),
       ])
-      const proof = joinActivitiesProof(
-        run.text,
-        state.map((range) => fromUtf8(range.proof)).join(),
-      )
+      const proof = joinActivitiesProof(run.text, state.map(({ proof }) => fromUtf8(proof)).join())
       return { proof, rows: run.proven.rows }
     },
     /** The difference that was found between log and stored state; null if no difference was found since the last wipe. */

@@ -11,7 +11,6 @@ import type { Redis } from 'ioredis'
 import type { InterpretedEntry } from '../ingest/step.ts'
 import type { HeadState } from '../ingest/store.ts'
 import type { NameFields } from '../reads/name-reader.ts'
-import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusableError } from './load-state.ts'
@@ -108,10 +107,7 @@ export function createStateTreeUpdater(context: {
      * Applies the entries that are about to be written, and returns the mark to write with them. Null if the tree has another
      * history: the stored state must be loaded again.
      */
-    async apply(
-      entries: readonly InterpretedEntry[],
-      { head }: HeadState,
-    ): Promise<StateMark | null> {
+    async apply(entries: readonly InterpretedEntry[], { head }: HeadState) {
       try {
         let contracts = 0
         for (const entry of entries) {
@@ -129,10 +125,8 @@ export function createStateTreeUpdater(context: {
           return null
         }
         if (!(error instanceof StateMismatchError)) throw error
-        diverge(
-          { offset: head.state.offset, what: `In the stored state, ${error.message}.` },
-          error,
-        )
+        const what = `In the stored state, ${error.message}.`
+        diverge({ offset: head.state.offset, what }, error)
       }
       if (history === null) return { ...head.state, root: null }
       const last = entries.at(-1)?.offset ?? head.offset
