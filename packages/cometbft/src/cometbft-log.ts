@@ -162,12 +162,10 @@ async function openMember(context: Context, restart: () => void) {
 type MemberParts = Awaited<ReturnType<typeof openMember>>
 
 async function runEngine(context: Context, parts: MemberParts) {
-  const { clock, logger, resources, sockets } = context
+  const { clock, joinEngine, logger, resources, sockets } = context
   const { address, home, peers, program } = context.engine
   const { member, misbehavior, stateSync, voting } = parts
-  const acceptor = resources.opened(
-    await acceptForEngine({ address, join: context.joinEngine, clock }),
-  )
+  const acceptor = resources.opened(await acceptForEngine({ address, join: joinEngine, clock }))
   const prepare = async () => {
     await rm(sockets.engine, { force: true }) // A killed engine leaves its socket.
     const files = engineFiles({

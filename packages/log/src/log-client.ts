@@ -111,10 +111,7 @@ export function createLogClient(options: {
      * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
      *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
      */
-    open: ({
-      from,
-      signal,
-    }: Parameters<LogSource['open']>[0]): Promise<AsyncIterable<Uint8Array>> =>
+    open: ({ from, signal }: Parameters<LogSource['open']>[0]) =>
       reach(signal, async () => {
         signal.throwIfAborted()
         const answer = await streams.request({

@@ -148,9 +148,7 @@ export function planRepair(input: RepairInput): RepairPlan {
     nextByHash.set(group.previousHash, [...(nextByHash.get(group.previousHash) ?? []), group])
   const tail: GroupLink[] = []
   for (let { offset, hash } = end; ; ) {
-    const next = (nextByHash.get(hash) ?? []).filter(
-      ({ firstOffset }) => firstOffset === offset + 1,
-    )
+    const next = (nextByHash.get(hash) ?? []).filter((one) => one.firstOffset === offset + 1)
     const [group] = next
     if (group === undefined) break
     if (next.length > 1) {

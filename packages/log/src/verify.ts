@@ -35,15 +35,6 @@ export type LogCursor = LogPosition & {
   readonly hash: string | null
 }
 
-/** `group`: null if the element is damaged. */
-type LogCursorStep = {
-  /** The offset that was expected next. */
-  readonly from: Offset
-  readonly cursor: LogCursor
-  readonly damages: readonly LogDamage[]
-  readonly group: SignedGroup | null
-}
-
 /**
  * Reads the log from its start to its end at this moment.
  *
@@ -99,12 +90,11 @@ export async function* iterateLog(options: Omit<VerifyLogOptions, 'onDamage'>) {
   }
 }
 
-/** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function advanceCursor(
-  cursor: LogCursor,
-  raw: RawGroup,
-  genesis: LogGenesis,
-): LogCursorStep {
+/**
+ * Checks one element of the stream: returns the offset that was expected (`from`), its damages, and where the next
+ * element must continue. `group`: null if the element is damaged. Pure.
+ */
+export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis) {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup

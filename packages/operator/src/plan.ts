@@ -42,6 +42,7 @@ export function planRedis(
   const redisDirectory = machine.directory.redisDirectory(name)
   const file = join(redisDirectory, 'redis.conf')
   const socketPath = redisSocketOf(machine.socketDirectory, name)
+  const text = redisConfig({ socketPath, directory: redisDirectory, fsync, user })
   return {
     name,
     redis: {
@@ -56,10 +57,7 @@ export function planRedis(
       ...(user === null ? {} : { username: user.name, password: user.password }),
     },
     redisDirectory,
-    redisConfig: {
-      file,
-      text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
-    },
+    redisConfig: { file, text },
   }
 }
 

@@ -126,9 +126,8 @@ export async function startTracing(options: {
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace'),
   ])
-  const exporter = new exporters.OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-  })
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  const exporter = new exporters.OTLPTraceExporter({ url })
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': `quorumscan-${options.service}` }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],

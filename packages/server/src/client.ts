@@ -91,11 +91,7 @@ export function createClients(options: {
     // The certificate of a proxy does not name the client that the proxy serves.
     return clientAddresses.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
   }
-  const clientAt = (
-    socket: Request['socket'],
-    address: string | undefined,
-    token: string | null,
-  ): Client => {
+  const clientAt = ({ socket }: Request, address: string | undefined, token: string | null) => {
     const peer = peerOf(socket, token)
     if (peer === undefined) return anonymousAt(address)
     const spend = (units: number) => peers.spend(peer, units)
@@ -115,7 +111,7 @@ export function createClients(options: {
       const last = lastBySocket.get(request.socket)
       if (last !== undefined && last.token === token && last.client.address === address)
         return last.client
-      const client = clientAt(request.socket, address, token)
+      const client = clientAt(request, address, token)
       lastBySocket.set(request.socket, { token, client })
       return client
     },

@@ -42,6 +42,7 @@ export const KEYS_OF = {
   validator: ['participant', 'engine'],
 } as const
 export type Role = keyof typeof KEYS_OF
+type KindOf<R extends Role> = (typeof KEYS_OF)[R][number]
 export const ROLES = Object.keys(KEYS_OF) as readonly Role[]
 /** The processes that can be run, and the role whose keys they need. */
 export const ROLE_OF = {
@@ -83,10 +84,7 @@ const given = {
     .refine(isEngineAddress, 'must be host:port, such as sv-1.example:26656')
     .nullable(),
 }
-const of = <R extends Role, K extends (typeof KEYS_OF)[R][number]>(
-  role: R,
-  kinds: readonly K[],
-) => {
+const of = <R extends Role, K extends KindOf<R>>(role: R, kinds: readonly K[]) => {
   const each = <S extends z.ZodType>(schema: S) =>
     z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, schema])) as Record<K, S>)
   return z.strictObject({
@@ -117,7 +115,7 @@ type MemberInput = Pick<MemberFile, 'name' | 'createdAtMicros' | 'url' | 'engine
 export function writeMember<R extends Role>(
   role: R,
   input: MemberInput,
-  keyPairs: Readonly<Record<(typeof KEYS_OF)[R][number], KeyPair>>,
+  keyPairs: Readonly<Record<KindOf<R>, KeyPair>>,
 ): string {
   const pairs = Object.entries(keyPairs) as [string, KeyPair][]
   const body = {

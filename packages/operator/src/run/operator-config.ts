@@ -149,10 +149,8 @@ const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
-  const isMemberOrdered = Boolean(
-    variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'],
-  )
-  const unknown = { nodes: [], ordering: { driver: isMemberOrdered ? 'cometbft' : 'redis' } }
+  const ofMember = variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS']
+  const unknown = { nodes: [], ordering: { driver: ofMember ? 'cometbft' : 'redis' } }
   return {
     directory: dataDirectory('/'),
     genesis: unknown as unknown as Genesis,

@@ -45,13 +45,11 @@ export function pruneRange(history: StateHistory, recent: RecentState, range: Ke
  * @throws {ScanError} As `pruneRange` and all reads; STATE_DIVERGED if a stored value does not belong to its leaf.
  */
 export async function proveRange(
-  {
-    nameReader,
-    treeUpdater,
-  }: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
+  context: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
   { history, recent }: { readonly history: StateHistory; readonly recent: RecentState },
   range: KeyRange,
 ): Promise<ProvenRange> {
+  const { nameReader, treeUpdater } = context
   const { pruned, leaves } = pruneRange(history, recent, range)
   const how = leaves.length === 1 ? 'fetch' : 'fetchOfPage'
   const values = new Map<Leaf, string>()
