@@ -49,9 +49,7 @@ export function stepEngine(
   if (reading.isCatchingUp) return next('catching-up')
   if (nowMs - sinceMs < STUCK_MS) return next('live')
   // At least one of so many is honest. A member that works on the height after the next one has decided the next one.
-  const believed = reading.peerHeights.toSorted((one, other) => other - one)[
-    maxFaulty(event.memberCount)
-  ]
+  const believed = reading.peerHeights.toSorted((a, b) => b - a)[maxFaulty(event.memberCount)]
   return next((believed ?? 0) > height + 1 ? 'halted' : 'stalled')
 }
 

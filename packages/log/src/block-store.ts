@@ -79,10 +79,8 @@ export function createBlockStore(options: {
      * log does not have it.
      */
     async agreedAt(offset: Offset): Promise<StoredBlock | null> {
-      const [first, at] = [
-        (await untilDone((redis) => redis.range(0, 1)))[0],
-        await blockAt(offset),
-      ]
+      const [first] = await untilDone((redis) => redis.range(0, 1))
+      const at = await blockAt(offset)
       if (first === undefined || at === null) return null
       // Blocks since the one that is looked for have the same app hash.
       let found = at

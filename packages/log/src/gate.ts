@@ -49,11 +49,9 @@ export function createLogGate(options: {
         ? ({ kind: 'agrees', skewMicros: 0 } as const)
         : compareClock({ readings, now, needed: nodes.confirmationsMin })
     const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
+    const { agreed } = step
     let { isEndKnown } = known
-    const found = (result: Micros | ScanError) => ({
-      known: { agreed: step.agreed, isEndKnown },
-      result,
-    })
+    const found = (result: Micros | ScanError) => ({ known: { agreed, isEndKnown }, result })
     if (nodes !== null && !isEndKnown) {
       const heads = readings.flatMap(({ head }) => head ?? [])
       const waitedMs = now.monotonicMs - startedMs

@@ -172,12 +172,10 @@ export function plan(
     url,
     ports: [port],
     env: {
-      ...(synchronizer === null
-        ? {}
-        : {
-            QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
-            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
-          }),
+      ...(synchronizer !== null && {
+        QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
+        QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
+      }),
       ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
       ...variables,
       // No configuration replaces these.

@@ -160,7 +160,5 @@ export async function readVersions(
 ): Promise<Map<string, Version[]>> {
   if (fields.length === 0) return new Map()
   const values = await redis.hmgetBuffer(KEYS[key], ...fields)
-  return new Map(
-    fields.map((field, index) => [field, decodeVersions(values[index] ?? new Uint8Array(0))]),
-  )
+  return new Map(fields.map((field, index) => [field, decodeVersions(values[index])]))
 }

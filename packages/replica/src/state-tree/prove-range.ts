@@ -76,7 +76,7 @@ export async function proveRange(
 /** The stored body that has the hash of the leaf. */
 function bodyOf(leaf: Leaf, versions: Uint8Array | null | undefined) {
   try {
-    return decodeVersions(versions ?? new Uint8Array(0)).find(({ body }) =>
+    return decodeVersions(versions).find(({ body }) =>
       bytesEqual(sha256(body), leaf.valueHash),
     )?.body
   } catch {

@@ -27,8 +27,9 @@ export function encodeVersions(versions: readonly Version[]): Uint8Array {
   return writer.finish()
 }
 
-export function decodeVersions(bytes: Uint8Array): Version[] {
-  const reader = new ByteReader(bytes)
+/** Empty for a value that is not stored. */
+export function decodeVersions(value: Uint8Array | null | undefined): Version[] {
+  const reader = new ByteReader(value ?? new Uint8Array(0))
   const versions: Version[] = []
   while (!reader.isAtEnd()) versions.push(readVersion(reader))
   return versions
@@ -53,8 +54,7 @@ export function isActiveAt({ from, to }: Version, offset: Offset): boolean {
 
 /** The versions in a value of `names` or `documents` that are active at the offset. */
 export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
-  const versions = decodeVersions(value ?? new Uint8Array(0))
-  return versions.filter((version) => isActiveAt(version, offset))
+  return decodeVersions(value).filter((version) => isActiveAt(version, offset))
 }
 
 /** The contracts among the documents that are active at the offset, the newest first, by entity. */
