@@ -87,12 +87,8 @@ export async function createLogWriter(options: LogWriterOptions) {
 
   /** Appends until the connection is lost (throws) or the writer has drained (returns). */
   const work = async (onReady: () => void): Promise<void> => {
-    const session = await openWriterSession({
-      ...options,
-      position,
-      signal: abandoned.signal,
-      onClose: () => wake(),
-    })
+    const own = { position, signal: abandoned.signal, onClose: () => wake() }
+    const session = await openWriterSession({ ...options, ...own })
     const { connection } = session
     try {
       let end = session.end

@@ -73,13 +73,8 @@ export function createPeerClocks(options: {
     { peer, signal }: { readonly peer: string; readonly signal: AbortSignal },
   ): Promise<Answer> => {
     const startedMs = clock.monotonicMs()
-    const reply = await client.request(url, {
-      path: '/livez',
-      bytesMax: ANSWER_BYTES_MAX,
-      timeoutMs: ANSWER_MS_MAX,
-      isPublicOnly,
-      signal,
-    })
+    const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
+    const reply = await client.request(url, { path: '/livez', isPublicOnly, ...bounds })
     const endedMs = clock.monotonicMs()
     const wallMicros = integerOf(reply.header(CLOCK_HEADER))
     // If this process stalled meanwhile, the reading would be a guess.

@@ -150,13 +150,9 @@ const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
   const ofMember = variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS']
-  const unknown = { nodes: [], ordering: { driver: ofMember ? 'cometbft' : 'redis' } }
-  return {
-    directory: dataDirectory('/'),
-    genesis: unknown as unknown as Genesis,
-    members: [],
-    ...config,
-  } as OperatorConfig
+  const ordering = { driver: ofMember ? 'cometbft' : 'redis' }
+  const genesis = { nodes: [], ordering } as unknown as Genesis
+  return { directory: dataDirectory('/'), genesis, members: [], ...config } as OperatorConfig
 }
 
 /** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
