@@ -108,18 +108,12 @@ export function createChaosRuns(options: {
     }
     try {
       write('scenario.json', toJson(scenario))
-      const result = await runChaos({
-        target,
-        genesis,
-        scenario,
-        runId: first.id,
-        clock,
-        signal,
-        onProgress: (sentence) => publish({ ...known(first.id), sentence }),
-      })
-      publish({ ...known(first.id), sentence: 'checking' })
-      const verdict = await check({ ...result, genesis })
       const { id, startedAt } = first
+      const onProgress = (sentence: string) => publish({ ...known(id), sentence })
+      const run = { target, genesis, scenario, runId: id, clock, signal, onProgress }
+      const result = await runChaos(run)
+      onProgress('checking')
+      const verdict = await check({ ...result, genesis })
       const summary = summarize(result.history, {
         run: { id, startedAt, ...thisMachine() },
         ordering: genesis.ordering.driver,

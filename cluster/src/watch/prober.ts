@@ -91,14 +91,10 @@ export function startProber(options: {
       bytesMax: ANSWER_BYTES_MAX,
     })
     const asked = await askNodes({ ...options, path, proxied, signal })
-    samples.publish({
-      at,
-      outcome: outcomeOf(proxied),
-      latencyMs: proxied.latencyMs,
-      offset: offsetOf(proxied),
-      nodes: asked.map(({ head: _head, ...sample }) => sample),
-      atNodes: await atNodes,
-    })
+    const { latencyMs } = proxied
+    const answer = { outcome: outcomeOf(proxied), latencyMs, offset: offsetOf(proxied) }
+    const nodes = asked.map(({ head: _head, ...sample }) => sample)
+    samples.publish({ at, ...answer, nodes, atNodes: await atNodes })
   }
   const probing = repeat(probe, { clock, everyMs: INTERVAL_MS })
   return {

@@ -74,14 +74,11 @@ export async function createMember(options: MemberOptions) {
     /** The greatest `notAfter` of entries that were admitted. */
     const lastOf = (entries: readonly Uint8Array[]): Micros =>
       Math.max(...entries.map(checkEntry).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
-    const submission = createSubmission({
-      rpc: options.rpc,
-      isOrdered: ordered.has,
-      admit: mempool.admit,
-      bundle: (entries) =>
-        signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey }),
-      clock,
-    })
+    const bundle = (entries: readonly Uint8Array[]) =>
+      signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey })
+    const { rpc } = options
+    const { admit } = mempool
+    const submission = createSubmission({ rpc, isOrdered: ordered.has, admit, bundle, clock })
 
     const publish = async (group: BlockGroup, after: Tip): Promise<void> => {
       const stored = await store.append(group, after).catch((error: unknown) => {
@@ -101,12 +98,9 @@ export async function createMember(options: MemberOptions) {
       options.onGroup(stored)
       return tipAfter(stored)
     }
-    const retention = createRetention({
-      ...options,
-      store,
-      evidenceAge: ordering.evidenceAge ?? EVIDENCE_AGE,
-      tip: () => application.tip(),
-    })
+    const { evidenceAge = EVIDENCE_AGE } = ordering
+    const ownTip = () => application.tip()
+    const retention = createRetention({ ...options, store, evidenceAge, tip: ownTip })
     const application: Application = createApplication({
       ...options,
       validators: ordering.validators,
@@ -125,7 +119,7 @@ export async function createMember(options: MemberOptions) {
       /** Resolves when the entry is in the log. @throws {ScanError} As `submit` of `submission.ts`. */
       append: submission.submit,
       /** Newest entry that followers can have. */
-      head: (): Tip => application.tip(),
+      head: ownTip,
       lastCommit: () => application.lastCommit(),
       /** The same as of the application. */
       voteHeightOf: (address: string) => application.voteHeightOf(address),

@@ -161,12 +161,6 @@ function openBlock({ bytes, signature: seal }: RawGroup): StoredBlock {
   if (seal.byteLength !== SEAL_BYTES)
     throw new LogGroupError('malformed', `the group at ${group.firstOffset} has no seal of a block`)
   const height = Number(new DataView(seal.buffer, seal.byteOffset).getBigUint64(0))
-  return {
-    ...group,
-    bytes,
-    signature: seal,
-    hash: toHex(sha256(bytes)),
-    height,
-    appHash: toHex(seal.subarray(HEIGHT_BYTES)),
-  }
+  const appHash = toHex(seal.subarray(HEIGHT_BYTES))
+  return { ...group, bytes, signature: seal, hash: toHex(sha256(bytes)), height, appHash }
 }

@@ -113,19 +113,12 @@ export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGene
     const after = { ...cursor, offset: to, hash: null }
     return { from: expected, cursor: after, damages: [damage], group: null }
   }
-  const gap = {
-    from: expected,
-    to: group.firstOffset - 1,
-    fault: 'missing' as const,
-    reason: `the log continues at ${group.firstOffset}`,
-  }
+  const reason = `the log continues at ${group.firstOffset}`
+  const gap = { from: expected, to: group.firstOffset - 1, fault: 'missing' as const, reason }
   const recordTime = group.entries.at(-1)?.recordTime ?? cursor.recordTime
-  return {
-    from: expected,
-    cursor: { offset: group.lastOffset, recordTime, hash: group.hash },
-    damages: group.firstOffset > expected ? [gap] : [],
-    group,
-  }
+  const after = { offset: group.lastOffset, recordTime, hash: group.hash }
+  const damages = group.firstOffset > expected ? [gap] : []
+  return { from: expected, cursor: after, damages, group }
 }
 
 /** What an operator can do about any damage. */

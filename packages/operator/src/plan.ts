@@ -43,15 +43,11 @@ export function planRedis(
   const file = join(redisDirectory, 'redis.conf')
   const socketPath = redisSocketOf(machine.socketDirectory, name)
   const text = redisConfig({ socketPath, directory: redisDirectory, fsync, user })
+  const id = redisIdOf(name)
+  const logFile = machine.logFileOf(id)
   return {
     name,
-    redis: {
-      id: redisIdOf(name),
-      command: machine.redisServer,
-      args: [file],
-      env: machine.env,
-      logFile: machine.logFileOf(redisIdOf(name)),
-    },
+    redis: { id, command: machine.redisServer, args: [file], env: machine.env, logFile },
     redisAddress: {
       path: socketPath,
       ...(user === null ? {} : { username: user.name, password: user.password }),

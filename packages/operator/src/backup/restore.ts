@@ -237,13 +237,9 @@ function variablesOf({ header, stage, overrides }: Stage, path: string): Record<
     variable,
     existsSync(join(stage, 'files', variable)) ? join(path, 'files', variable) : value,
   ])
-  return {
-    ...Object.fromEntries(placed),
-    QS_DATA_DIR: path,
-    QS_GENESIS: join(path, GENESIS_PATH),
-    QS_MEMBERS: join(path, 'members'),
-    ...overrides,
-  }
+  const [QS_GENESIS, QS_MEMBERS] = [join(path, GENESIS_PATH), join(path, 'members')]
+  const places = { QS_DATA_DIR: path, QS_GENESIS, QS_MEMBERS }
+  return { ...Object.fromEntries(placed), ...places, ...overrides }
 }
 
 /** A value as `parseEnv` of Node reads it: without quotes where possible. */

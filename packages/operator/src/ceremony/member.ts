@@ -118,12 +118,8 @@ export function writeMember<R extends Role>(
   keyPairs: Readonly<Record<KindOf<R>, KeyPair>>,
 ): string {
   const pairs = Object.entries(keyPairs) as [string, KeyPair][]
-  const body = {
-    version: VERSION,
-    role,
-    ...input,
-    keys: Object.fromEntries(pairs.map(([kind, { publicKey }]) => [kind, publicKey])),
-  }
+  const keys = Object.fromEntries(pairs.map(([kind, { publicKey }]) => [kind, publicKey]))
+  const body = { version: VERSION, role, ...input, keys }
   const proofs = pairs.map(([kind, pair]) => [kind, toHex(pair.sign(statementOf(kind, body)))])
   const text = textOf({ ...body, proofs: Object.fromEntries(proofs) })
   parseMember(text)

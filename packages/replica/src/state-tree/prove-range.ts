@@ -76,9 +76,8 @@ export async function proveRange(
 /** The stored body that has the hash of the leaf. */
 function bodyOf(leaf: Leaf, versions: Uint8Array | null | undefined) {
   try {
-    return decodeVersions(versions).find(({ body }) =>
-      bytesEqual(sha256(body), leaf.valueHash),
-    )?.body
+    return decodeVersions(versions).find(({ body }) => bytesEqual(sha256(body), leaf.valueHash))
+      ?.body
   } catch {
     // Malformed bytes, changed by hand: they have no body with any hash.
     return undefined

@@ -10,6 +10,7 @@ import {
   ACTIVITY_TREE,
   type ActivitiesPage,
   joinActivitiesProof,
+  type ProvenActivities,
 } from '@quorumscan/verifier/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
@@ -112,7 +113,10 @@ export function createStateService(context: {
      *
      * @throws {ScanError} As `proveRanges`.
      */
-    async proveActivities(at: Offset, { pageSize: limit, after, order }: ActivitiesPage) {
+    async proveActivities(
+      at: Offset,
+      { pageSize: limit, after, order }: ActivitiesPage,
+    ): Promise<ProvenActivities> {
       const { recent } = recentAt(at)
       const [state, run] = await Promise.all([
         proveRanges(at, [ACTIVITY_TREE]),

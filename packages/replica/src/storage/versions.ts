@@ -72,12 +72,8 @@ function readVersion(reader: ByteReader): Version {
   const from = reader.unsigned()
   const span = reader.unsigned()
   const expires = reader.unsigned()
-  return {
-    from,
-    to: span === 0 ? null : from + span,
-    expires: expires === 0 ? null : expires,
-    body: reader.raw(reader.unsigned()),
-  }
+  const to = span === 0 ? null : from + span
+  return { from, to, expires: expires === 0 ? null : expires, body: reader.raw(reader.unsigned()) }
 }
 
 /** A member of the list `ended`: which name or document has a version that ended, and at which offset. */
