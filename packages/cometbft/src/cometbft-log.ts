@@ -143,14 +143,13 @@ async function openMember(context: Context, restart: () => void) {
         logger.debug({ err: error, member: name }, 'a member does not report its stored blocks'),
     }),
   )
-  const member = resources.opened(
-    await createMember({
-      ...context,
-      blockVersionAt: versions.versionAt,
-      onMisbehavior: misbehavior.note,
-      wantedHeight: stateSync.wantedHeight,
-    }),
-  )
+  const { wantedHeight } = stateSync
+  const hooks = {
+    blockVersionAt: versions.versionAt,
+    onMisbehavior: misbehavior.note,
+    wantedHeight,
+  }
+  const member = resources.opened(await createMember({ ...context, ...hooks }))
   context.metrics.sampled('gauge', {
     name: 'ordering_first_height',
     help: 'Oldest block that the engine stores.',
@@ -178,15 +177,10 @@ async function runEngine(context: Context, parts: MemberParts) {
     })
     for (const [path, text] of Object.entries(files)) writeFileAtomic(join(home, path), text)
   }
+  const inheritsOutput = logger.isLevelEnabled('error')
+  const onExit = (how: string) => logger.error({ how }, 'the engine exited; restarting it')
   const engine = resources.opened(
-    superviseEngine({
-      ...context,
-      home,
-      program,
-      prepare,
-      inheritsOutput: logger.isLevelEnabled('error'),
-      onExit: (how) => logger.error({ how }, 'the engine exited; restarting it'),
-    }),
+    superviseEngine({ ...context, home, program, prepare, inheritsOutput, onExit }),
   )
   const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')
   const warnWithoutPeers = createNoPeersWarning(context)
@@ -235,13 +229,11 @@ function reportsOf(
       if (error !== null) throw error
     },
     state: watch.state,
-    ordering: () =>
-      reportOrdering({
-        ordering,
-        height: member.head().height,
-        lastCommit: member.lastCommit(),
-        connected: watch.connected(),
-      }),
+    ordering() {
+      const { height } = member.head()
+      const [lastCommit, connected] = [member.lastCommit(), watch.connected()]
+      return reportOrdering({ ordering, height, lastCommit, connected })
+    },
     detail() {
       const isStalled = watch.state() === 'stalled'
       const connected = watch.connected().length

@@ -47,12 +47,8 @@ export async function acceptForEngine(options: {
     clients.add(client)
     client.on('error', () => {}) // 'close' follows.
     if (enginePort === null) return void client.destroy()
-    const engine = createConnection({
-      host: LOOPBACK,
-      port: enginePort,
-      allowHalfOpen: true,
-      noDelay: true,
-    })
+    const to = { host: LOOPBACK, port: enginePort }
+    const engine = createConnection({ ...to, allowHalfOpen: true, noDelay: true })
     const admitted = new AbortController()
     const slot = pending.acquire(client.remoteAddress, { evict: () => client.destroy() })
     const leave = () => {

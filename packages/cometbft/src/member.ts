@@ -65,12 +65,10 @@ export async function createMember(options: MemberOptions) {
     failed.catch(() => {}) // The caller of `failed` gets the reason.
 
     const { nodeKey } = options
-    const mempool = createMempoolPolicy({
-      ...options,
-      ownId: nodeIdOf(nodeKey.publicKey),
-      isOrdered: ordered.has,
-      recordTime: () => application.tip().recordTime,
-    })
+    const ownId = nodeIdOf(nodeKey.publicKey)
+    const recordTime = () => application.tip().recordTime
+    const isOrdered = ordered.has
+    const mempool = createMempoolPolicy({ ...options, ownId, isOrdered, recordTime })
     /** The greatest `notAfter` of entries that were admitted. */
     const lastOf = (entries: readonly Uint8Array[]): Micros =>
       Math.max(...entries.map(checkEntry).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
@@ -78,7 +76,7 @@ export async function createMember(options: MemberOptions) {
       signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey })
     const { rpc } = options
     const { admit } = mempool
-    const submission = createSubmission({ rpc, isOrdered: ordered.has, admit, bundle, clock })
+    const submission = createSubmission({ rpc, isOrdered, admit, bundle, clock })
 
     const publish = async (group: BlockGroup, after: Tip): Promise<void> => {
       const stored = await store.append(group, after).catch((error: unknown) => {
@@ -106,7 +104,7 @@ export async function createMember(options: MemberOptions) {
       validators: ordering.validators,
       limits: { bytesMax: ordering.blockBytesMax, contractsMax: ordering.blockContractsMax },
       tip,
-      isOrdered: ordered.has,
+      isOrdered,
       mempool,
       publish,
       retainHeight: retention.height,

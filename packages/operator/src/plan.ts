@@ -221,17 +221,13 @@ function planService(
   },
 ): Service {
   const { name, kind } = given
+  const args = ['--enable-source-maps', machine.entryFiles[kind]]
+  const logFile = machine.logFileOf(name)
   return {
     ...redis,
     engineDirectory: null,
     ...given,
-    app: {
-      id: name,
-      command: process.execPath,
-      args: ['--enable-source-maps', machine.entryFiles[kind]],
-      env: { ...machine.env, ...env },
-      logFile: machine.logFileOf(name),
-    },
+    app: { id: name, command: process.execPath, args, env: { ...machine.env, ...env }, logFile },
     faultSocket: `${faultSocketsOf(machine, name)}.faults`,
   }
 }

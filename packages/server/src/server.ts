@@ -191,14 +191,8 @@ function enqueue(
 }
 
 /** The operator's server: health and metrics, with queues and limits of their own. */
-function buildOperatorServer<Routes extends RouteTable, User>({
-  metrics,
-  prefix,
-  logger,
-  clock,
-  commonHeaders,
-  ...options
-}: ServerOptions<Routes, User>): FastifyInstance {
+function buildOperatorServer<R extends RouteTable, User>(options: ServerOptions<R, User>) {
+  const { metrics, prefix, logger, clock, commonHeaders } = options
   const isHealth = ([operation]: readonly [string, unknown]) =>
     Object.hasOwn(healthRoutes, operation)
   const server = buildServer<RouteTable>({

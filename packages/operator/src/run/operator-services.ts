@@ -128,15 +128,10 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
   const { variables, runs, directory } = config
   const known = new Set(config.known)
   const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const unstarted: Machine = {
-    directory,
-    socketDirectory: '/',
-    redisServer: '',
-    engineProgram: null,
-    env: {},
-    entryFiles: { scan: '', synchronizer: '', validator: '' },
-    logFileOf: () => null,
-  }
+  const entryFiles = { scan: '', synchronizer: '', validator: '' }
+  const programs = { redisServer: '', engineProgram: null, entryFiles }
+  const places = { directory, socketDirectory: '/', logFileOf: () => null }
+  const unstarted: Machine = { ...programs, ...places, env: {} }
   const problems = planOperator(config, unstarted, '').flatMap(({ kind, app }) => {
     try {
       CONFIG_OF[kind](app.env, ({ name, file }) => {

@@ -62,13 +62,8 @@ async function fetchRecordCells({ redis }: Store, { change, seen, party }: CellR
 type CellRequest = Readonly<Record<CellKey['kind'], readonly string[]>>
 
 function groupByKind(keys: readonly CellKey[]): CellRequest {
-  const groups: Record<CellKey['kind'], string[]> = {
-    contract: [],
-    index: [],
-    change: [],
-    seen: [],
-    party: [],
-  }
+  type Groups = Record<CellKey['kind'], string[]>
+  const groups: Groups = { contract: [], index: [], change: [], seen: [], party: [] }
   for (const key of keys) groups[key.kind].push(key.kind === 'index' ? key.key : key.id)
   return groups
 }
