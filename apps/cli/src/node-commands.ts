@@ -130,9 +130,6 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
         ? together
         : 'It fetches everything that it lacks from the log.',
   }
-  return [
-    `${name} was restored to its state of ${takenAt}. Run it:`,
-    `  \`quorumscan run ${role} --config ${configFile}\``,
-    next[role],
-  ]
+  const run = `  \`quorumscan run ${role} --config ${configFile}\``
+  return [`${name} was restored to its state of ${takenAt}. Run it:`, run, next[role]]
 }

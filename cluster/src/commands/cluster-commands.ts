@@ -70,10 +70,8 @@ export const RIG: Rig = {
   cluster: {
     async addresses(directory) {
       const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
-      return {
-        nodes: nodes.map(({ name, url, state }) => ({ name, url, isUp: state === 'up' })),
-        validatorUrl: validator.url,
-      }
+      const known = nodes.map(({ name, url, state }) => ({ name, url, isUp: state === 'up' }))
+      return { nodes: known, validatorUrl: validator.url }
     },
     rules: (directory) => call(connectControl(directory).names.config.query()),
     setRules: (directory, change) => call(connectControl(directory).names.setConfig.mutate(change)),

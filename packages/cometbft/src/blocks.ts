@@ -53,10 +53,8 @@ export function orderBlock(tip: Tip, block: Block) {
   assert(block.height === tip.height + 1, `block ${block.height} does not follow ${tip.height}`)
   const first = recordTimeOf(tip, block.timeMicros)
   const isEmpty = block.entries.length === 0
-  const entries = (isEmpty ? [CHECKPOINT] : block.entries).map((bytes, index) => ({
-    recordTime: first + index,
-    bytes,
-  }))
+  const all = isEmpty ? [CHECKPOINT] : block.entries
+  const entries = all.map((bytes, index) => ({ recordTime: first + index, bytes }))
   const group = { firstOffset: tip.offset + 1, previousHash: tip.hash, entries }
   const bytes = encodeGroup(group)
   const hash = toHex(sha256(bytes))

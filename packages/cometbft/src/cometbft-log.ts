@@ -58,16 +58,13 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
     // Closed first: it ends requests to the engine.
     resources.onClose(() => closing.abort())
     const { member, misbehavior } = parts
+    const { anchors } = member.retention
     return {
       append: member.append,
       evidence: misbehavior.list,
       head: member.head,
       trim: member.retention.trim,
-      answerRead: createReadAnswers({
-        ...context,
-        key: identity.nodeKey,
-        anchors: member.retention.anchors,
-      }),
+      answerRead: createReadAnswers({ ...context, key: identity.nodeKey, anchors }),
       ...reportsOf(context, parts, running),
       finished: Promise.race([member.failed, stopped]),
     }
@@ -144,11 +141,8 @@ async function openMember(context: Context, restart: () => void) {
     }),
   )
   const { wantedHeight } = stateSync
-  const hooks = {
-    blockVersionAt: versions.versionAt,
-    onMisbehavior: misbehavior.note,
-    wantedHeight,
-  }
+  const { versionAt: blockVersionAt } = versions
+  const hooks = { blockVersionAt, onMisbehavior: misbehavior.note, wantedHeight }
   const member = resources.opened(await createMember({ ...context, ...hooks }))
   context.metrics.sampled('gauge', {
     name: 'ordering_first_height',

@@ -43,15 +43,13 @@ export function planRedis(
   const file = join(redisDirectory, 'redis.conf')
   const socketPath = redisSocketOf(machine.socketDirectory, name)
   const text = redisConfig({ socketPath, directory: redisDirectory, fsync, user })
+  const login = user === null ? {} : { username: user.name, password: user.password }
   const id = redisIdOf(name)
   const logFile = machine.logFileOf(id)
   return {
     name,
     redis: { id, command: machine.redisServer, args: [file], env: machine.env, logFile },
-    redisAddress: {
-      path: socketPath,
-      ...(user === null ? {} : { username: user.name, password: user.password }),
-    },
+    redisAddress: { path: socketPath, ...login },
     redisDirectory,
     redisConfig: { file, text },
   }

@@ -94,12 +94,9 @@ export function tracedTransport(
           'url.path': path.split('?', 1)[0] ?? '',
         },
       }
-      return traced(
-        tracer,
-        span,
-        (own) => transport.request({ ...input, headers: { ...headers, ...own } }),
-        ({ status }) => ({ status }),
-      )
+      const send = (own: Span['headers']) =>
+        transport.request({ ...input, headers: { ...headers, ...own } })
+      return traced(tracer, span, send, ({ status }) => ({ status }))
     },
   }
 }

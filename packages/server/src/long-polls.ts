@@ -27,10 +27,8 @@ export function createLongPolls() {
       const replaced = new AbortController()
       const slot = limiter.acquire(request.client.address, { evict: () => replaced.abort() })
       try {
-        return await poll({
-          signal: anySignal([request.signal, replaced.signal]),
-          waiting: (wait) => request.waiting(wait),
-        })
+        const signal = anySignal([request.signal, replaced.signal])
+        return await poll({ signal, waiting: (wait) => request.waiting(wait) })
       } catch (error) {
         if (replaced.signal.aborted) return null
         throw error

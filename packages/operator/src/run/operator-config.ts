@@ -125,14 +125,8 @@ function readOperator(
       return directory
     },
   })
-  const found = {
-    ...given,
-    ...files,
-    ...(path === '' ? {} : { directory: dataDirectory(path) }),
-    name,
-    genesisFile,
-    memberDirectory,
-  }
+  const own = path === '' ? {} : { directory: dataDirectory(path) }
+  const found = { ...given, ...files, ...own, name, genesisFile, memberDirectory }
   for (const problem of [...problemsOfKeys(found), ...problemsOfMembers(found)])
     reader.problem(problem)
   const isMemberOrdered =

@@ -88,11 +88,9 @@ function planOperatorRedis(
 ): RedisService {
   const { runs, name } = config
   const login = { name: LOG_USER, rules: LOG_RULES, password: logWriter }
-  const planned = planRedis(machine, {
-    name,
-    fsync: runs === 'sv' ? 'everysec' : 'always',
-    user: runs === 'synchronizer' ? login : null,
-  })
+  const fsync = runs === 'sv' ? 'everysec' : 'always'
+  const user = runs === 'synchronizer' ? login : null
+  const planned = planRedis(machine, { name, fsync, user })
   return { ...planned, isExternal: Boolean(config.variables[redisVariableOf(runs)]) }
 }
 

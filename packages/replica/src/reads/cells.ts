@@ -19,10 +19,8 @@ export async function fetchCells(store: Store, keys: readonly CellKey[]): Promis
 
 async function fetchContractCells(store: Store, asked: CellRequest): Promise<LoadedCell[]> {
   if (asked.contract.length + asked.index.length === 0) return []
-  const { byId, byKey } = await readActiveContracts(store, {
-    ids: asked.contract,
-    keys: asked.index.map((key) => ({ key, count: -1 })),
-  })
+  const keys = asked.index.map((key) => ({ key, count: -1 }))
+  const { byId, byKey } = await readActiveContracts(store, { ids: asked.contract, keys })
   const cells: LoadedCell[] = byId.map((value, index) => ({
     kind: 'contract',
     id: asked.contract[index] as ContractId,

@@ -43,10 +43,8 @@ export async function readActiveContracts(
   query: { readonly ids?: readonly ContractId[]; readonly keys?: readonly KeyRange[] },
 ) {
   const { ids = [], keys = [] } = query
-  const { head, contracts, ranges } = await readContracts(redis, {
-    ids: ids.map(shortId),
-    ranges: keys.map(rangeOf),
-  })
+  const asked = { ids: ids.map(shortId), ranges: keys.map(rangeOf) }
+  const { head, contracts, ranges } = await readContracts(redis, asked)
   return {
     head,
     byId: ids.map((id, index) => {
@@ -143,11 +141,13 @@ export async function readJoinedContracts(
     const found = await readAll(store, keys, limit, portion)
     if (found !== null) return found
   }
-  throw new ScanError(
-    'OVERLOADED',
-    'The head moved during every attempt to read these contracts. Try again.',
-    { retryAfterSeconds: 1 },
-  )
+  throw headMoved('read these contracts')
+}
+
+/** @param what - What could not be done at one head. */
+export function headMoved(what: string): ScanError {
+  const message = `The head moved during every attempt to ${what}. Try again.`
+  return new ScanError('OVERLOADED', message, { retryAfterSeconds: 1 })
 }
 
 /** Null if the head moved between two portions. Every batch changes its bytes. */

@@ -96,9 +96,7 @@ export function encodeEnded({ to, kind, field }: EndedVersion): Uint8Array {
 
 export function decodeEnded(bytes: Uint8Array): EndedVersion {
   const reader = new ByteReader(bytes)
-  return {
-    to: reader.unsigned(),
-    kind: reader.byte() === KIND_BYTES.names ? 'names' : 'documents',
-    field: fromUtf8(reader.rest()),
-  }
+  const to = reader.unsigned()
+  const kind = reader.byte() === KIND_BYTES.names ? 'names' : 'documents'
+  return { to, kind, field: fromUtf8(reader.rest()) }
 }
