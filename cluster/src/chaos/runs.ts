@@ -114,13 +114,9 @@ export function createChaosRuns(options: {
       const result = await runChaos(run)
       onProgress('checking')
       const verdict = await check({ ...result, genesis })
-      const summary = summarize(result.history, {
-        run: { id, startedAt, ...thisMachine() },
-        ordering: genesis.ordering.driver,
-        faultyMax: maxFaulty(genesis.nodes.length),
-        verdict,
-        scenario,
-      })
+      const about = { run: { id, startedAt, ...thisMachine() }, ordering: genesis.ordering.driver }
+      const faultyMax = maxFaulty(genesis.nodes.length)
+      const summary = summarize(result.history, { ...about, faultyMax, verdict, scenario })
       const files = {
         'history.jsonl': toJsonLines(result.history),
         'log.jsonl': toJsonLines(result.log),

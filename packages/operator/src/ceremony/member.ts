@@ -87,13 +87,8 @@ const given = {
 const of = <R extends Role, K extends KindOf<R>>(role: R, kinds: readonly K[]) => {
   const each = <S extends z.ZodType>(schema: S) =>
     z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, schema])) as Record<K, S>)
-  return z.strictObject({
-    ...given,
-    version: z.literal(VERSION),
-    role: z.literal(role),
-    keys: each(key),
-    proofs: each(proof),
-  })
+  const form = { version: z.literal(VERSION), role: z.literal(role) }
+  return z.strictObject({ ...given, ...form, keys: each(key), proofs: each(proof) })
 }
 const memberFile = z.discriminatedUnion('role', [
   of('super-validator', KEYS_OF['super-validator']),
