@@ -9,12 +9,7 @@ import type { Command } from 'commander'
 import type { LocalCluster } from './rig.ts'
 import { printable } from './text.ts'
 
-export type NetworkFlags = {
-  dataDir: string
-  genesis?: string
-  members?: string
-  scan?: string[]
-}
+export type NetworkFlags = { dataDir: string; genesis?: string; members?: string; scan?: string[] }
 
 export type Network = {
   readonly genesis: Genesis

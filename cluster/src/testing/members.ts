@@ -124,6 +124,7 @@ async function createMember(options: {
   const proposer =
     propose === null ? null : await startProposer({ abci: `${sockets}.abci`, home, propose })
   let synchronizer: RunningApp | null = null
+  const logger = createLogger({ name: key.name, level: 'silent' })
   const program = enginePath ?? ''
   const address = `${HOST}:${key.port}`
 
@@ -160,10 +161,7 @@ async function createMember(options: {
           entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000 },
           peerTokensFile: join(directory, 'peers'),
         },
-        {
-          logger: createLogger({ name: key.name, level: 'silent' }),
-          ...(proposer === null ? {} : { spawnEngine: proposer.spawnEngine }),
-        },
+        { logger, ...(proposer && { spawnEngine: proposer.spawnEngine }) },
       )
     },
     /** SIGKILL. */

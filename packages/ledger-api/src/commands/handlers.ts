@@ -89,13 +89,11 @@ function readFormat(
   const parties = [...commands.actAs, ...commands.readAs]
   // Without submitters there is nothing to show, and the submission will be refused.
   if (format === undefined && parties.length === 0) return { shape: 'acs-delta', filter: NOTHING }
+  const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative: [] }]))
   const wanted: UpdateFormat = {
     includeTransactions: format ?? {
       transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-      eventFormat: {
-        filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative: [] }])),
-        verbose: true,
-      },
+      eventFormat: { filtersByParty, verbose: true },
     },
   }
   // The rights to the default are those of the submission, which are checked with it.
