@@ -111,21 +111,16 @@ export class Cluster {
     const { onStep, clock } = this.#options
     this.disks.isClusterStarted = true
     onStep('starting Redis')
-    await Promise.allSettled(
-      this.#services
-        .filter(({ redis }) => this.faults.mayStart(redis.id))
-        .map((service) => this.#runner.startRedis(service)),
-    )
+    const startable = this.#services.filter(({ redis }) => this.faults.mayStart(redis.id))
+    await Promise.allSettled(startable.map((service) => this.#runner.startRedis(service)))
+    const start = (service: Service) =>
+      this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service))
     const problems: string[] = []
     // The nodes confirm the synchronizer's clock, so neither is ready without the other.
     for (const kinds of [['synchronizer', 'scan'], ['validator']] as const) {
       const services = this.#services.filter(({ kind }) => kinds.some((one) => one === kind))
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
-      await Promise.all(
-        services.map((service) =>
-          this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service)),
-        ),
-      )
+      await Promise.all(services.map(start))
       for (const service of services) this.#runner.watch(service)
       if (this.#options.wipe)
         for (const { name } of services.filter(({ kind }) => kind !== 'synchronizer')) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import type { OrderingDriver } from '@quorumscan/operator'
-import { createToken, dataDirectory, FIRST_ADMIN_USER, parseTtl } from '@quorumscan/operator'
+import { createToken, dataDirectory, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import type { RunState } from '../chaos/runs.ts'
 import { type ChaosOptions, call, connectControl, runChaosOn } from '../control/client.ts'
@@ -123,8 +123,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       synchronizer: first.synchronizer.url,
       nodes: Object.fromEntries(first.nodes.map((node) => [node.name, node.url])),
     },
-    token: (user = FIRST_ADMIN_USER) =>
-      createToken(directory, { user, ttlSeconds: parseTtl('24h'), clock }),
+    token: (user = FIRST_ADMIN_USER) => createToken(directory, { user, clock }),
     kill: (node, options) => call(client.nodes.kill.mutate(target(node, options))),
     pause: (node, options) => call(client.nodes.pause.mutate(target(node, options))),
     resume: (node, options) => call(client.nodes.resume.mutate(target(node, options))),

@@ -118,11 +118,11 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
 }
 
 function unconfirmed(count: number, nodes: ConfirmingNodes): ScanError {
-  return new ScanError(
-    'NOT_READY',
-    `The log waits for ${nodes.answersExpected} nodes to report how far they have applied it; ${count} have reported.`,
-    { details: { state: 'starting' }, retryAfterSeconds: 1 },
-  )
+  const message = `The log waits for ${nodes.answersExpected} nodes to report how far they have applied it; ${count} have reported.`
+  return new ScanError('NOT_READY', message, {
+    details: { state: 'starting' },
+    retryAfterSeconds: 1,
+  })
 }
 
 function sentenceOf(pause: ClockPause, count: number, needed: number): string {

@@ -195,14 +195,16 @@ function buildOperatorServer<R extends RouteTable, User>(options: ServerOptions<
   const { metrics, prefix, logger, clock, commonHeaders } = options
   const isHealth = ([operation]: readonly [string, unknown]) =>
     Object.hasOwn(healthRoutes, operation)
+  const routes = Object.fromEntries(Object.entries<RouteDef>(options.routes).filter(isHealth))
+  const handlers = options.handlers as Handlers<RouteTable>
+  const shared = { prefix, ...(logger && { logger }), ...(clock && { clock }) }
+  const headers = commonHeaders && { commonHeaders }
   const server = buildServer<RouteTable>({
-    prefix,
+    ...shared,
+    ...headers,
     rateLimit: null,
-    routes: Object.fromEntries(Object.entries<RouteDef>(options.routes).filter(isHealth)),
-    handlers: options.handlers as Handlers<RouteTable>,
-    ...(logger && { logger }),
-    ...(clock && { clock }),
-    ...(commonHeaders && { commonHeaders }),
+    routes,
+    handlers,
   })
   if (metrics !== undefined) serveMetrics(server, metrics)
   return server

@@ -115,10 +115,8 @@ function makeStage(target: string): string {
     return stage
   } catch (error) {
     const needed = existsSync(target) ? 'own it' : 'be able to write in the directory above'
-    throw new UsageError(
-      `nothing was restored: ${messageOf(error)}. The user of this command must ${needed}. ${NAME_ANOTHER}`,
-      { cause: error },
-    )
+    const message = `nothing was restored: ${messageOf(error)}. The user of this command must ${needed}. ${NAME_ANOTHER}`
+    throw new UsageError(message, { cause: error })
   }
 }
 

@@ -150,11 +150,10 @@ export function differs(name: string): string {
 }
 
 export function stateDiverged(divergence: StateDivergence, cause?: unknown): ScanError {
-  return new ScanError(
-    'STATE_DIVERGED',
-    `The stored state of this replica differs from the log. Wipe the replica: it is rebuilt from the log. ${divergence.what}`,
-    { details: { offset: divergence.offset }, ...(cause === undefined ? {} : { cause }) },
-  )
+  const { offset, what } = divergence
+  const message = `The stored state of this replica differs from the log. Wipe the replica: it is rebuilt from the log. ${what}`
+  const options = cause === undefined ? {} : { cause }
+  return new ScanError('STATE_DIVERGED', message, { details: { offset }, ...options })
 }
 
 /** The tree may be ahead of the head. Its recent states show whether it has the same history. */
