@@ -26,6 +26,8 @@ const LEDGER_API_VERSION = '3.5.10'
 const PROGRESS_DELAY_SECONDS = 75
 const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
 
+const USER_LIMITS = { maxRightsPerUser: RIGHTS_PER_USER_MAX, maxUsersPageSize: USERS_PAGE_MAX }
+
 type Request = {
   readonly caller: Caller
   readonly signal: AbortSignal
@@ -61,11 +63,7 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
             staticTime: { supported: false },
             commandInspectionService: { supported: false },
           },
-          userManagement: {
-            supported: true,
-            maxRightsPerUser: RIGHTS_PER_USER_MAX,
-            maxUsersPageSize: USERS_PAGE_MAX,
-          },
+          userManagement: { supported: true, ...USER_LIMITS },
           partyManagement: { maxPartiesPageSize: PARTIES_PAGE_MAX },
           offsetCheckpoint: {
             maxOffsetCheckpointEmissionDelay: {
