@@ -99,10 +99,8 @@ export function createClients(options: {
     return { key: peer, network: peer, address, isPeer: true, spend, charge }
   }
   // The next request of a connection is nearly always of the same client.
-  const lastBySocket = new WeakMap<
-    Request['socket'],
-    { readonly token: string | null; readonly client: Client }
-  >()
+  type Last = { readonly token: string | null; readonly client: Client }
+  const lastBySocket = new WeakMap<Request['socket'], Last>()
   return {
     of(request: Request): Client {
       const given = request.headers[PEER_TOKEN_HEADER]

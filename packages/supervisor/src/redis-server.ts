@@ -11,9 +11,8 @@ const TIMEOUT_MS = 10_000
 
 /** @throws {CommandError} If the command is not a redis-server, or an older version. */
 export async function assertRedisUsable(command: string): Promise<void> {
-  const { stdout } = await promisify(execFile)(command, ['--version'], {
-    timeout: TIMEOUT_MS,
-  }).catch((cause: unknown) => {
+  const asked = promisify(execFile)(command, ['--version'], { timeout: TIMEOUT_MS })
+  const { stdout } = await asked.catch((cause: unknown) => {
     const message = `${command} cannot be run; install Redis ${VERSION_MIN} or newer, or set REDIS_SERVER`
     throw new CommandError(message, { cause })
   })

@@ -4,7 +4,7 @@
  */
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
-import { partyMember, putVersions } from '../ingest/plan-versions.ts'
+import { partyMember, putVersions, type StoredVersions } from '../ingest/plan-versions.ts'
 import { type HeadState, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
 import { ownerOf } from '../storage/entry-body.ts'
@@ -38,11 +38,7 @@ export async function cleanUp(redis: Redis, headState: HeadState, signal: AbortS
   return await writeFenced(redis, headState, { head: next, commands, signal })
 }
 
-function planNames(
-  commands: CommandSink,
-  names: ReadonlyMap<string, readonly Version[]>,
-  horizon: Offset,
-): void {
+function planNames(commands: CommandSink, names: StoredVersions['names'], horizon: Offset): void {
   const readable = readableOf(names, horizon)
   for (const [name, versions] of names) {
     const kept = readable.get(name) ?? []
