@@ -112,7 +112,7 @@ export function createLogClient(options: {
      *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
      */
     open: ({ from, signal }: Parameters<LogSource['open']>[0]) =>
-      reach(signal, async () => {
+      reach(signal, async (): Promise<AsyncIterable<Uint8Array>> => {
         signal.throwIfAborted()
         const answer = await streams.request({
           method: 'GET',
