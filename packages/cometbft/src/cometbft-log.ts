@@ -161,12 +161,12 @@ async function runEngine(context: Context, parts: MemberParts) {
   const acceptor = resources.opened(await acceptForEngine({ address, join: joinEngine, clock }))
   const prepare = async () => {
     await rm(sockets.engine, { force: true }) // A killed engine leaves its socket.
+    const own = { name: address, address: await acceptor.nextEngineAddress(), peers }
+    const votingKey = voting.engineKey()
     const files = engineFiles({
       ...context,
-      peers,
-      name: address,
-      address: await acceptor.nextEngineAddress(),
-      votingKey: voting.engineKey(),
+      ...own,
+      votingKey,
       stateSync: await stateSync.prepare(),
     })
     for (const [path, text] of Object.entries(files)) writeFileAtomic(join(home, path), text)

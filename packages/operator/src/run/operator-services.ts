@@ -69,15 +69,10 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
     followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
     variables: { ...shared, ...LOOPBACK_VARIABLES },
   }
-  return plan(machine, {
-    runs,
-    name,
-    redis,
-    port,
-    variables: shared,
-    url: `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`,
-    synchronizer: genesis.ordering.driver === 'cometbft' ? synchronizer : null,
-  })
+  const url = `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`
+  const own = { runs, name, redis, port, url, variables: shared }
+  const isMemberOrdered = genesis.ordering.driver === 'cometbft'
+  return plan(machine, { ...own, synchronizer: isMemberOrdered ? synchronizer : null })
 }
 
 /** @param logWriter - As of `planOperator`. */
