@@ -38,72 +38,82 @@ type TalliedDefinition<Names extends Labels> = Definition<Names> & {
 /** Values of the labels in the order of their names, and the number. */
 export type Sample<Names extends Labels = Labels> = readonly [ValuesOf<Names>, number]
 
-export type Metrics = ReturnType<typeof createMetrics>
-
 /** A label without a value, or a value without a label, does not compile. */
-export function createMetrics({ clock = createSystemClock() }: { readonly clock?: Clock } = {}) {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const settingsOf = ({ name, help, labels = [] }: Definition<Labels>) => {
-    return { name: `quorumscan_${name}`, help, labelNames: labels, registers: [registry] }
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    collectDefaultMetrics({ register: this.#registry })
   }
-  return {
-    /** A gauge (or a counter) whose values are read at every scrape; a source that fails has none. */
-    sampled<const Names extends Labels = readonly []>(
-      kind: 'gauge' | 'counter',
-      definition: Definition<Names> & {
-        readonly read: () =>
-          | Iterable<Sample<NoInfer<Names>>>
-          | Promise<Iterable<Sample<NoInfer<Names>>>>
-      },
-    ): void {
-      const labels: Labels = definition.labels ?? []
-      const collect = async (): Promise<void> => {
-        const samples = await atMost(clock, async () => definition.read())
-        // Without labels, `reset` would report 0 for a value that could not be read.
-        if (labels.length === 0) metric.remove()
-        else metric.reset()
-        for (const [values, value] of samples ?? [])
-          if (Number.isFinite(value)) metric.inc(named(labels, values), value)
-      }
-      const Kind = kind === 'counter' ? Counter : Gauge
-      const metric: Counter | Gauge = new Kind({ ...settingsOf(definition), collect })
+
+  /** A gauge (or a counter) whose values are read at every scrape; a source that fails has none. */
+  sampled<const Names extends Labels = readonly []>(
+    kind: 'gauge' | 'counter',
+    definition: Definition<Names> & {
+      readonly read: () =>
+        | Iterable<Sample<NoInfer<Names>>>
+        | Promise<Iterable<Sample<NoInfer<Names>>>>
     },
-    /** Durations in seconds. The returned function finds the observer of a set of label values. */
-    durations<const Names extends Labels = readonly []>(
-      definition: TalliedDefinition<Names>,
-    ): (...labels: ValuesOf<Names>) => { observe(seconds: number): void } {
-      const labels: Labels = definition.labels ?? []
-      const settings = settingsOf(definition)
-      const histogram = new Histogram({ ...settings, buckets: SECONDS_BUCKETS })
-      const observers = new Map<string, { observe(seconds: number): void }>()
-      const observerOf = (...values: Labels) => {
-        const key = values.join('\n')
-        const known = observers.get(key)
-        if (known !== undefined) return known
-        if (observers.size >= OBSERVERS_MAX) return { observe: () => {} }
-        histogram.zero(named(labels, values))
-        const observer = histogram.labels(named(labels, values))
-        observers.set(key, observer)
-        return observer
-      }
-      for (const values of knownOf(definition)) observerOf(...values)
-      return observerOf
-    },
-    /** Counts events by label values. */
-    counted<const Names extends Labels = readonly []>(
-      definition: TalliedDefinition<Names>,
-    ): (...labels: ValuesOf<Names>) => void {
-      const labels: Labels = definition.labels ?? []
-      const counter = new Counter(settingsOf(definition))
-      for (const values of knownOf(definition)) counter.inc(named(labels, values), 0)
-      return (...values) => counter.inc(named(labels, values))
-    },
-    /** The whole exposition. */
-    async expose() {
-      return { contentType: registry.contentType, text: await registry.metrics() }
-    },
+  ): void {
+    const labels: Labels = definition.labels ?? []
+    const collect = async (): Promise<void> => {
+      const samples = await atMost(this.#clock, async () => definition.read())
+      // Without labels, `reset` would report 0 for a value that could not be read.
+      if (labels.length === 0) metric.remove()
+      else metric.reset()
+      for (const [values, value] of samples ?? [])
+        if (Number.isFinite(value)) metric.inc(named(labels, values), value)
+    }
+    const Kind = kind === 'counter' ? Counter : Gauge
+    const metric: Counter | Gauge = new Kind({ ...this.#settingsOf(definition), collect })
   }
+
+  /** Durations in seconds. The returned function finds the observer of a set of label values. */
+  durations<const Names extends Labels = readonly []>(
+    definition: TalliedDefinition<Names>,
+  ): (...labels: ValuesOf<Names>) => { observe(seconds: number): void } {
+    const labels: Labels = definition.labels ?? []
+    const settings = this.#settingsOf(definition)
+    const histogram = new Histogram({ ...settings, buckets: SECONDS_BUCKETS })
+    const observers = new Map<string, { observe(seconds: number): void }>()
+    const observerOf = (...values: Labels) => {
+      const key = values.join('\n')
+      const known = observers.get(key)
+      if (known !== undefined) return known
+      if (observers.size >= OBSERVERS_MAX) return { observe: () => {} }
+      histogram.zero(named(labels, values))
+      const observer = histogram.labels(named(labels, values))
+      observers.set(key, observer)
+      return observer
+    }
+    for (const values of knownOf(definition)) observerOf(...values)
+    return observerOf
+  }
+
+  /** Counts events by label values. */
+  counted<const Names extends Labels = readonly []>(
+    definition: TalliedDefinition<Names>,
+  ): (...labels: ValuesOf<Names>) => void {
+    const labels: Labels = definition.labels ?? []
+    const counter = new Counter(this.#settingsOf(definition))
+    for (const values of knownOf(definition)) counter.inc(named(labels, values), 0)
+    return (...values) => counter.inc(named(labels, values))
+  }
+
+  /** The whole exposition. */
+  async expose() {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() }
+  }
+
+  #settingsOf({ name, help, labels = [] }: Definition<Labels>) {
+    return { name: `quorumscan_${name}`, help, labelNames: labels, registers: [this.#registry] }
+  }
+}
+
+export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics {
+  return new Metrics(options.clock ?? createSystemClock())
 }
 
 function knownOf({ labels = [], known }: TalliedDefinition<Labels>): Iterable<Labels> {
