@@ -38,7 +38,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
     .option('--engine-address <host:port>', 'the address of its engine, for other engines')
     .action(async (options: KeysFlags) => {
       const { makeMember, memberKeyFile } = await loadCeremony()
-      const { name, role } = options
+      const { name, role, url = null, engineAddress = null } = options
       const directory = dataDirectory(options.out)
       const memberFile = directory.memberFile(name)
       if (existsSync(memberFile))
@@ -46,12 +46,8 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
           `${memberFile} exists: ${name} has its keys already, and nothing was changed. Give this file to the others, ` +
             'or name another directory with `--out`',
         )
-      makeMember(directory, role, {
-        name,
-        createdAtMicros: clock.nowMicros(),
-        url: options.url ?? null,
-        engineAddress: options.engineAddress ?? null,
-      })
+      const createdAtMicros = clock.nowMicros()
+      makeMember(directory, role, { name, createdAtMicros, url, engineAddress })
       const keyFiles = KEYS_OF[role].map((kind) => memberKeyFile(directory, name, kind))
       const text = `give to the other operators\n  ${memberFile}\nkeep secret\n  ${keyFiles.join('\n  ')}`
       printResult(options, { memberFile, keyFiles }, text)

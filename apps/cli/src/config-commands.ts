@@ -58,12 +58,9 @@ it. It replaces the rules that this super-validator confirmed before.`,
       )
       const { name, isInForce, rules, needed } = confirmed
       const state = isInForce ? 'in force' : `in force when ${needed} have confirmed the same`
-      const lines = [
-        ...(name === null ? [] : [`${name} has confirmed these rules.`]),
-        `They are ${state}:`,
-        formatConfig(rules),
-      ]
-      printResult(options, { confirmedBy: name, isInForce, ...rules }, lines.join('\n'))
+      const who = name === null ? '' : `${name} has confirmed these rules.\n`
+      const text = `${who}They are ${state}:\n${formatConfig(rules)}`
+      printResult(options, { confirmedBy: name, isInForce, ...rules }, text)
     })
 }
 
@@ -149,10 +146,8 @@ export function formatProposals({ needed, pending, protocol }: Proposals): strin
     `confirmed by ${printable(confirmedBy.join(', '))} (${confirmedBy.length} of ${needed}), first at ${printable(since)}:`,
     ...describeChange(change).map((line) => `  ${line}`),
   ])
-  return [
-    ...(lines.length === 0 ? ['No proposal waits for confirmations.'] : lines),
-    formatProtocol(protocol),
-  ].join('\n')
+  if (lines.length === 0) lines.push('No proposal waits for confirmations.')
+  return [...lines, formatProtocol(protocol)].join('\n')
 }
 
 export function formatProtocol({ version, newestKnown, next }: Proposals['protocol']): string {

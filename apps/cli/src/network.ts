@@ -9,12 +9,7 @@ import type { Command } from 'commander'
 import type { LocalCluster } from './rig.ts'
 import { printable } from './text.ts'
 
-export type NetworkFlags = {
-  dataDir: string
-  genesis?: string
-  members?: string
-  scan?: string[]
-}
+export type NetworkFlags = { dataDir: string; genesis?: string; members?: string; scan?: string[] }
 
 export type Network = {
   readonly genesis: Genesis
@@ -31,10 +26,8 @@ export function withNetworkOptions(command: Command): Command {
 }
 
 /** @throws {UsageError} If the options exclude each other, or a file is missing or malformed. */
-export async function networkOf(
-  { dataDir, genesis, members, scan }: NetworkFlags,
-  cluster: LocalCluster,
-) {
+export async function networkOf(flags: NetworkFlags, cluster: LocalCluster) {
+  const { dataDir, genesis, members, scan } = flags
   if (genesis === undefined) {
     if ((members ?? scan) !== undefined)
       throw new UsageError(

@@ -33,14 +33,10 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
       const operator = await import('@quorumscan/operator/run')
-      await using running = await operator.runOperator({
-        config: operator.readOperatorConfig(role, options.config, operator.validateProcesses),
-        redisServer,
-        entryFiles,
-        env: process.env,
-        clock,
-        report,
-      })
+      const { readOperatorConfig, validateProcesses } = operator
+      const config = readOperatorConfig(role, options.config, validateProcesses)
+      const given = { config, redisServer, entryFiles, env: process.env, clock, report }
+      await using running = await operator.runOperator(given)
       await Promise.race([interrupted, running.failed])
       report('stopping')
     })
@@ -134,9 +130,6 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
         ? together
         : 'It fetches everything that it lacks from the log.',
   }
-  return [
-    `${name} was restored to its state of ${takenAt}. Run it:`,
-    `  \`quorumscan run ${role} --config ${configFile}\``,
-    next[role],
-  ]
+  const run = `  \`quorumscan run ${role} --config ${configFile}\``
+  return [`${name} was restored to its state of ${takenAt}. Run it:`, run, next[role]]
 }

@@ -1,6 +1,7 @@
 /** What several commands share: numbers as typed, and output to the terminal. */
 import { type Clock, writeLossily } from '@quorumscan/base'
 import { InvalidArgumentError, Option } from 'commander'
+import type { Common } from './rig.ts'
 
 export const COLUMNS = 80
 
@@ -48,11 +49,7 @@ export function printLossily(text: string): void {
 }
 
 /** Prints a value as JSON with `--json`, and the text without. */
-export function printResult(
-  options: { readonly json?: boolean | undefined },
-  value: unknown,
-  text: string,
-): void {
+export function printResult(options: Partial<Common>, value: unknown, text: string): void {
   if (options.json) process.stdout.write(`${JSON.stringify(value)}\n`)
   else print(text)
 }

@@ -131,16 +131,13 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       exitCode = exitOfLookup(outcome.kind, outcome.answered)
     })
 
+  const pageSize = integer(1, PAGE_SIZE_MAX)
   command('verify', 'check offline what a certified answer or evidence proves')
     .argument('<file>', 'from a node, `resolve` or the proxy; - for the standard input')
     .option('--name <name>', 'what it must prove: the entry of this name, or that none exists')
     .option('--party <party>', 'what it must prove: the entry of this party')
     .option('--prefix <prefix>', 'what it must prove: a list of names, from the first one on')
-    .option(
-      '--page-size <n>',
-      'with --prefix: its page size (default: the largest)',
-      integer(1, PAGE_SIZE_MAX),
-    )
+    .option('--page-size <n>', 'with --prefix: its page size (default: the largest)', pageSize)
     .option('--request <json>', 'what it must prove: the answer to this operation')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--threshold <threshold>', 'the threshold: weak, strong, all or a number', 'weak')

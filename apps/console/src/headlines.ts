@@ -40,18 +40,9 @@ export function liarsOf(status: Status): { readonly tone: Tone; readonly text: s
 /** A status with the names of its processes and no state, for the time without a connection. */
 export function unknownOf(status: Status): Status {
   const unknown = { state: 'unknown', detail: null, pid: null, redisPid: null } as const
-  const node = {
-    ...unknown,
-    offset: null,
-    recordTime: null,
-    lag: null,
-    isCounted: false,
-    agreement: null,
-    p50Ms: null,
-    p99Ms: null,
-    lastError: null,
-    faults: [],
-  }
+  const position = { offset: null, recordTime: null, lag: null }
+  const lookups = { isCounted: false, agreement: null, p50Ms: null, p99Ms: null, lastError: null }
+  const node = { ...unknown, ...position, ...lookups, faults: [] }
   return {
     ...status,
     faults: [],

@@ -7,10 +7,8 @@ export function logLineOf(line: string): { readonly text: string; readonly isTro
   try {
     const { level, time, msg, pid, hostname, name, ...more } = JSON.parse(line)
     const rest = Object.keys(more).length === 0 ? '' : JSON.stringify(more)
-    return {
-      text: [clockTime(time), level, msg, rest].filter(Boolean).join(' '),
-      isTrouble: ['warn', 'error', 'fatal'].includes(level),
-    }
+    const text = [clockTime(time), level, msg, rest].filter(Boolean).join(' ')
+    return { text, isTrouble: ['warn', 'error', 'fatal'].includes(level) }
   } catch {
     return plain
   }

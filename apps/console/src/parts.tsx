@@ -144,10 +144,7 @@ export function Chips({ faults }: { readonly faults: readonly Pick<Fault, 'id' |
 }
 
 /** Saves a generated file under a name, or opens it in a new tab. */
-export function downloadOrOpen(
-  file: Blob,
-  how: { readonly download: string } | { target: '_blank' },
-) {
+export function downloadOrOpen(file: Blob, how: { download: string } | { target: '_blank' }) {
   const href = URL.createObjectURL(file)
   Object.assign(document.createElement('a'), how, { href }).click()
   // A tab loads it later.

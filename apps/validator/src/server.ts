@@ -37,7 +37,7 @@ export const startValidator = appStarter(createContext, createServer)
 function createServer(context: Context, port: () => number): HttpServer {
   const { clock, readFloor } = context
   const ledger = {
-    authenticate: ledgerAuthenticator(context),
+    authenticate: ledgerAuthenticator(context.verifier, context.store),
     participant: context.participantId,
     prefix: PREFIX,
   }

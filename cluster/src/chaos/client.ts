@@ -139,13 +139,9 @@ async function transfer(user: User): Promise<void> {
   if (receiver === undefined || receiver === party) return
   user.transferCount += 1
   const reference = `${shared.prefix}-${client}-${user.transferCount}`
-  const body = {
-    receiver_party_id: receiver,
-    amount: TRANSFER_AMOUNT,
-    description: '',
-    expires_at: shared.clock.nowMicros() + OFFER_MICROS,
-    tracking_id: reference,
-  }
+  const expires_at = shared.clock.nowMicros() + OFFER_MICROS
+  const offer = { amount: TRANSFER_AMOUNT, description: '', expires_at }
+  const body = { receiver_party_id: receiver, ...offer, tracking_id: reference }
   const contractOf = (answer: unknown) => Object(Object(answer).output).transfer_instruction_cid
   await write(user, 'transfer', { path: OFFERS, reference, body }, contractOf)
 }

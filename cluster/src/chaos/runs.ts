@@ -108,25 +108,15 @@ export function createChaosRuns(options: {
     }
     try {
       write('scenario.json', toJson(scenario))
-      const result = await runChaos({
-        target,
-        genesis,
-        scenario,
-        runId: first.id,
-        clock,
-        signal,
-        onProgress: (sentence) => publish({ ...known(first.id), sentence }),
-      })
-      publish({ ...known(first.id), sentence: 'checking' })
-      const verdict = await check({ ...result, genesis })
       const { id, startedAt } = first
-      const summary = summarize(result.history, {
-        run: { id, startedAt, ...thisMachine() },
-        ordering: genesis.ordering.driver,
-        faultyMax: maxFaulty(genesis.nodes.length),
-        verdict,
-        scenario,
-      })
+      const onProgress = (sentence: string) => publish({ ...known(id), sentence })
+      const run = { target, genesis, scenario, runId: id, clock, signal, onProgress }
+      const result = await runChaos(run)
+      onProgress('checking')
+      const verdict = await check({ ...result, genesis })
+      const about = { run: { id, startedAt, ...thisMachine() }, ordering: genesis.ordering.driver }
+      const faultyMax = maxFaulty(genesis.nodes.length)
+      const summary = summarize(result.history, { ...about, faultyMax, verdict, scenario })
       const files = {
         'history.jsonl': toJsonLines(result.history),
         'log.jsonl': toJsonLines(result.log),

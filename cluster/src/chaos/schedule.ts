@@ -32,9 +32,7 @@ const STEPS_MAX = 1000
 /** The steps of all lanes, by time. */
 export function planSchedule(options: ScheduleOptions): Step[] {
   const lanes = Array.from({ length: options.faultyMax }, (_, lane) => planLane(lane, options))
-  return [...lanes.flat(), ...planInfrastructure(options)].sort(
-    (left, right) => left.atMs - right.atMs,
-  )
+  return [...lanes.flat(), ...planInfrastructure(options)].sort((a, b) => a.atMs - b.atMs)
 }
 
 const wipe = z.object({

@@ -112,12 +112,14 @@ export function summarize(
   const paced = lookups.filter(({ client }) => client !== FINAL_READER)
   const answered = lookups.filter(({ outcome }) => outcome.kind === 'answered')
   const within = attempts.filter(({ isWithinBudget }) => isWithinBudget)
+  const answeredWithin = within.filter(({ lookup }) => lookup.outcome.kind === 'answered')
   const faults = eventsOf(history, 'fault')
   const phases = eventsOf(history, 'phase').map(({ phase, atMs }) => ({ phase, atMs }))
   const [healing, final] = ['healing', 'final'].map((name) =>
     phases.find(({ phase }) => phase === name),
   )
   const truthRules: readonly string[] = Object.values(TRUTH_RULES)
+  const shown = evenly(answered, LATENCIES_MAX)
   return {
     version: 1,
     ...rest,
@@ -127,18 +129,12 @@ export function summarize(
     lookups: {
       attempted: lookups.length,
       ...countOutcomes(lookups.map(({ outcome }) => outcome)),
-      withinBudget: {
-        attempted: within.length,
-        answered: within.filter(({ lookup }) => lookup.outcome.kind === 'answered').length,
-      },
+      withinBudget: { attempted: within.length, answered: answeredWithin.length },
       ...percentilesOf(answered.map(({ startMs, endMs }) => endMs - startMs)),
     },
     availability: availabilityOf(paced),
     outages: outagesOf(paced, faults),
-    latencies: evenly(answered, LATENCIES_MAX).map(({ startMs, endMs }) => [
-      startMs,
-      endMs - startMs,
-    ]),
+    latencies: shown.map(({ startMs, endMs }) => [startMs, endMs - startMs]),
     writes: writesOf(history),
     phases,
     faults: byNode(faults.map((fault) => faultSummary(fault, history))).sort(

@@ -134,15 +134,11 @@ async function onNewCluster<T>(
   const { holdControlPlane } = await import('../control/launch.ts')
   const dataDir = mkdtempSync(join(tmpdir(), 'qs-cluster-'))
   const unmount = mountDisk(dataDir, DISK_MIB)
-  const options = controlOptions({
-    dataDir,
-    nodeCount: flags.nodes ?? null,
-    ordering: flags.ordering ?? null,
-    basePort: 0,
-    overrides: SHORT_LIVES,
-    ...(unmount !== null && { diskFreeMibMin: DISK_FREE_MIB_MIN }),
-    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
-  })
+  const { nodes: nodeCount = null, ordering = null } = flags
+  const network = { nodeCount, ordering, basePort: 0, overrides: SHORT_LIVES }
+  const disk = unmount === null ? {} : { diskFreeMibMin: DISK_FREE_MIB_MIN }
+  const redisServer = process.env['REDIS_SERVER'] || 'redis-server'
+  const options = controlOptions({ dataDir, ...network, ...disk, redisServer })
   try {
     await using _ = await holdControlPlane(options, clock)
     return await work(dataDir)

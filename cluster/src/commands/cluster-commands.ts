@@ -37,9 +37,9 @@ import { registerName } from '../rig/registration.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
+import { addLoadCommand } from './load-command.ts'
 import { addNodeCommands } from './node-commands.ts'
 import type { UpFlags } from './up.ts'
-import { addWatchCommands } from './watch-commands.ts'
 
 /** A hundred years. */
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
@@ -70,10 +70,8 @@ export const RIG: Rig = {
   cluster: {
     async addresses(directory) {
       const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
-      return {
-        nodes: nodes.map(({ name, url, state }) => ({ name, url, isUp: state === 'up' })),
-        validatorUrl: validator.url,
-      }
+      const known = nodes.map(({ name, url, state }) => ({ name, url, isUp: state === 'up' }))
+      return { nodes: known, validatorUrl: validator.url }
     },
     rules: (directory) => call(connectControl(directory).names.config.query()),
     setRules: (directory, change) => call(connectControl(directory).names.setConfig.mutate(change)),
@@ -118,8 +116,6 @@ export const RIG: Rig = {
     'clock sv-2 --offset -30s',
     'fill sv-2 --for 30s',
     'heal --all',
-    'prune --to 1200',
-    'prune sv-1 --to 1200',
     'load --rate 100 --duration 30s',
     'chaos --seed 42 --duration 60s',
     'chaos --nodes 7 --seed 42 --beyond-f --out ./run-42',
@@ -215,7 +211,7 @@ function addCommands(context: CommandContext): void {
       await using _ = follow(file, { from: end, clock, onPiece })
       await untilInterrupted()
     })
-  addWatchCommands(context)
+  addLoadCommand(context)
 
   context.section('Faults:')
   addNodeCommands(context)

@@ -93,11 +93,9 @@ export async function runChaosOn(
   options: ChaosOptions & { readonly clock: Clock },
 ): Promise<RunState> {
   const { onProgress, clock, ...asked } = options
-  const started = await call(
-    'scenario' in asked
-      ? client.chaos.replay.mutate(asked.scenario)
-      : client.chaos.start.mutate(asked),
-  )
+  const { replay, start } = client.chaos
+  const starting = 'scenario' in asked ? replay.mutate(asked.scenario) : start.mutate(asked)
+  const started = await call(starting)
   let sentence = ''
   const poll = async () => {
     const state = await call(client.chaos.get.query({ id: started.id }))

@@ -152,12 +152,8 @@ function topologyOf(options: ControlOptions, engineProgram: string | null) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
   const apps = ['scan', 'validator', 'synchronizer'] as const
   const entryFiles = Object.fromEntries(apps.map((app) => [app, bundleOf(app)]))
-  return {
-    ...options,
-    engineProgram,
-    entryFiles: entryFiles as Machine['entryFiles'],
-    logUser: { name: LOG_USER, rules: LOG_RULES },
-    env: Object.fromEntries(inherited),
-    inspected: process.env['QS_INSPECT'],
-  }
+  const programs = { engineProgram, entryFiles: entryFiles as Machine['entryFiles'] }
+  const logUser = { name: LOG_USER, rules: LOG_RULES }
+  const { QS_INSPECT: inspected } = process.env
+  return { ...options, ...programs, logUser, env: Object.fromEntries(inherited), inspected }
 }

@@ -32,12 +32,8 @@ export function openParts(
   const lookUp = (subject: string) => lookUpAtNodes({ genesis, nodes, subject, clock })
   const prober = startProber({ validatorUrl, nodes, clock, lookUp, isReady })
   const live = startStatusFeed(cluster, prober, clock)
-  const chaos = createChaosRuns({
-    genesis,
-    clock,
-    directory: directory.chaosDirectory,
-    target: createChaosTarget(cluster, prepared, clock),
-  })
+  const target = createChaosTarget(cluster, prepared, clock)
+  const chaos = createChaosRuns({ genesis, clock, directory: directory.chaosDirectory, target })
   let watch: ConfirmationWatch | null = null
   const registrations = createRegistrations({
     validatorUrl,

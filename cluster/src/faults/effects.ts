@@ -226,11 +226,7 @@ async function restartRunning(services: ServiceRunner, node: string): Promise<vo
   for (const service of running) await services.startApp(service)
 }
 
-function isAny(
-  { services }: FaultContext,
-  { node, part }: SpecOf<'kill' | 'pause'>,
-  state: 'gone' | 'stopped',
-): boolean {
+function isAny({ services }: FaultContext, { node, part }: Target, state: 'gone' | 'stopped') {
   const parts = processesOf(services.servicesOf(node), part)
   return (
     parts.engineOf !== null || idsOf(parts).some((id) => services.processes.state(id) === state)

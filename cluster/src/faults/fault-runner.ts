@@ -105,13 +105,10 @@ export class FaultRunner implements ServiceHooks {
     const replaced = this.active().find((fault) => slotOf(fault.spec) === slotOf(spec))
     const nowMicros = this.#options.clock.nowMicros()
     this.#count += 1
-    const fault: Fault = {
-      id: `fault-${this.#count}`,
-      spec,
-      words: describeFault(spec),
-      startedAt: formatTime(nowMicros),
-      endsAt: durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS),
-    }
+    const id = `fault-${this.#count}`
+    const startedAt = formatTime(nowMicros)
+    const endsAt = durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS)
+    const fault: Fault = { id, spec, words: describeFault(spec), startedAt, endsAt }
     if (replaced !== undefined) this.#drop(replaced.id)
     this.#list(fault)
     try {

@@ -6,7 +6,7 @@
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { openProcessQueues } from '@quorumscan/jobs'
-import { createToken, type DataDirectory, FIRST_ADMIN_USER } from '@quorumscan/operator'
+import type { DataDirectory } from '@quorumscan/operator'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
@@ -25,8 +25,6 @@ import { planServices, type TopologyInput } from './topology.ts'
 
 /** The time limit for an answer of a node's Redis. The console waits for it. */
 const JOBS_TIMEOUT_MS = 1_000
-/** Pruning deletes some 100 000 updates per second. */
-const PRUNE_TIMEOUT_MS = 60_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
 const PROXY_TIMEOUT_MS = 3000
 /** The longest time from the last ready process to the first answer on which enough nodes agree. */
@@ -113,21 +111,16 @@ export class Cluster {
     const { onStep, clock } = this.#options
     this.disks.isClusterStarted = true
     onStep('starting Redis')
-    await Promise.allSettled(
-      this.#services
-        .filter(({ redis }) => this.faults.mayStart(redis.id))
-        .map((service) => this.#runner.startRedis(service)),
-    )
+    const startable = this.#services.filter(({ redis }) => this.faults.mayStart(redis.id))
+    await Promise.allSettled(startable.map((service) => this.#runner.startRedis(service)))
+    const start = (service: Service) =>
+      this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service))
     const problems: string[] = []
     // The nodes confirm the synchronizer's clock, so neither is ready without the other.
     for (const kinds of [['synchronizer', 'scan'], ['validator']] as const) {
       const services = this.#services.filter(({ kind }) => kinds.some((one) => one === kind))
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
-      await Promise.all(
-        services.map((service) =>
-          this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service)),
-        ),
-      )
+      await Promise.all(services.map(start))
       for (const service of services) this.#runner.watch(service)
       if (this.#options.wipe)
         for (const { name } of services.filter(({ kind }) => kind !== 'synchronizer')) {
@@ -256,26 +249,13 @@ export class Cluster {
   }
 
   /**
-   * Deletes history: the updates of the validator's participant up to an offset, or the reads of a scan node below it.
+   * Deletes history: the reads of a scan node below an offset.
    *
    * @returns The offset that is now in force: an earlier pruning may have gone further.
-   * @throws {CommandError} If the process does not answer, or refuses, e.g. because it has not reached the offset.
+   * @throws {CommandError} If the node does not answer, or refuses, e.g. because it has not reached the offset.
    */
-  async prune({ node, to }: { node: string; to: number }): Promise<{ readonly horizon: number }> {
-    const service = this.#runner.service(node)
-    if (service.kind === 'scan') return await this.faults.askAgent(service, '/prune', { to })
-    if (service.kind !== 'validator') throw new CommandError(`${node} is not a scan node`)
-    const { prepared, clock } = this.#options
-    const token = await createToken(prepared.directory, { user: FIRST_ADMIN_USER, clock })
-    const { status, body, text } = await ask(`${service.url}/v2/participant/prune`, {
-      timeoutMs: PRUNE_TIMEOUT_MS,
-      token,
-      body: { pruneUpTo: to },
-    })
-    const { cause = text, participantPrunedUpToInclusive } = Object(body)
-    if (status === null) throw new CommandError('the validator does not answer')
-    if (status !== 200) throw new CommandError(`the validator refused: ${cause}`)
-    return { horizon: Number(participantPrunedUpToInclusive) }
+  prune({ node, to }: { node: string; to: number }): Promise<{ readonly horizon: number }> {
+    return this.faults.askAgent(this.#runner.service(node), '/prune', { to })
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */

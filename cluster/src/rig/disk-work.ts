@@ -75,12 +75,10 @@ export class DiskWork {
         this.#wipedNode = node
         // A Redis with nothing but the replica is deleted with its files, which also repairs damaged files.
         const isReplicaOnly = service.kind === 'scan' && !this.#isLogShared
-        await this.#empty(service, {
-          services: [service],
-          killed: isReplicaOnly ? service : null,
-          directories: isReplicaOnly ? [service.redisDirectory] : [],
-          deleteKeys: isReplicaOnly ? null : deleteReplicaAt,
-        })
+        const how = isReplicaOnly
+          ? { killed: service, directories: [service.redisDirectory], deleteKeys: null }
+          : { killed: null, directories: [], deleteKeys: deleteReplicaAt }
+        await this.#empty(service, { services: [service], ...how })
       })
       this.#faults.refresh()
       await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {

@@ -90,15 +90,10 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const nodes = prepared.nodes.flatMap(({ name, url }, index) => {
     const port = ports.nodes[index] ?? 0
     const synchronizerPort = ports.members[index]?.synchronizer ?? 0
-    return plan(machine, {
-      runs: 'sv',
-      name,
-      port,
-      url,
-      redis: planRedis(machine, { name, fsync: 'everysec', user: null }),
-      variables: ofFollower(name, port),
-      synchronizer: synchronizerOf(name, `${name}.synchronizer`, name, synchronizerPort),
-    })
+    const redis = planRedis(machine, { name, fsync: 'everysec', user: null })
+    const variables = ofFollower(name, port)
+    const synchronizer = synchronizerOf(name, `${name}.synchronizer`, name, synchronizerPort)
+    return plan(machine, { runs: 'sv', name, port, url, redis, variables, synchronizer })
   })
   const validator = plan(machine, {
     runs: 'validator',

@@ -22,11 +22,8 @@ export function controlProcedures(): readonly ControlProcedure[] {
   >
   return Object.entries(procedures).map(([path, { _def: procedure }]) => {
     const [input = null] = procedure.inputs
-    return {
-      path,
-      kind: procedure.type,
-      input: input === null ? null : z.toJSONSchema(input, { io: 'input' }),
-      accepts: (value) => input === null || input.safeParse(value).success,
-    }
+    const schema = input === null ? null : z.toJSONSchema(input, { io: 'input' })
+    const accepts = (value: unknown) => input === null || input.safeParse(value).success
+    return { path, kind: procedure.type, input: schema, accepts }
   })
 }

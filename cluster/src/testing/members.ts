@@ -124,6 +124,9 @@ async function createMember(options: {
   const proposer =
     propose === null ? null : await startProposer({ abci: `${sockets}.abci`, home, propose })
   let synchronizer: RunningApp | null = null
+  const logger = createLogger({ name: key.name, level: 'silent' })
+  const program = enginePath ?? ''
+  const address = `${HOST}:${key.port}`
 
   const stop = async () => {
     await synchronizer?.[Symbol.asyncDispose]()
@@ -146,15 +149,7 @@ async function createMember(options: {
           ordering: {
             driver: 'cometbft',
             redis: { place: { path: redis.socketPath } },
-            engine: {
-              program: enginePath ?? '',
-              home,
-              sockets,
-              address: `${HOST}:${key.port}`,
-              peers,
-              nodeKeyFile,
-              votingKeyFile,
-            },
+            engine: { program, home, sockets, address, peers, nodeKeyFile, votingKeyFile },
             followers: twin === null ? [] : [nodeIdOf(twin.nodeKey.publicKey)],
           },
           logDirectory: null,
@@ -166,10 +161,7 @@ async function createMember(options: {
           entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000 },
           peerTokensFile: join(directory, 'peers'),
         },
-        {
-          logger: createLogger({ name: key.name, level: 'silent' }),
-          ...(proposer === null ? {} : { spawnEngine: proposer.spawnEngine }),
-        },
+        { logger, ...(proposer && { spawnEngine: proposer.spawnEngine }) },
       )
     },
     /** SIGKILL. */
@@ -207,12 +199,8 @@ async function createMember(options: {
       await using log = createLogClient({ url: url(), token: TOKEN })
       const stopping = new AbortController()
       const entries: LogEntry[] = []
-      const reader = createOrderingClient({
-        log,
-        genesis: logGenesisOf(genesis),
-        clock,
-        random: systemRandom,
-      })
+      const network = { log, genesis: logGenesisOf(genesis) }
+      const reader = createOrderingClient({ ...network, clock, random: systemRandom })
       const request = { from: 0, expected: null, batchEntriesMax: 1000, signal: stopping.signal }
       for await (const batch of reader.follow(request)) {
         entries.push(...batch)

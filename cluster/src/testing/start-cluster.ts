@@ -5,18 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import type { OrderingDriver } from '@quorumscan/operator'
-import { createToken, dataDirectory, FIRST_ADMIN_USER, parseTtl } from '@quorumscan/operator'
+import { createToken, dataDirectory, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import type { RunState } from '../chaos/runs.ts'
 import { type ChaosOptions, call, connectControl, runChaosOn } from '../control/client.ts'
-import {
-  controlOptions,
-  DISK_FREE_MIB_MIN,
-  LOCAL_RATE_LIMIT,
-  LOG_KEEP_SECONDS,
-} from '../control/control-options.ts'
+import { controlOptions } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
-import type { EdgeName, Fault, FaultInput, Part } from '../faults/fault-spec.ts'
+import type { Fault, FaultInput, Part } from '../faults/fault-spec.ts'
 import type { ClusterStatus } from '../rig/status.ts'
 import type { LieKind } from '../view/lies.ts'
 
@@ -49,10 +44,9 @@ export type FaultOptions = {
   readonly durationMs?: number
 }
 
-export type EdgeOptions = {
-  /** Default: `http`, its clients. */
-  readonly edge?: EdgeName
-}
+/** What a kind of fault has besides its node. `edge`: by default `http`, its clients. */
+type OptionsOf<Kind extends FaultInput['kind']> = FaultOptions &
+  Omit<Extract<FaultInput, { kind: Kind }>, 'kind' | 'node'>
 
 export type RunningCluster = AsyncDisposable & {
   readonly dataDir: string
@@ -71,32 +65,22 @@ export type RunningCluster = AsyncDisposable & {
   restart(node: string, options?: ProcessOptions): Promise<void>
   /** Deletes the replica, and rebuilds it. `disk`: deletes all data of the node except its keys. */
   wipe(node: string, options?: { readonly disk?: boolean }): Promise<void>
-  /** Deletes history up to an offset. Returns the offset in force. */
+  /** Deletes the history of a node up to an offset. Returns the offset in force. */
   prune(node: string, to: number): Promise<number>
   /** Makes a super-validator Byzantine. It signs with its own keys. */
   lie(node: string, kind?: LieKind, options?: FaultOptions): Promise<Fault>
   /** Delays the answers on an edge. */
-  slow(
-    node: string,
-    options: FaultOptions &
-      EdgeOptions & { readonly latencyMs: number; readonly jitterMs?: number },
-  ): Promise<Fault>
+  slow(node: string, options: OptionsOf<'slow'>): Promise<Fault>
   /** Connections lose all further bytes. `rate`: the probability at each chunk (default 1). */
-  drop(
-    node: string,
-    options?: FaultOptions & EdgeOptions & { readonly rate?: number },
-  ): Promise<Fault>
+  drop(node: string, options?: OptionsOf<'drop'>): Promise<Fault>
   /** Resets the connections of an edge at the first byte. */
-  reset(node: string, options?: FaultOptions & EdgeOptions): Promise<Fault>
+  reset(node: string, options?: OptionsOf<'reset'>): Promise<Fault>
   /** Cuts a node off from the log, from its clients (including the scan proxy), or from both (default). */
-  partition(
-    node: string,
-    options?: FaultOptions & { readonly from?: 'log' | 'proxy' | 'all' },
-  ): Promise<Fault>
+  partition(node: string, options?: OptionsOf<'partition'>): Promise<Fault>
   /** Cuts the engine of a node off from the engines of others. Needs ordering `cometbft`. */
   split(node: string, others: readonly string[], options?: FaultOptions): Promise<Fault>
   /** Shifts the wall clock of the node's process. */
-  clock(node: string, options: FaultOptions & { readonly offsetMs: number }): Promise<Fault>
+  clock(node: string, options: OptionsOf<'clock'>): Promise<Fault>
   /** Fills the Redis of a node or of the validator: it answers reads and refuses writes. */
   fillMemory(node: string, options?: FaultOptions): Promise<Fault>
   /** Ends the faults of one node, or all faults. Returns the faults that it ended. */
@@ -117,23 +101,12 @@ export type RunningCluster = AsyncDisposable & {
  */
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
   const clock = createSystemClock()
-  const path = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'qs-cluster-')))
-  const directory = dataDirectory(path)
-  const held = await holdControlPlane(
-    controlOptions({
-      dataDir: directory.path,
-      nodeCount: options.nodes ?? null,
-      ordering: options.ordering ?? null,
-      basePort: options.basePort ?? 0,
-      rateLimit: options.rateLimit ?? LOCAL_RATE_LIMIT,
-      diskFreeMibMin: options.diskFreeMibMin ?? DISK_FREE_MIB_MIN,
-      logKeepSeconds: options.logKeepSeconds ?? LOG_KEEP_SECONDS,
-      overrides: options.genesisOverrides ?? null,
-      redisServer: process.env['REDIS_SERVER'] || 'redis-server',
-      probe: options.probe ?? false,
-    }),
-    clock,
-  )
+  const { dataDir: path, nodes: nodeCount = null, genesisOverrides, ...asked } = options
+  const directory = dataDirectory(path ?? (await mkdtemp(join(tmpdir(), 'qs-cluster-'))))
+  const own = { dataDir: directory.path, nodeCount, overrides: genesisOverrides ?? null }
+  const redisServer = process.env['REDIS_SERVER'] || 'redis-server'
+  const whole = controlOptions({ basePort: 0, ...asked, ...own, redisServer })
+  const held = await holdControlPlane(whole, clock)
   const client = connectControl(directory)
   const first = await call(client.cluster.status.query())
   const target = (node: string, { part = null }: ProcessOptions = {}) => ({ node, part })
@@ -150,8 +123,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       synchronizer: first.synchronizer.url,
       nodes: Object.fromEntries(first.nodes.map((node) => [node.name, node.url])),
     },
-    token: (user = FIRST_ADMIN_USER) =>
-      createToken(directory, { user, ttlSeconds: parseTtl('24h'), clock }),
+    token: (user = FIRST_ADMIN_USER) => createToken(directory, { user, clock }),
     kill: (node, options) => call(client.nodes.kill.mutate(target(node, options))),
     pause: (node, options) => call(client.nodes.pause.mutate(target(node, options))),
     resume: (node, options) => call(client.nodes.resume.mutate(target(node, options))),

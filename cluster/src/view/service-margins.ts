@@ -38,11 +38,9 @@ const STALLED = 'ordering is stalled'
 /** In the order in which they are shown. */
 export function marginsOf(status: MarginInput) {
   const ordering = orderingOf(status)
-  return {
-    lookups: lookupsOf(status, ordering.works),
-    registrations: registrationsOf(status, ordering.works),
-    ordering,
-  }
+  const lookups = lookupsOf(status, ordering.works)
+  const registrations = registrationsOf(status, ordering.works)
+  return { lookups, registrations, ordering }
 }
 
 /** The outcome of a reader counts for more than the number of nodes that are up: a liar may sign true statements. */

@@ -99,14 +99,10 @@ export function chart(parts: {
 }): Shape {
   const { title, window, height, below = 0, names, ticks } = parts
   const lines = parts.isScale ? names : []
+  const wholeHeight = height + LABEL_HEIGHT + below
   return [
     'svg',
-    {
-      className: 'timeline',
-      height: height + LABEL_HEIGHT + below,
-      role: 'img',
-      'aria-label': title,
-    },
+    { className: 'timeline', height: wholeHeight, role: 'img', 'aria-label': title },
     ...lines.map(({ y }): Shape => ['line', { className: 'grid', x2: '100%', y1: y, y2: y }]),
     ...ticks.map(({ atMs }): Shape => {
       const x = percent(positionOf(atMs, window))

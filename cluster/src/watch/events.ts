@@ -74,12 +74,9 @@ function subjectsOf(status: LiveStatus): Readonly<Record<string, Subject>> {
 }
 
 function changedFaults(before: LiveStatus, now: LiveStatus): Event[] {
-  const eventsOf = (kind: 'fault' | 'healed', [has, lacks]: readonly LiveStatus[], verb: string) =>
+  const eventsOf = (kind: 'fault' | 'healed', [has, lacks]: readonly LiveStatus[], verb = '') =>
     (has?.faults ?? [])
       .filter(({ id }) => !lacks?.faults.some((fault) => fault.id === id))
       .map(({ spec: { node }, words }) => ({ kind, node, sentence: `${node}${verb} ${words}` }))
-  return [
-    ...eventsOf('fault', [now, before], ''),
-    ...eventsOf('healed', [before, now], ' no longer'),
-  ]
+  return [...eventsOf('fault', [now, before]), ...eventsOf('healed', [before, now], ' no longer')]
 }

@@ -85,20 +85,13 @@ export function startProber(options: {
     const at = formatTime(clock.nowMicros())
     const path = `/ans-entries/by-name/${name}`
     const atNodes = options.lookUp(NAMES[0])
-    const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
-      timeoutMs: PROXY_TIMEOUT_MS,
-      signal,
-      bytesMax: ANSWER_BYTES_MAX,
-    })
+    const bounds = { timeoutMs: PROXY_TIMEOUT_MS, signal, bytesMax: ANSWER_BYTES_MAX }
+    const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, bounds)
     const asked = await askNodes({ ...options, path, proxied, signal })
-    samples.publish({
-      at,
-      outcome: outcomeOf(proxied),
-      latencyMs: proxied.latencyMs,
-      offset: offsetOf(proxied),
-      nodes: asked.map(({ head: _head, ...sample }) => sample),
-      atNodes: await atNodes,
-    })
+    const { latencyMs } = proxied
+    const answer = { outcome: outcomeOf(proxied), latencyMs, offset: offsetOf(proxied) }
+    const nodes = asked.map(({ head: _head, ...sample }) => sample)
+    samples.publish({ at, ...answer, nodes, atNodes: await atNodes })
   }
   const probing = repeat(probe, { clock, everyMs: INTERVAL_MS })
   return {

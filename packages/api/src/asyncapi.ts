@@ -34,11 +34,7 @@ export function asyncApiDocument(): JsonObject {
 
 function channel(socket: SocketDef, schemas: Schemas): JsonObject {
   const isLenient = socket.path.startsWith('/v2/')
-  const message = (title: string, payload: Json) => ({
-    name: title,
-    title,
-    payload: alone(payload),
-  })
+  const message = (name: string, payload: Json) => ({ name, title: name, payload: alone(payload) })
   return {
     address: socket.path,
     description: socket.description,

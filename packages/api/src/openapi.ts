@@ -86,6 +86,7 @@ function isLedgerRoute(route: Route): route is LedgerRouteDef {
 
 function operation(route: Route, schemas: Schemas): JsonObject {
   const { headers }: Partial<RouteDef> = route
+  const refusals = isLedgerRoute(route) ? ledgerFailures(route, schemas) : failures(route, schemas)
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -98,10 +99,7 @@ function operation(route: Route, schemas: Schemas): JsonObject {
       ...parameters(headers, 'header', schemas),
     ],
     ...requestBody(route, schemas),
-    responses: {
-      '200': success(route, schemas),
-      ...(isLedgerRoute(route) ? ledgerFailures(route, schemas) : failures(route, schemas)),
-    },
+    responses: { '200': success(route, schemas), ...refusals },
   }
 }
 

@@ -23,6 +23,7 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderGroup } from './header-groups.ts'
+import { mapMembers } from './openapi-schema.ts'
 
 /** The parts of a request on which its cost may depend. */
 export type CostInput = {
@@ -112,19 +113,13 @@ export function defineRoutes<
 >(
   routes: Routes,
 ): { readonly [Id in keyof Routes & string]: Routes[Id] & { readonly operationId: Id } } {
-  const named = Object.entries(routes).map(([operationId, each]) => [
-    operationId,
-    { ...each, operationId },
-  ])
-  // Object.entries loses the keys that the return type states.
-  return Object.fromEntries(named) as never
+  // The keys that the return type states are lost.
+  return mapMembers(routes, (route, operationId) => ({ ...route, operationId })) as never
 }
 
 /** Codes of a route, without repetition, and without those of missing routes. */
 export function errorCodesOf(route: RouteDef): readonly ErrorCode[] {
-  const takesInput = [route.params, route.query, route.headers, route.body].some(
-    (part) => part !== undefined,
-  )
+  const takesInput = [route.params, route.query, route.headers, route.body].some(Boolean)
   const codes: ErrorCode[] = ['MALFORMED_REQUEST', 'INTERNAL', ...route.errors]
   if (takesInput) codes.push('INVALID_ARGUMENT')
   if (route.method !== 'GET') codes.push('BODY_TOO_LARGE')

@@ -77,12 +77,8 @@ export function createApplication(options: ApplicationOptions) {
     info() {
       // Another engine, or the same after a restart: what was not committed will be repeated.
       pending = null
-      return {
-        data: 'quorumscan',
-        appVersion: APP_VERSION,
-        lastBlockHeight: BigInt(tip.height),
-        lastBlockAppHash: fromHex(tip.appHash),
-      }
+      const last = { lastBlockHeight: BigInt(tip.height), lastBlockAppHash: fromHex(tip.appHash) }
+      return { data: 'quorumscan', appVersion: APP_VERSION, ...last }
     },
     initChain(request) {
       assertSameNetwork(request, options)

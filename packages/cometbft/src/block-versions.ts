@@ -43,12 +43,8 @@ export async function followBlockVersions(options: {
   const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   let written = JSON.stringify(known.rules)
   const ask = async (url: string, signal: AbortSignal): Promise<void> => {
-    const reply = await client.request(url, {
-      path: '/v0/dso',
-      bytesMax: ANSWER_BYTES_MAX,
-      timeoutMs: ANSWER_MS_MAX,
-      signal,
-    })
+    const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
+    const reply = await client.request(url, { path: '/v0/dso', ...bounds })
     if (reply.status !== 200) throw new Error(`status ${reply.status}`)
     const answered = versionsOf(reply.body, reply.header('x-ledger-offset'))
     problems.forget()

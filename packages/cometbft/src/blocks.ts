@@ -53,23 +53,17 @@ export function orderBlock(tip: Tip, block: Block) {
   assert(block.height === tip.height + 1, `block ${block.height} does not follow ${tip.height}`)
   const first = recordTimeOf(tip, block.timeMicros)
   const isEmpty = block.entries.length === 0
-  const entries = (isEmpty ? [CHECKPOINT] : block.entries).map((bytes, index) => ({
-    recordTime: first + index,
-    bytes,
-  }))
+  const all = isEmpty ? [CHECKPOINT] : block.entries
+  const entries = all.map((bytes, index) => ({ recordTime: first + index, bytes }))
   const group = { firstOffset: tip.offset + 1, previousHash: tip.hash, entries }
   const bytes = encodeGroup(group)
   const hash = toHex(sha256(bytes))
-  const lastOffset = tip.offset + entries.length
+  const offset = tip.offset + entries.length
+  const recordTime = first + entries.length - 1
+  const appHash = isEmpty ? tip.appHash : hash
   return {
-    group: { ...group, lastOffset, bytes },
-    tip: {
-      height: block.height,
-      offset: lastOffset,
-      recordTime: first + entries.length - 1,
-      hash,
-      appHash: isEmpty ? tip.appHash : hash,
-    },
+    group: { ...group, lastOffset: offset, bytes },
+    tip: { height: block.height, offset, recordTime, hash, appHash },
   }
 }
 

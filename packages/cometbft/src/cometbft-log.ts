@@ -58,16 +58,13 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
     // Closed first: it ends requests to the engine.
     resources.onClose(() => closing.abort())
     const { member, misbehavior } = parts
+    const { anchors } = member.retention
     return {
       append: member.append,
       evidence: misbehavior.list,
       head: member.head,
       trim: member.retention.trim,
-      answerRead: createReadAnswers({
-        ...context,
-        key: identity.nodeKey,
-        anchors: member.retention.anchors,
-      }),
+      answerRead: createReadAnswers({ ...context, key: identity.nodeKey, anchors }),
       ...reportsOf(context, parts, running),
       finished: Promise.race([member.failed, stopped]),
     }
@@ -143,14 +140,10 @@ async function openMember(context: Context, restart: () => void) {
         logger.debug({ err: error, member: name }, 'a member does not report its stored blocks'),
     }),
   )
-  const member = resources.opened(
-    await createMember({
-      ...context,
-      blockVersionAt: versions.versionAt,
-      onMisbehavior: misbehavior.note,
-      wantedHeight: stateSync.wantedHeight,
-    }),
-  )
+  const { wantedHeight } = stateSync
+  const { versionAt: blockVersionAt } = versions
+  const hooks = { blockVersionAt, onMisbehavior: misbehavior.note, wantedHeight }
+  const member = resources.opened(await createMember({ ...context, ...hooks }))
   context.metrics.sampled('gauge', {
     name: 'ordering_first_height',
     help: 'Oldest block that the engine stores.',
@@ -162,33 +155,26 @@ async function openMember(context: Context, restart: () => void) {
 type MemberParts = Awaited<ReturnType<typeof openMember>>
 
 async function runEngine(context: Context, parts: MemberParts) {
-  const { clock, logger, resources, sockets } = context
+  const { clock, joinEngine, logger, resources, sockets } = context
   const { address, home, peers, program } = context.engine
   const { member, misbehavior, stateSync, voting } = parts
-  const acceptor = resources.opened(
-    await acceptForEngine({ address, join: context.joinEngine, clock }),
-  )
+  const acceptor = resources.opened(await acceptForEngine({ address, join: joinEngine, clock }))
   const prepare = async () => {
     await rm(sockets.engine, { force: true }) // A killed engine leaves its socket.
+    const own = { name: address, address: await acceptor.nextEngineAddress(), peers }
+    const votingKey = voting.engineKey()
     const files = engineFiles({
       ...context,
-      peers,
-      name: address,
-      address: await acceptor.nextEngineAddress(),
-      votingKey: voting.engineKey(),
+      ...own,
+      votingKey,
       stateSync: await stateSync.prepare(),
     })
     for (const [path, text] of Object.entries(files)) writeFileAtomic(join(home, path), text)
   }
+  const inheritsOutput = logger.isLevelEnabled('error')
+  const onExit = (how: string) => logger.error({ how }, 'the engine exited; restarting it')
   const engine = resources.opened(
-    superviseEngine({
-      ...context,
-      home,
-      program,
-      prepare,
-      inheritsOutput: logger.isLevelEnabled('error'),
-      onExit: (how) => logger.error({ how }, 'the engine exited; restarting it'),
-    }),
+    superviseEngine({ ...context, home, program, prepare, inheritsOutput, onExit }),
   )
   const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')
   const warnWithoutPeers = createNoPeersWarning(context)
@@ -237,13 +223,11 @@ function reportsOf(
       if (error !== null) throw error
     },
     state: watch.state,
-    ordering: () =>
-      reportOrdering({
-        ordering,
-        height: member.head().height,
-        lastCommit: member.lastCommit(),
-        connected: watch.connected(),
-      }),
+    ordering() {
+      const { height } = member.head()
+      const [lastCommit, connected] = [member.lastCommit(), watch.connected()]
+      return reportOrdering({ ordering, height, lastCommit, connected })
+    },
     detail() {
       const isStalled = watch.state() === 'stalled'
       const connected = watch.connected().length

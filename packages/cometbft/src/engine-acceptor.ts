@@ -9,11 +9,11 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import { afterDelay, type Clock } from '@quorumscan/base'
 import { ConnectionLimiter } from '@quorumscan/server'
 
-/** Maximum pending connections: the engine's limit less the largest network (`engine-files.ts`). */
-const PENDING_MAX = 256
-/** The number of members on one machine, or behind one address, that dial at once. */
-const PENDING_PER_ADDRESS_MAX = 16
-const PENDING_PER_NETWORK_MAX = 64
+/**
+ * Pending connections. In all: the engine's limit less the largest network (`engine-files.ts`). Of an address: the number
+ * of members on one machine, or behind one address, that dial at once.
+ */
+const PENDING = { max: 256, perClientMax: 16, perNetworkMax: 64 }
 /** The engine itself gives 3 s each for keys and names, and 5 s for the application to admit the peer. */
 const HANDSHAKE_MS = 12_000
 /** What the engine sends: its key, and a frame each for its signature and for its description. */
@@ -35,11 +35,7 @@ export async function acceptForEngine(options: {
   readonly clock: Clock
 }) {
   const { address, join = joinSockets, clock } = options
-  const pending = new ConnectionLimiter({
-    max: PENDING_MAX,
-    perClientMax: PENDING_PER_ADDRESS_MAX,
-    perNetworkMax: PENDING_PER_NETWORK_MAX,
-  })
+  const pending = new ConnectionLimiter(PENDING)
   const clients = new Set<Socket>()
   let enginePort: number | null = null
 
@@ -47,12 +43,8 @@ export async function acceptForEngine(options: {
     clients.add(client)
     client.on('error', () => {}) // 'close' follows.
     if (enginePort === null) return void client.destroy()
-    const engine = createConnection({
-      host: LOOPBACK,
-      port: enginePort,
-      allowHalfOpen: true,
-      noDelay: true,
-    })
+    const to = { host: LOOPBACK, port: enginePort }
+    const engine = createConnection({ ...to, allowHalfOpen: true, noDelay: true })
     const admitted = new AbortController()
     const slot = pending.acquire(client.remoteAddress, { evict: () => client.destroy() })
     const leave = () => {

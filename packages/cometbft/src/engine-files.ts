@@ -96,14 +96,12 @@ export function nodeIdOf(publicKey: string): string {
 export function engineFiles(input: EngineInput): Readonly<Record<string, string>> {
   // The engine needs a key even without a vote: a new key has no vote.
   const votingKey = input.votingKey ?? createKeyPair()
+  const identity = validatorIdentity(votingKey.publicKey)
   return {
     'config/config.toml': configToml(input),
     'config/genesis.json': json(engineGenesis(input)),
     'config/node_key.json': json({ priv_key: privateKey(input.nodeKey) }),
-    'config/priv_validator_key.json': json({
-      ...validatorIdentity(votingKey.publicKey),
-      priv_key: privateKey(votingKey),
-    }),
+    'config/priv_validator_key.json': json({ ...identity, priv_key: privateKey(votingKey) }),
     ...(input.votingKey === null ? { [FOLLOWING_STATE_FILE]: voteStateAt(0) } : {}),
   }
 }
@@ -212,10 +210,8 @@ discovery_time = "${DISCOVERY_TIME}"
 }
 
 function validatorIdentity(publicKey: string) {
-  return {
-    address: nodeIdOf(publicKey).toUpperCase(),
-    pub_key: { type: 'tendermint/PubKeyEd25519', value: base64(publicKey) },
-  }
+  const pub_key = { type: 'tendermint/PubKeyEd25519', value: base64(publicKey) }
+  return { address: nodeIdOf(publicKey).toUpperCase(), pub_key }
 }
 
 function privateKey({ seed, publicKey }: KeyPair) {

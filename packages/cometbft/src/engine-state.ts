@@ -49,9 +49,7 @@ export function stepEngine(
   if (reading.isCatchingUp) return next('catching-up')
   if (nowMs - sinceMs < STUCK_MS) return next('live')
   // At least one of so many is honest. A member that works on the height after the next one has decided the next one.
-  const believed = reading.peerHeights.toSorted((one, other) => other - one)[
-    maxFaulty(event.memberCount)
-  ]
+  const believed = reading.peerHeights.toSorted((a, b) => b - a)[maxFaulty(event.memberCount)]
   return next((believed ?? 0) > height + 1 ? 'halted' : 'stalled')
 }
 
@@ -86,16 +84,15 @@ export const NO_PEERS =
 
 /** Why no entries are accepted, or null. While no member orders they are accepted, and wait in the engine. */
 export function refusalOf(state: EngineState, hasNoPeers: boolean): ScanError | null {
+  const later = { retryAfterSeconds: 1 }
   switch (state) {
     case 'unavailable':
-      return new ScanError('DEPENDENCY_UNAVAILABLE', 'the engine is not available', {
-        retryAfterSeconds: 1,
-      })
+      return new ScanError('DEPENDENCY_UNAVAILABLE', 'the engine is not available', later)
     case 'catching-up':
       return new ScanError(
         'NOT_READY',
         hasNoPeers ? NO_PEERS : 'the engine fetches what the others ordered',
-        { details: { state }, retryAfterSeconds: 1 },
+        { details: { state }, ...later },
       )
     case 'halted':
       return new ScanError(

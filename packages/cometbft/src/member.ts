@@ -65,23 +65,18 @@ export async function createMember(options: MemberOptions) {
     failed.catch(() => {}) // The caller of `failed` gets the reason.
 
     const { nodeKey } = options
-    const mempool = createMempoolPolicy({
-      ...options,
-      ownId: nodeIdOf(nodeKey.publicKey),
-      isOrdered: ordered.has,
-      recordTime: () => application.tip().recordTime,
-    })
+    const ownId = nodeIdOf(nodeKey.publicKey)
+    const recordTime = () => application.tip().recordTime
+    const isOrdered = ordered.has
+    const mempool = createMempoolPolicy({ ...options, ownId, isOrdered, recordTime })
     /** The greatest `notAfter` of entries that were admitted. */
     const lastOf = (entries: readonly Uint8Array[]): Micros =>
       Math.max(...entries.map(checkEntry).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
-    const submission = createSubmission({
-      rpc: options.rpc,
-      isOrdered: ordered.has,
-      admit: mempool.admit,
-      bundle: (entries) =>
-        signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey }),
-      clock,
-    })
+    const bundle = (entries: readonly Uint8Array[]) =>
+      signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey })
+    const { rpc } = options
+    const { admit } = mempool
+    const submission = createSubmission({ rpc, isOrdered, admit, bundle, clock })
 
     const publish = async (group: BlockGroup, after: Tip): Promise<void> => {
       const stored = await store.append(group, after).catch((error: unknown) => {
@@ -101,18 +96,15 @@ export async function createMember(options: MemberOptions) {
       options.onGroup(stored)
       return tipAfter(stored)
     }
-    const retention = createRetention({
-      ...options,
-      store,
-      evidenceAge: ordering.evidenceAge ?? EVIDENCE_AGE,
-      tip: () => application.tip(),
-    })
+    const { evidenceAge = EVIDENCE_AGE } = ordering
+    const ownTip = () => application.tip()
+    const retention = createRetention({ ...options, store, evidenceAge, tip: ownTip })
     const application: Application = createApplication({
       ...options,
       validators: ordering.validators,
       limits: { bytesMax: ordering.blockBytesMax, contractsMax: ordering.blockContractsMax },
       tip,
-      isOrdered: ordered.has,
+      isOrdered,
       mempool,
       publish,
       retainHeight: retention.height,
@@ -125,7 +117,7 @@ export async function createMember(options: MemberOptions) {
       /** Resolves when the entry is in the log. @throws {ScanError} As `submit` of `submission.ts`. */
       append: submission.submit,
       /** Newest entry that followers can have. */
-      head: (): Tip => application.tip(),
+      head: ownTip,
       lastCommit: () => application.lastCommit(),
       /** The same as of the application. */
       voteHeightOf: (address: string) => application.voteHeightOf(address),

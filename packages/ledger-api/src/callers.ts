@@ -21,13 +21,7 @@ export type LedgerAuthenticate = ReturnType<typeof authenticator>
 const BEARER = /^Bearer +([^\s]+) *$/i
 
 /** Authentication over HTTP: a header of another form does not decode (§L6.3). */
-export function authenticator({
-  verifier,
-  store,
-}: {
-  readonly verifier: Verifier
-  readonly store: Pick<ValidatorStore, 'users'>
-}) {
+export function authenticator(verifier: Verifier, store: Pick<ValidatorStore, 'users'>) {
   /**
    * @throws {LedgerDecodeError} If the header is malformed.
    * @throws {LedgerError} 401 for an invalid token; 403 for a user who is unknown, deactivated or no administrator.

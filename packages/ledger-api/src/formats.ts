@@ -43,12 +43,14 @@ export type LegacyFilter = {
   readonly verbose: boolean
 }
 
+type EitherForm = LegacyFilter & { readonly updateFormat?: UpdateFormat }
+
 /**
  * One format of the two that a request may use.
  *
  * @throws {LedgerError} INVALID_ARGUMENT if there are both or none. `verbose: false` is as good as absent (D-27).
  */
-export function combineFormats(request: LegacyFilter & { readonly updateFormat?: UpdateFormat }) {
+export function combineFormats(request: EitherForm) {
   const format = oneForm('update_format', request.updateFormat, request)
   if (!('filtersByParty' in format)) return format
   const parties = Object.keys(format.filtersByParty)
@@ -66,9 +68,7 @@ export function combineFormats(request: LegacyFilter & { readonly updateFormat?:
  *
  * @throws {LedgerError} INVALID_ARGUMENT for any other form, and for filters of templates or interfaces.
  */
-export function combineTreeFormat(
-  request: LegacyFilter & { readonly updateFormat?: UpdateFormat },
-): UpdateFormat {
+export function combineTreeFormat(request: EitherForm): UpdateFormat {
   const { updateFormat, filter, verbose } = request
   if (updateFormat !== undefined)
     throw invalidArgument('update_format must be unset in a request for trees')
@@ -95,10 +95,7 @@ export function oneForm<Format>(
   return format
 }
 
-function ofEvents(
-  eventFormat: EventFormat,
-  transactionShape: NonNullable<UpdateFormat['includeTransactions']>['transactionShape'],
-): UpdateFormat {
+function ofEvents(eventFormat: EventFormat, transactionShape: TransactionShape): UpdateFormat {
   return {
     includeTransactions: { eventFormat, transactionShape },
     includeReassignments: eventFormat,
@@ -162,6 +159,7 @@ export function readUpdateFormat(format: UpdateFormat): UpdateView {
 type UpdatesRequest = BodyOf<(typeof ledgerRoutes)['getUpdates']>
 export type UpdateFormat = NonNullable<UpdatesRequest['updateFormat']>
 export type EventFormat = NonNullable<UpdateFormat['includeReassignments']>
+type TransactionShape = NonNullable<UpdateFormat['includeTransactions']>['transactionShape']
 type Filters = NonNullable<EventFormat['filtersForAnyParty']>
 type IdentifierFilter = Filters['cumulative'][number]['identifierFilter']
 

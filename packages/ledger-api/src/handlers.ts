@@ -18,7 +18,7 @@ export function ledgerHandlers(context: LedgerApiDeps): LedgerHandlers {
     ...stateHandlers(context),
     ...commandHandlers(context),
     ...ofDefaultProvider({ ...ledgerUserHandlers(context), ...partyHandlers(context) }),
-    ...updateHandlers(context),
+    ...updateHandlers(context.reads),
   }
 }
 

@@ -70,11 +70,8 @@ export function listHandler<Body>(
   }): Promise<Uint8Array> => {
     const { body, query, caller, signal } = request
     const elements = await open(body, caller)
-    return await listOf((ended) => elements(guard.watch(caller, ended)), {
-      limit: query.limit,
-      idleMs: query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null),
-      clock,
-      signal,
-    })
+    const idleMs = query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null)
+    const bounds = { limit: query.limit, idleMs, clock, signal }
+    return await listOf((ended) => elements(guard.watch(caller, ended)), bounds)
   }
 }

@@ -114,14 +114,9 @@ function topologyElement(
       },
     }))
   if (events.length === 0) return null
-  const value = {
-    updateId: update.updateId,
-    offset: update.offset,
-    synchronizerId,
-    recordTime: formatInstant(update.recordTime),
-    events,
-    traceContext: null,
-  }
+  const { updateId, offset } = update
+  const recordTime = formatInstant(update.recordTime)
+  const value = { updateId, offset, synchronizerId, recordTime, events, traceContext: null }
   return JSON.stringify({ update: { TopologyTransaction: { value } } })
 }
 

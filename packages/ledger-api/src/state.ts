@@ -241,16 +241,14 @@ function contractJson(contract: Contract, filter: EventFilter, synchronizerId: s
 }
 
 /** JSON of a contract, also of one whose update was pruned; null if no party of the filter may see it. */
-function createdEventOf(contract: Contract, filter: EventFilter): string | null {
+function createdEventOf(contract: Contract, { anyParty, byParty }: EventFilter): string | null {
   const { type } = templateOf(contract)
   const template = templates.indexOf(templateOf(contract))
   const stakeholders = [...contract.signatories, ...contract.observers]
-  let flags = filter.anyParty?.[template] ?? 0
-  for (const party of stakeholders) flags |= filter.byParty.get(party)?.[template] ?? 0
+  let flags = anyParty?.[template] ?? 0
+  for (const party of stakeholders) flags |= byParty.get(party)?.[template] ?? 0
   if ((flags & MATCHES) === 0) return null
-  const witnesses = stakeholders.filter(
-    (party) => filter.anyParty !== null || filter.byParty.has(party),
-  )
+  const witnesses = stakeholders.filter((party) => anyParty !== null || byParty.has(party))
   const hasBlob = (flags & WITH_BLOB) !== 0
   return createdEventJson(eventJson({ ...contract, template }), {
     template,

@@ -20,7 +20,7 @@ export function createStreamGuard(deps: {
   const { users, clock } = deps
   const watchedByUser = new Map<UserId, Set<Watched>>()
 
-  const endAll = (userId: UserId, isStale: (caller: Caller) => boolean, message: string) => {
+  const endAll = (userId: UserId, message: string, isStale: (caller: Caller) => boolean) => {
     for (const { caller, end } of watchedByUser.get(userId) ?? [])
       if (isStale(caller)) end(new LedgerError('STALE_STREAM_AUTHORIZATION', message))
   }
@@ -28,21 +28,14 @@ export function createStreamGuard(deps: {
     if (!watchedByUser.has(userId)) return
     const record = await users.get(userId)
     const rights = JSON.stringify(record?.rights)
-    endAll(
-      userId,
-      (caller) => record?.user.isDeactivated !== false || JSON.stringify(caller.rights) !== rights,
-      'The rights of the user have changed since the stream began: open it again.',
-    )
+    const message = 'The rights of the user have changed since the stream began: open it again.'
+    const isDeactivated = record?.user.isDeactivated !== false
+    endAll(userId, message, (caller) => isDeactivated || JSON.stringify(caller.rights) !== rights)
   }
   const close = users.onChange((userId) => {
     // A stream whose rights cannot be checked must end.
-    recheck(userId).catch(() =>
-      endAll(
-        userId,
-        () => true,
-        'The rights of the user cannot be read: open the stream again later.',
-      ),
-    )
+    const message = 'The rights of the user cannot be read: open the stream again later.'
+    recheck(userId).catch(() => endAll(userId, message, () => true))
   })
 
   const expire = async (expiresAt: number, ended: AbortController) => {
@@ -51,9 +44,8 @@ export function createStreamGuard(deps: {
       if (restMs <= 0) break
       await clock.delay(Math.min(Math.ceil(restMs), DELAY_MS_MAX), ended.signal)
     }
-    ended.abort(
-      new LedgerError('ACCESS_TOKEN_EXPIRED', 'The token has expired: open the stream again.'),
-    )
+    const message = 'The token has expired: open the stream again.'
+    ended.abort(new LedgerError('ACCESS_TOKEN_EXPIRED', message))
   }
 
   return {

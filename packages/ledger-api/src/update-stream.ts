@@ -36,11 +36,9 @@ export function prunedError(range: {
   readonly pruned: Offset
 }): LedgerError {
   const { after, upTo, pruned } = range
-  return new LedgerError(
-    'PARTICIPANT_PRUNED_DATA_ACCESSED',
-    `Updates from ${after + 1} to ${upTo ?? 'the ledger end'} were requested, which precedes pruned offset ${pruned}`,
-    { context: { earliest_offset: String(pruned) } },
-  )
+  const message = `Updates from ${after + 1} to ${upTo ?? 'the ledger end'} were requested, which precedes pruned offset ${pruned}`
+  const context = { earliest_offset: String(pruned) }
+  return new LedgerError('PARTICIPANT_PRUNED_DATA_ACCESSED', message, { context })
 }
 
 /** Updates of an applied range. The stream ends with the range. */

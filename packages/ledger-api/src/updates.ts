@@ -25,9 +25,7 @@ import { boundedUpdates, endlessUpdates, type OpenStream, prunedError } from './
 
 const OUR_UPDATE_ID = /^1220[0-9a-f]{64}$/
 
-export function updateHandlers({
-  reads,
-}: Pick<LedgerApiDeps, 'reads'>): LedgerHandlersOf<'updates'> {
+export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<'updates'> {
   const { history } = reads.replica
   const list = (isTree: boolean) =>
     listHandler(reads, openUpdates(reads, isTree), (body) => body.endInclusive === undefined)

@@ -79,10 +79,8 @@ export function createBlockStore(options: {
      * log does not have it.
      */
     async agreedAt(offset: Offset): Promise<StoredBlock | null> {
-      const [first, at] = [
-        (await untilDone((redis) => redis.range(0, 1)))[0],
-        await blockAt(offset),
-      ]
+      const [first] = await untilDone((redis) => redis.range(0, 1))
+      const at = await blockAt(offset)
       if (first === undefined || at === null) return null
       // Blocks since the one that is looked for have the same app hash.
       let found = at
@@ -163,12 +161,6 @@ function openBlock({ bytes, signature: seal }: RawGroup): StoredBlock {
   if (seal.byteLength !== SEAL_BYTES)
     throw new LogGroupError('malformed', `the group at ${group.firstOffset} has no seal of a block`)
   const height = Number(new DataView(seal.buffer, seal.byteOffset).getBigUint64(0))
-  return {
-    ...group,
-    bytes,
-    signature: seal,
-    hash: toHex(sha256(bytes)),
-    height,
-    appHash: toHex(seal.subarray(HEIGHT_BYTES)),
-  }
+  const appHash = toHex(seal.subarray(HEIGHT_BYTES))
+  return { ...group, bytes, signature: seal, hash: toHex(sha256(bytes)), height, appHash }
 }

@@ -8,7 +8,6 @@ import {
   countContracts,
   isEntrySigned,
   KNOWN_RULES,
-  type Rules,
   readEntry,
   unitsOfBytes,
   unitsOfContracts,
@@ -48,10 +47,7 @@ const CHECKED_MAX = 10_000
  *
  * @param rules - Versions of the protocol, in ascending order.
  */
-export function createEntryChecker(
-  genesisHash: string,
-  rules: readonly [Rules, ...Rules[]] = KNOWN_RULES,
-) {
+export function createEntryChecker(genesisHash: string, rules = KNOWN_RULES) {
   const checkedByHash = new LRUCache<string, CheckedEntry>({ max: CHECKED_MAX })
   /** Entries that were decoded but not verified. Verification usually follows, with the same bytes. */
   const readByBytes = new WeakMap<Uint8Array, CheckedEntry>()
@@ -74,11 +70,9 @@ export function createEntryChecker(
   return Object.assign(checkEntry, { withoutSignature })
 }
 
-function measureEntry(
-  bytes: Uint8Array,
-  genesisHash: string,
-  known: readonly [Rules, ...Rules[]],
-): CheckedEntry {
+type KnownRules = typeof KNOWN_RULES
+
+function measureEntry(bytes: Uint8Array, genesisHash: string, known: KnownRules): CheckedEntry {
   const decoded = readEntry(bytes, genesisHash)
   if (decoded.kind === 'ignored') return ignored(decoded.reason)
   if (decoded.kind === 'checkpoint') {
@@ -97,9 +91,7 @@ function measureEntry(
     notAfter: submission.notAfter,
     bytesUnits: unitsOfBytes(bytes.byteLength),
     contractsUnits: unitsOfContracts(Math.max(...contractCounts)),
-    contractCounts: new Map(
-      weights.map(({ rules, contractCount }) => [rules.version, contractCount]),
-    ),
+    contractCounts: new Map(weights.map((one) => [one.rules.version, one.contractCount])),
     oversize: refusal && {
       code: 'LIMIT_EXCEEDED',
       message: `every replica would refuse this entry: ${refusal.message}`,

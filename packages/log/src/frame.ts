@@ -66,8 +66,6 @@ function frameOf(bytes: Uint8Array): Frame {
   // Plain arrays: a Buffer would be passed on as a Buffer.
   const part = (from: number, to: number) =>
     new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
-  return {
-    offset,
-    group: { signature: part(HEADER_BYTES, groupAt), bytes: part(groupAt, bytes.byteLength) },
-  }
+  const signature = part(HEADER_BYTES, groupAt)
+  return { offset, group: { signature, bytes: part(groupAt, bytes.byteLength) } }
 }

@@ -49,11 +49,9 @@ export function createLogGate(options: {
         ? ({ kind: 'agrees', skewMicros: 0 } as const)
         : compareClock({ readings, now, needed: nodes.confirmationsMin })
     const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
+    const { agreed } = step
     let { isEndKnown } = known
-    const found = (result: Micros | ScanError) => ({
-      known: { agreed: step.agreed, isEndKnown },
-      result,
-    })
+    const found = (result: Micros | ScanError) => ({ known: { agreed, isEndKnown }, result })
     if (nodes !== null && !isEndKnown) {
       const heads = readings.flatMap(({ head }) => head ?? [])
       const waitedMs = now.monotonicMs - startedMs
@@ -120,11 +118,11 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
 }
 
 function unconfirmed(count: number, nodes: ConfirmingNodes): ScanError {
-  return new ScanError(
-    'NOT_READY',
-    `The log waits for ${nodes.answersExpected} nodes to report how far they have applied it; ${count} have reported.`,
-    { details: { state: 'starting' }, retryAfterSeconds: 1 },
-  )
+  const message = `The log waits for ${nodes.answersExpected} nodes to report how far they have applied it; ${count} have reported.`
+  return new ScanError('NOT_READY', message, {
+    details: { state: 'starting' },
+    retryAfterSeconds: 1,
+  })
 }
 
 function sentenceOf(pause: ClockPause, count: number, needed: number): string {

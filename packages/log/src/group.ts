@@ -144,13 +144,10 @@ export function openGroup(
   const unsigned = { ...decodeGroup(bytes), hash: toHex(sha256(bytes)), bytes }
   const { ordering } = genesis
   // With the driver `cometbft`, a group is authentic because it comes from the operator's own synchronizer.
+  const message = statement(unsigned, genesis.hash)
   const isAuthentic =
     ordering.driver === 'cometbft' ||
-    verifySignature({
-      publicKey: ordering.key,
-      message: statement(unsigned, genesis.hash),
-      signature,
-    })
+    verifySignature({ publicKey: ordering.key, message, signature })
   if (!isAuthentic)
     throw new LogGroupError(
       'signature',

@@ -111,11 +111,8 @@ export function createLogClient(options: {
      * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
      *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
      */
-    open: ({
-      from,
-      signal,
-    }: Parameters<LogSource['open']>[0]): Promise<AsyncIterable<Uint8Array>> =>
-      reach(signal, async () => {
+    open: ({ from, signal }: Parameters<LogSource['open']>[0]) =>
+      reach(signal, async (): Promise<AsyncIterable<Uint8Array>> => {
         signal.throwIfAborted()
         const answer = await streams.request({
           method: 'GET',
@@ -160,21 +157,15 @@ const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
 function refusal(reply: TransportReply): ScanError {
   const { status } = reply
   const { code, sentence, retryAfterMs } = readRefusal(reply)
-  const retryAfterSeconds = (retryAfterMs || 1000) / 1000
+  const later = { retryAfterSeconds: (retryAfterMs || 1000) / 1000 }
   if (status === 429)
-    return new ScanError('RATE_LIMITED', 'the synchronizer received too many requests', {
-      retryAfterSeconds,
-    })
+    return new ScanError('RATE_LIMITED', 'the synchronizer received too many requests', later)
   if (isErrorCode(code) && NOT_WRITTEN.has(code))
-    return new ScanError(code, sentence, catalogue[code].retryable ? { retryAfterSeconds } : {})
+    return new ScanError(code, sentence, catalogue[code].retryable ? later : {})
   const cause = new Error(`status ${status}`)
   if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
-  if (status >= 400 && status < 500)
-    return new ScanError(
-      'INVALID_ARGUMENT',
-      sentence === '' ? 'the synchronizer refused the submission' : sentence,
-      { cause },
-    )
+  const why = sentence || 'the synchronizer refused the submission'
+  if (status >= 400 && status < 500) return new ScanError('INVALID_ARGUMENT', why, { cause })
   const message = `the synchronizer did not accept the entry (status ${status}); it may be in the log`
   return new ScanError('DEPENDENCY_UNAVAILABLE', message, { cause })
 }

@@ -37,11 +37,7 @@ export function stepRecordClock(
   },
 ): RecordClockStep {
   const { now, verdict, last } = event
-  const paused = (agreed: LastAgreement, pause: ClockPause): RecordClockStep => ({
-    agreed,
-    recordTime: null,
-    pause,
-  })
+  const paused = (agreed: LastAgreement, pause: ClockPause) => ({ agreed, recordTime: null, pause })
   if (verdict.kind === 'off') return paused(null, { kind: 'off', skewMicros: verdict.skewMicros })
   const agreed = verdict.kind === 'agrees' ? now : before
   if (agreed === null) return paused(null, { kind: 'unconfirmed' })

@@ -148,9 +148,7 @@ export function planRepair(input: RepairInput): RepairPlan {
     nextByHash.set(group.previousHash, [...(nextByHash.get(group.previousHash) ?? []), group])
   const tail: GroupLink[] = []
   for (let { offset, hash } = end; ; ) {
-    const next = (nextByHash.get(hash) ?? []).filter(
-      ({ firstOffset }) => firstOffset === offset + 1,
-    )
+    const next = (nextByHash.get(hash) ?? []).filter((one) => one.firstOffset === offset + 1)
     const [group] = next
     if (group === undefined) break
     if (next.length > 1) {
@@ -169,11 +167,8 @@ export function planRepair(input: RepairInput): RepairPlan {
     const lost = { from: end.offset + 1, to: applied }
     const isAhead = ({ head }: Follower) => (head ?? 0) > end.offset
     const by = namesOf(followers, isAhead)
-    return refused(
-      nodes.filter(isAhead).length > f
-        ? notStored(lost, input)
-        : { kind: 'applied', ...lost, needed: f + 1, by },
-    )
+    if (nodes.filter(isAhead).length > f) return refused(notStored(lost, input))
+    return refused({ kind: 'applied', ...lost, needed: f + 1, by })
   }
   const cut = cutOf(parts.slice(tailAt), end.offset)
   const unknown = namesOf(others, ({ head }) => head === null)
@@ -191,11 +186,8 @@ function heldBy(nodes: readonly Follower[], count: number): ReadonlyMap<string, 
       counts.set(group.hash, seen)
       seen.nodes.add(name)
     }
-  return new Map(
-    [...counts].flatMap(([hash, seen]) =>
-      seen.nodes.size >= count ? [[hash, seen.group] as const] : [],
-    ),
-  )
+  const enough = [...counts].filter(([, seen]) => seen.nodes.size >= count)
+  return new Map(enough.map(([hash, { group }]) => [hash, group]))
 }
 
 /** The held groups that lead from the end to the group of hash `last`; none if one of them is not held. */

@@ -75,12 +75,9 @@ export async function prepareRepair(options: RepairOptions) {
       const { firstOffset, lastOffset, previousHash } = copy
       return { firstOffset, lastOffset, previousHash, hash }
     })
-    nodes.push({
-      name: node.name,
-      head: stored === null ? null : node.head,
-      groups,
-      hasOtherHistory: await followedOtherLog(groups, parts, options),
-    })
+    const head = stored === null ? null : node.head
+    const hasOtherHistory = await followedOtherLog(groups, parts, options)
+    nodes.push({ name: node.name, head, groups, hasOtherHistory })
   }
   const others = options.others.map((one) => ({ ...one, groups: [], hasOtherHistory: false }))
   const plan = planRepair({ start, parts, nodes, others, f })

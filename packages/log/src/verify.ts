@@ -35,15 +35,6 @@ export type LogCursor = LogPosition & {
   readonly hash: string | null
 }
 
-/** `group`: null if the element is damaged. */
-type LogCursorStep = {
-  /** The offset that was expected next. */
-  readonly from: Offset
-  readonly cursor: LogCursor
-  readonly damages: readonly LogDamage[]
-  readonly group: SignedGroup | null
-}
-
 /**
  * Reads the log from its start to its end at this moment.
  *
@@ -99,12 +90,11 @@ export async function* iterateLog(options: Omit<VerifyLogOptions, 'onDamage'>) {
   }
 }
 
-/** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
-export function advanceCursor(
-  cursor: LogCursor,
-  raw: RawGroup,
-  genesis: LogGenesis,
-): LogCursorStep {
+/**
+ * Checks one element of the stream: returns the offset that was expected (`from`), its damages, and where the next
+ * element must continue. `group`: null if the element is damaged. Pure.
+ */
+export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGenesis) {
   const { hash } = cursor
   const expected = cursor.offset + 1
   let group: SignedGroup
@@ -123,19 +113,12 @@ export function advanceCursor(
     const after = { ...cursor, offset: to, hash: null }
     return { from: expected, cursor: after, damages: [damage], group: null }
   }
-  const gap = {
-    from: expected,
-    to: group.firstOffset - 1,
-    fault: 'missing' as const,
-    reason: `the log continues at ${group.firstOffset}`,
-  }
+  const reason = `the log continues at ${group.firstOffset}`
+  const gap = { from: expected, to: group.firstOffset - 1, fault: 'missing' as const, reason }
   const recordTime = group.entries.at(-1)?.recordTime ?? cursor.recordTime
-  return {
-    from: expected,
-    cursor: { offset: group.lastOffset, recordTime, hash: group.hash },
-    damages: group.firstOffset > expected ? [gap] : [],
-    group,
-  }
+  const after = { offset: group.lastOffset, recordTime, hash: group.hash }
+  const damages = group.firstOffset > expected ? [gap] : []
+  return { from: expected, cursor: after, damages, group }
 }
 
 /** What an operator can do about any damage. */

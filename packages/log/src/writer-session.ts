@@ -59,11 +59,8 @@ export async function openWriterSession(options: {
 
 /** Rule 3: acknowledged writes are durable. */
 async function assertDurable(connection: LogConnection): Promise<void> {
-  const { wrong, unknown } = await connection.check({
-    appendonly: 'yes',
-    appendfsync: 'always',
-    'maxmemory-policy': 'noeviction',
-  })
+  const needed = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
+  const { wrong, unknown } = await connection.check(needed)
   const problems = [...wrong, ...unknown]
   if (problems.length > 0)
     throw new LogConfigError(

@@ -87,12 +87,8 @@ export async function createLogWriter(options: LogWriterOptions) {
 
   /** Appends until the connection is lost (throws) or the writer has drained (returns). */
   const work = async (onReady: () => void): Promise<void> => {
-    const session = await openWriterSession({
-      ...options,
-      position,
-      signal: abandoned.signal,
-      onClose: () => wake(),
-    })
+    const own = { position, signal: abandoned.signal, onClose: () => wake() }
+    const session = await openWriterSession({ ...options, ...own })
     const { connection } = session
     try {
       let end = session.end
@@ -193,14 +189,12 @@ export async function createLogWriter(options: LogWriterOptions) {
      * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF,
      *   LOG_REGRESSED (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
      */
-    append: (bytes: Uint8Array): Promise<void> => {
-      if (bytes.byteLength === 0)
-        return Promise.reject(new ScanError('INVALID_ARGUMENT', 'an entry is not empty'))
+    async append(bytes: Uint8Array): Promise<void> {
+      if (bytes.byteLength === 0) throw new ScanError('INVALID_ARGUMENT', 'an entry is not empty')
       if (!fitsIntoGroup(bytes))
-        return Promise.reject(new ScanError('BODY_TOO_LARGE', 'the entry fits into no group'))
-      if (state === 'stopped')
-        return Promise.reject(new ScanError('NOT_READY', 'the synchronizer is stopping'))
-      if (state === 'unavailable') return Promise.reject(unavailable(undefined))
+        throw new ScanError('BODY_TOO_LARGE', 'the entry fits into no group')
+      if (state === 'stopped') throw new ScanError('NOT_READY', 'the synchronizer is stopping')
+      if (state === 'unavailable') throw unavailable(undefined)
       return new Promise((resolve, reject) => {
         if (queue.push({ bytes, resolve, reject })) wake()
         else reject(new ScanError('OVERLOADED', 'too many entries wait for the log'))

@@ -68,10 +68,8 @@ export function createGenesis(
     genesisDelta(genesis, hashGenesis(genesis)) // With which every replica begins.
     return genesis
   } catch (error) {
-    throw new CommandError(
-      `these members and rules do not form a valid network: ${messageOf(error)}. Set these rules to other values`,
-      { cause: error },
-    )
+    const message = `these members and rules do not form a valid network: ${messageOf(error)}. Set these rules to other values`
+    throw new CommandError(message, { cause: error })
   }
 }
 

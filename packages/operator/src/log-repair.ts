@@ -57,15 +57,11 @@ export async function repairLog(input: RepairInput) {
   const nowMicros = clock.nowMicros()
   try {
     const source = await openSource(log, spares.copy, runner)
-    const { plan, write } = await prepareRepair({
-      redis: source === null ? null : source.redisAddress,
-      genesis: logGenesisOf(genesis),
-      latest: nowMicros + RECORD_TIME_AHEAD_MICROS_MAX,
-      nodes,
-      others,
-      f: maxFaulty(genesis.nodes.length),
-      signal: AbortSignal.timeout(REPAIR_TIMEOUT_MS),
-    })
+    const damaged = { redis: source?.redisAddress ?? null, genesis: logGenesisOf(genesis) }
+    const latest = nowMicros + RECORD_TIME_AHEAD_MICROS_MAX
+    const followers = { nodes, others, f: maxFaulty(genesis.nodes.length) }
+    const signal = AbortSignal.timeout(REPAIR_TIMEOUT_MS)
+    const { plan, write } = await prepareRepair({ ...damaged, latest, ...followers, signal })
     // Nothing was changed.
     if (plan.kind === 'refused')
       return { kind: plan.kind, refusal: plan.refusal, logDirectory: log.redisDirectory } as const

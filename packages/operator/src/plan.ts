@@ -42,24 +42,16 @@ export function planRedis(
   const redisDirectory = machine.directory.redisDirectory(name)
   const file = join(redisDirectory, 'redis.conf')
   const socketPath = redisSocketOf(machine.socketDirectory, name)
+  const text = redisConfig({ socketPath, directory: redisDirectory, fsync, user })
+  const login = user === null ? {} : { username: user.name, password: user.password }
+  const id = redisIdOf(name)
+  const logFile = machine.logFileOf(id)
   return {
     name,
-    redis: {
-      id: redisIdOf(name),
-      command: machine.redisServer,
-      args: [file],
-      env: machine.env,
-      logFile: machine.logFileOf(redisIdOf(name)),
-    },
-    redisAddress: {
-      path: socketPath,
-      ...(user === null ? {} : { username: user.name, password: user.password }),
-    },
+    redis: { id, command: machine.redisServer, args: [file], env: machine.env, logFile },
+    redisAddress: { path: socketPath, ...login },
     redisDirectory,
-    redisConfig: {
-      file,
-      text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
-    },
+    redisConfig: { file, text },
   }
 }
 
@@ -174,12 +166,10 @@ export function plan(
     url,
     ports: [port],
     env: {
-      ...(synchronizer === null
-        ? {}
-        : {
-            QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
-            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
-          }),
+      ...(synchronizer !== null && {
+        QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
+        QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
+      }),
       ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
       ...variables,
       // No configuration replaces these.
@@ -229,25 +219,18 @@ function planService(
   },
 ): Service {
   const { name, kind } = given
+  const args = ['--enable-source-maps', machine.entryFiles[kind]]
+  const logFile = machine.logFileOf(name)
   return {
     ...redis,
     engineDirectory: null,
     ...given,
-    app: {
-      id: name,
-      command: process.execPath,
-      args: ['--enable-source-maps', machine.entryFiles[kind]],
-      env: { ...machine.env, ...env },
-      logFile: machine.logFileOf(name),
-    },
+    app: { id: name, command: process.execPath, args, env: { ...machine.env, ...env }, logFile },
     faultSocket: `${faultSocketsOf(machine, name)}.faults`,
   }
 }
 
 /** The sockets on which the processes of a service accept faults, in a cluster. */
-export function faultSocketsOf(
-  { socketDirectory }: Pick<Machine, 'socketDirectory'>,
-  name: string,
-) {
-  return redisSocketOf(socketDirectory, `f-${name}`)
+export function faultSocketsOf(machine: Pick<Machine, 'socketDirectory'>, name: string) {
+  return redisSocketOf(machine.socketDirectory, `f-${name}`)
 }

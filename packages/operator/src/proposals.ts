@@ -65,10 +65,8 @@ function changeOf({ tag, value }: LfValue<typeof confirmation.type>['action']) {
   if (tag === 'SetAnsConfig') return ansConfigOf(value.config)
   if (tag !== 'SetProtocolVersion') return null
   const { version, notBefore } = value
-  return {
-    protocolVersion: version,
-    notBefore: notBefore === null ? null : formatInstant(notBefore),
-  }
+  const from = notBefore === null ? null : formatInstant(notBefore)
+  return { protocolVersion: version, notBefore: from }
 }
 
 /**

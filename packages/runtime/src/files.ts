@@ -53,10 +53,8 @@ export function assertWritable(path: string): void {
     const { code = null } = error as NodeJS.ErrnoException
     const why =
       code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or not a directory of this user'
-    throw new CommandError(
-      `nothing can be written in ${path}: ${why} (${code}). Name another directory`,
-      { cause: error },
-    )
+    const message = `nothing can be written in ${path}: ${why} (${code}). Name another directory`
+    throw new CommandError(message, { cause: error })
   }
 }
 
@@ -101,10 +99,8 @@ export function readJson(path: string): unknown {
 
 /** The error of a file whose content is not what was written. */
 function damageOf(path: string, cause: unknown): CommandError {
-  return new CommandError(
-    `${path} is damaged (${messageOf(cause)}): restore a complete copy, or start again with another --data-dir`,
-    { cause },
-  )
+  const message = `${path} is damaged (${messageOf(cause)}): restore a complete copy, or start again with another --data-dir`
+  return new CommandError(message, { cause })
 }
 
 /** The result of `read`. @throws {CommandError} If it throws: the file is damaged. */

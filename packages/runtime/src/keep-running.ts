@@ -56,10 +56,8 @@ export function keepRunning(options: {
     exitById.set(id, exit)
     const delayMs = backoffMs(count, policy)
     options.onExit(id, how, delayMs)
-    follow(
-      id,
-      clock.delay(delayMs, signal).then(() => startNow(id, exit)),
-    )
+    const start = clock.delay(delayMs, signal).then(() => startNow(id, exit))
+    follow(id, start)
   }
 
   return {

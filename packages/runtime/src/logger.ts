@@ -15,11 +15,8 @@ export function createLogger(options: {
   /** stdout unless given. */
   readonly stream?: DestinationStream
 }): Logger {
-  const settings = {
-    name: options.name,
-    level: options.level,
-    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
-    formatters: { level: (label: string) => ({ level: label }) },
-  }
-  return pino(settings, options.stream ?? { write: writeLossily })
+  const { name, level, stream = { write: writeLossily } } = options
+  const redact = { paths: SECRET_PATHS, censor: '[redacted]' }
+  const formatters = { level: (label: string) => ({ level: label }) }
+  return pino({ name, level, redact, formatters }, stream)
 }

@@ -15,11 +15,8 @@ export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>)
   const gauge = (name: string, help: string, value: () => Promise<number>): void =>
     metrics.sampled('gauge', { name, help, read: async () => [[[], await value()]] })
   gauge('redis_memory_bytes', 'Memory that Redis uses.', async () => (await usage()).memoryBytes)
-  gauge(
-    'redis_memory_max_bytes',
-    'Memory that Redis may use; 0: there is no limit.',
-    async () => (await usage()).memoryBytesMax,
-  )
+  const memoryMax = async () => (await usage()).memoryBytesMax
+  gauge('redis_memory_max_bytes', 'Memory that Redis may use; 0: there is no limit.', memoryMax)
   gauge('redis_aof_bytes', 'Size of its append-only file.', async () => (await usage()).fileBytes)
   gauge('disk_free_bytes', 'Free space of the disk that Redis writes to.', freeBytes)
 }

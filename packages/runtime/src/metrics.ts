@@ -8,9 +8,7 @@ import { type Clock, createSystemClock, withTimeout } from '@quorumscan/base'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** 1 ms to 10 s: shorter times are noise of the clock, and every wait ends before 10 s (D-38). */
-const SECONDS_BUCKETS = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-] as const
+const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** A source that hangs, such as a paused Redis, must not delay the other metrics. */
 const SAMPLE_MS_MAX = 500
 /** Sets of labels of one histogram; labels are routes, nodes and outcomes, never what a client sends. */
@@ -38,10 +36,7 @@ type TalliedDefinition<Names extends Labels> = Definition<Names> & {
 }
 
 /** Values of the labels in the order of their names, and the number. */
-export type Sample<Names extends Labels = Labels> = readonly [
-  labels: ValuesOf<Names>,
-  value: number,
-]
+export type Sample<Names extends Labels = Labels> = readonly [ValuesOf<Names>, number]
 
 /** A label without a value, or a value without a label, does not compile. */
 export class Metrics {
@@ -81,7 +76,7 @@ export class Metrics {
   ): (...labels: ValuesOf<Names>) => { observe(seconds: number): void } {
     const labels: Labels = definition.labels ?? []
     const settings = this.#settingsOf(definition)
-    const histogram = new Histogram({ ...settings, buckets: [...SECONDS_BUCKETS] })
+    const histogram = new Histogram({ ...settings, buckets: SECONDS_BUCKETS })
     const observers = new Map<string, { observe(seconds: number): void }>()
     const observerOf = (...values: Labels) => {
       const key = values.join('\n')

@@ -37,13 +37,11 @@ export function createPeerClient(
   /** The answer, with any status. @throws {Error} If it is late or too long. Or the signal's reason. */
   const request = async (url: string, peerRequest: PeerRequest): Promise<TransportReply> => {
     const { path, bytesMax, body, timeoutMs } = peerRequest
+    const { channel = 'lookup', isPublicOnly = false } = peerRequest
+    const asked = { url, path, bytesMax, channel, isPublicOnly }
     const send = (signal: AbortSignal) =>
       traced.request({
-        url,
-        path,
-        bytesMax,
-        channel: peerRequest.channel ?? 'lookup',
-        isPublicOnly: peerRequest.isPublicOnly ?? false,
+        ...asked,
         signal,
         method: body === undefined ? 'GET' : 'POST',
         headers: { ...(body && BYTES), ...tracer?.currentHeaders() },

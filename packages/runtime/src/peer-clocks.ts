@@ -73,13 +73,8 @@ export function createPeerClocks(options: {
     { peer, signal }: { readonly peer: string; readonly signal: AbortSignal },
   ): Promise<Answer> => {
     const startedMs = clock.monotonicMs()
-    const reply = await client.request(url, {
-      path: '/livez',
-      bytesMax: ANSWER_BYTES_MAX,
-      timeoutMs: ANSWER_MS_MAX,
-      isPublicOnly,
-      signal,
-    })
+    const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
+    const reply = await client.request(url, { path: '/livez', isPublicOnly, ...bounds })
     const endedMs = clock.monotonicMs()
     const wallMicros = integerOf(reply.header(CLOCK_HEADER))
     // If this process stalled meanwhile, the reading would be a guess.
@@ -215,14 +210,11 @@ export function assertFollowing(
   const haltReason = replica.haltReason()
   if (haltReason !== null) throw haltReason
   const seconds = STALLED_MICROS / MICROS_PER_SECOND
-  const [code, message] =
-    state === 'clock-behind'
-      ? ([
-          'CLOCK_OFF',
-          `The clock of this ${what} lags the log's by more than ${seconds} s: it stalls.`,
-        ] as const)
-      : (['NOT_READY', `The replica of this ${what} is ${state.replaceAll('-', ' ')}.`] as const)
-  throw new ScanError(code, message, { details: { state }, retryAfterSeconds: 1 })
+  const options = { details: { state }, retryAfterSeconds: 1 }
+  const late = `The clock of this ${what} lags the log's by more than ${seconds} s: it stalls.`
+  if (state === 'clock-behind') throw new ScanError('CLOCK_OFF', late, options)
+  const other = `The replica of this ${what} is ${state.replaceAll('-', ' ')}.`
+  throw new ScanError('NOT_READY', other, options)
 }
 
 function integerOf(text: string | null): number | null {

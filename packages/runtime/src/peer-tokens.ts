@@ -18,11 +18,8 @@ export function isPeerToken(text: string): boolean {
  * @throws {RangeError} Which names the first line that is not a token: 22 to 128 characters of base64url.
  */
 export function parsePeerTokens(text: string): string[] {
-  return parseLines(
-    text,
-    (line) => (isPeerToken(line) ? line : null),
-    '22 to 128 of A-Z a-z 0-9 _ -',
-  )
+  const expected = '22 to 128 of A-Z a-z 0-9 _ -'
+  return parseLines(text, (line) => (isPeerToken(line) ? line : null), expected)
 }
 
 /**

@@ -94,12 +94,9 @@ export function tracedTransport(
           'url.path': path.split('?', 1)[0] ?? '',
         },
       }
-      return traced(
-        tracer,
-        span,
-        (own) => transport.request({ ...input, headers: { ...headers, ...own } }),
-        ({ status }) => ({ status }),
-      )
+      const send = (own: Span['headers']) =>
+        transport.request({ ...input, headers: { ...headers, ...own } })
+      return traced(tracer, span, send, ({ status }) => ({ status }))
     },
   }
 }
@@ -126,9 +123,8 @@ export async function startTracing(options: {
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace'),
   ])
-  const exporter = new exporters.OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-  })
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  const exporter = new exporters.OTLPTraceExporter({ url })
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': `quorumscan-${options.service}` }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],

@@ -54,6 +54,8 @@ export async function createAppBase(
   const certificate =
     tls === null ? null : await openTlsCertificate(tls, { clock, logger, metrics })
   const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
+  const rateLimit = { unitsPerSecond: config.rateLimit, peerTokens }
+  const hasOperatorServer = operatorAddress !== null
   return {
     name,
     clock,
@@ -61,15 +63,7 @@ export async function createAppBase(
     logger,
     metrics,
     /** The options of `buildServer` that all apps share. */
-    serving: {
-      certificate,
-      proxies,
-      hasOperatorServer: operatorAddress !== null,
-      rateLimit: { unitsPerSecond: config.rateLimit, peerTokens },
-      clock,
-      logger,
-      tracer,
-    },
+    serving: { certificate, proxies, hasOperatorServer, rateLimit, clock, logger, tracer },
     trust: openClientTls({ ca: peerCa, own: null }),
     tracer,
     genesis,

@@ -91,11 +91,7 @@ export function createClients(options: {
     // The certificate of a proxy does not name the client that the proxy serves.
     return clientAddresses.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
   }
-  const clientAt = (
-    socket: Request['socket'],
-    address: string | undefined,
-    token: string | null,
-  ): Client => {
+  const clientAt = ({ socket }: Request, address: string | undefined, token: string | null) => {
     const peer = peerOf(socket, token)
     if (peer === undefined) return anonymousAt(address)
     const spend = (units: number) => peers.spend(peer, units)
@@ -103,10 +99,8 @@ export function createClients(options: {
     return { key: peer, network: peer, address, isPeer: true, spend, charge }
   }
   // The next request of a connection is nearly always of the same client.
-  const lastBySocket = new WeakMap<
-    Request['socket'],
-    { readonly token: string | null; readonly client: Client }
-  >()
+  type Last = { readonly token: string | null; readonly client: Client }
+  const lastBySocket = new WeakMap<Request['socket'], Last>()
   return {
     of(request: Request): Client {
       const given = request.headers[PEER_TOKEN_HEADER]
@@ -115,7 +109,7 @@ export function createClients(options: {
       const last = lastBySocket.get(request.socket)
       if (last !== undefined && last.token === token && last.client.address === address)
         return last.client
-      const client = clientAt(request.socket, address, token)
+      const client = clientAt(request, address, token)
       lastBySocket.set(request.socket, { token, client })
       return client
     },

@@ -61,13 +61,9 @@ function classify(thrown: unknown) {
   if (thrown instanceof LedgerDecodeError)
     return { error: thrown, code: 'INVALID_ARGUMENT', status: 400, isDefect: false }
   if (thrown instanceof LedgerError) {
-    const { httpStatus, category } = thrown.spec
-    return {
-      error: thrown,
-      code: thrown.code,
-      status: httpStatus,
-      isDefect: category === DEFECT_CATEGORY,
-    }
+    const { code, spec } = thrown
+    const isDefect = spec.category === DEFECT_CATEGORY
+    return { error: thrown, code, status: spec.httpStatus, isDefect }
   }
   const error = toScanError(thrown)
   const { code } = error

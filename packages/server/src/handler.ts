@@ -38,10 +38,7 @@ export type ApiRequest<Route extends RouteDef, User> = {
 export type WaitingRequest = Pick<ApiRequest<RouteDef, never>, 'signal' | 'waiting'>
 
 /** Other members of a request, with the way in which it waits. */
-export function withWaitOf<Rest extends object>(
-  request: WaitingRequest,
-  rest: Rest,
-): Rest & WaitingRequest {
+export function withWaitOf<T extends object>(request: WaitingRequest, rest: T): T & WaitingRequest {
   return {
     ...rest,
     get signal() {

@@ -73,14 +73,9 @@ export function createHealthHandlers(
         ...(ordering && { ordering }),
         ...(app.reader && { reader: app.reader() }),
       }
-      const success = {
-        id: name,
-        uptime: `PT${uptimeSeconds}S`,
-        ports: { http: app.port() },
-        active: state === 'live',
-        extra,
-      }
-      return { body: { success } }
+      const uptime = `PT${uptimeSeconds}S`
+      const ports = { http: app.port() }
+      return { body: { success: { id: name, uptime, ports, active: state === 'live', extra } } }
     },
     getVersion: async () => ({ body: version }),
   }

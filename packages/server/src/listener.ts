@@ -84,6 +84,7 @@ export function createListener(
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
   })
+  const { park } = options.shedder
   const nextBackOff = createBackOff(clock)
   const open = new Set<Connection>()
   const settings = {
@@ -110,12 +111,8 @@ export function createListener(
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket
     const isProxy = clientAddresses.isProxy(remoteAddress)
-    const connection = new Connection(socket, {
-      listener,
-      clock,
-      park: options.shedder.park,
-      nextBackOff: isProxy ? null : nextBackOff,
-    })
+    const shared = { listener, clock, park, nextBackOff: isProxy ? null : nextBackOff }
+    const connection = new Connection(socket, shared)
     const isAdmitted = beginHandshake === null || options.clients.admitHandshake(remoteAddress)
     const slot = isAdmitted ? limiter.acquire(remoteAddress, connection, { isProxy }) : null
     if (slot === null) return socket.destroy()

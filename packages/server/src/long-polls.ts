@@ -6,18 +6,11 @@ import { anySignal } from '@quorumscan/base'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import type { ApiRequest, WaitingRequest } from './handler.ts'
 
-/** Polls of all clients: each member and each validator polls every node once. */
-const POLLS_MAX = 1024
-/** Polls of one address, which a whole local cluster may share. */
-const POLLS_PER_CLIENT_MAX = 64
-const POLLS_PER_NETWORK_MAX = 128
+/** Each member and each validator polls every node once. A whole local cluster may share one address. */
+const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
 
 export function createLongPolls() {
-  const limiter = new ConnectionLimiter({
-    max: POLLS_MAX,
-    perClientMax: POLLS_PER_CLIENT_MAX,
-    perNetworkMax: POLLS_PER_NETWORK_MAX,
-  })
+  const limiter = new ConnectionLimiter(LIMITS)
   return {
     /** The result of the poll; null if a newer poll ended it. */
     async hold<T>(
@@ -27,10 +20,8 @@ export function createLongPolls() {
       const replaced = new AbortController()
       const slot = limiter.acquire(request.client.address, { evict: () => replaced.abort() })
       try {
-        return await poll({
-          signal: anySignal([request.signal, replaced.signal]),
-          waiting: (wait) => request.waiting(wait),
-        })
+        const signal = anySignal([request.signal, replaced.signal])
+        return await poll({ signal, waiting: (wait) => request.waiting(wait) })
       } catch (error) {
         if (replaced.signal.aborted) return null
         throw error

@@ -191,24 +191,20 @@ function enqueue(
 }
 
 /** The operator's server: health and metrics, with queues and limits of their own. */
-function buildOperatorServer<Routes extends RouteTable, User>({
-  metrics,
-  prefix,
-  logger,
-  clock,
-  commonHeaders,
-  ...options
-}: ServerOptions<Routes, User>): FastifyInstance {
+function buildOperatorServer<R extends RouteTable, User>(options: ServerOptions<R, User>) {
+  const { metrics, prefix, logger, clock, commonHeaders } = options
   const isHealth = ([operation]: readonly [string, unknown]) =>
     Object.hasOwn(healthRoutes, operation)
+  const routes = Object.fromEntries(Object.entries<RouteDef>(options.routes).filter(isHealth))
+  const handlers = options.handlers as Handlers<RouteTable>
+  const shared = { prefix, ...(logger && { logger }), ...(clock && { clock }) }
+  const headers = commonHeaders && { commonHeaders }
   const server = buildServer<RouteTable>({
-    prefix,
+    ...shared,
+    ...headers,
     rateLimit: null,
-    routes: Object.fromEntries(Object.entries<RouteDef>(options.routes).filter(isHealth)),
-    handlers: options.handlers as Handlers<RouteTable>,
-    ...(logger && { logger }),
-    ...(clock && { clock }),
-    ...(commonHeaders && { commonHeaders }),
+    routes,
+    handlers,
   })
   if (metrics !== undefined) serveMetrics(server, metrics)
   return server

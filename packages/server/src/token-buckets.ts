@@ -29,11 +29,9 @@ export function createRateBudget(options: {
   readonly clock: Clock
   readonly bucketsMax?: number
 }): RateBudget {
-  const { unitsPerSecond: rate, clock } = options
+  const { unitsPerSecond: rate, clock, bucketsMax = BUCKETS_MAX } = options
   const rateOf = typeof rate === 'number' ? () => rate : rate
-  const buckets = new LRUCache<string, { balance: number; atMs: number }>({
-    max: options.bucketsMax ?? BUCKETS_MAX,
-  })
+  const buckets = new LRUCache<string, { balance: number; atMs: number }>({ max: bucketsMax })
 
   const debit = (client: string, units: number, unitsMin: number) => {
     const unitsPerSecond = rateOf()

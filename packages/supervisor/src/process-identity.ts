@@ -87,10 +87,8 @@ function statFields(pid: number): readonly string[] {
 
 function readPs(pid: number): Observation {
   try {
-    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
-      encoding: 'utf8',
-    }).trim()
-    const [letters = '', ...started] = line.split(/\s+/)
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)]).toString()
+    const [letters = '', ...started] = line.trim().split(/\s+/)
     return { state: stateOfLetter(letters.charAt(0)), startedAt: started.join(' ') }
   } catch {
     // ps exits with 1 when no such process runs.

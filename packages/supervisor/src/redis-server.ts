@@ -11,13 +11,10 @@ const TIMEOUT_MS = 10_000
 
 /** @throws {CommandError} If the command is not a redis-server, or an older version. */
 export async function assertRedisUsable(command: string): Promise<void> {
-  const { stdout } = await promisify(execFile)(command, ['--version'], {
-    timeout: TIMEOUT_MS,
-  }).catch((cause: unknown) => {
-    throw new CommandError(
-      `${command} cannot be run; install Redis ${VERSION_MIN} or newer, or set REDIS_SERVER`,
-      { cause },
-    )
+  const asked = promisify(execFile)(command, ['--version'], { timeout: TIMEOUT_MS })
+  const { stdout } = await asked.catch((cause: unknown) => {
+    const message = `${command} cannot be run; install Redis ${VERSION_MIN} or newer, or set REDIS_SERVER`
+    throw new CommandError(message, { cause })
   })
   const version = /\bv=([0-9]+)([0-9.]*)/.exec(stdout)
   if (version !== null && Number(version[1]) >= VERSION_MIN) return

@@ -111,10 +111,8 @@ export class ServiceRunner {
   async startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.health.begin(service)
-    await this.processes.start({
-      ...service.app,
-      env: { ...service.app.env, ...this.hooks?.environmentOf(service) },
-    })
+    const env = { ...service.app.env, ...this.hooks?.environmentOf(service) }
+    await this.processes.start({ ...service.app, env })
   }
 
   /**
@@ -270,12 +268,10 @@ export class ServiceRunner {
     const closed = this.#restarts[Symbol.asyncDispose]()
     await Promise.allSettled(this.#lastWorkByName.values())
     await closed
-    for (const kind of ['validator', 'scan', 'synchronizer'] as const)
-      await Promise.all(
-        services
-          .filter((service) => service.kind === kind)
-          .map((service) => this.stop(service.app.id)),
-      )
+    for (const kind of ['validator', 'scan', 'synchronizer'] as const) {
+      const ofKind = services.filter((service) => service.kind === kind)
+      await Promise.all(ofKind.map((service) => this.stop(service.app.id)))
+    }
     await Promise.all(services.map((service) => this.stop(service.redis.id)))
   }
 }

@@ -254,9 +254,7 @@ export async function endLeftovers(
   exceptPids: ReadonlySet<number> = new Set(),
 ): Promise<number> {
   const marked = findByEnvironment(MARKER_VARIABLE, options.marker)
-  const byPid = new Map(
-    [...runningIn(options.recordFile), ...marked].map((identity) => [identity.pid, identity]),
-  )
+  const byPid = new Map([...runningIn(options.recordFile), ...marked].map((one) => [one.pid, one]))
   const alive = [...byPid.values()].filter(({ pid }) => !exceptPids.has(leaderOf(pid) ?? pid))
   for (const identity of alive) signalProcess(identity, 'SIGKILL')
   for (const identity of alive)

@@ -55,9 +55,7 @@ function brokenTimes(history: readonly HistoryEvent[], f: number): (readonly [nu
     })
   return faults.flatMap(({ isNode, start, end }) => {
     if (!isNode) return [[start, end] as const]
-    const together = faults.filter(
-      (other) => other.isNode && other.start <= start && start < other.end,
-    )
+    const together = faults.filter((one) => one.isNode && one.start <= start && start < one.end)
     return new Set(together.map(({ node }) => node)).size > f
       ? [[start, Math.max(...together.map(({ end }) => end))] as const]
       : []

@@ -113,9 +113,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
       after > before ? [MAKES_COIN, 'appeared'] : [BURNS_COIN, 'disappeared']
     const isAllowed =
       after === before ||
-      result.update.events.some(
-        (event) => event.kind === 'exercised' && causes.includes(event.choice),
-      )
+      result.update.events.some((one) => one.kind === 'exercised' && causes.includes(one.choice))
     const finding = `coin ${happened} at offset ${applied.offset}`
     record('coin is conserved', isAllowed ? null : finding)
   }

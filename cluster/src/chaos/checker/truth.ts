@@ -71,6 +71,7 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
       from <= offset && offset < to && expiresAt > (recordTimes[offset] ?? FOREVER)
     return versions.get(name)?.findLast(isLive)?.entry ?? null
   }
+  const noGap = { rule: 'the log has no gap', samples: log.length, findings: gaps }
   return {
     headOffset: hashes.length - 1,
     /** The live entry at an offset, or null. */
@@ -96,10 +97,7 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
     /** Initial payments of a subscription request, by contract id. */
     paymentsFor: (reference: string): readonly string[] => payments.get(reference) ?? [],
     /** The rules on the log itself. */
-    rules: [
-      { rule: 'the log has no gap', samples: log.length, findings: gaps },
-      ...rules.tallies(recordTimes.at(-1) ?? 0),
-    ],
+    rules: [noGap, ...rules.tallies(recordTimes.at(-1) ?? 0)],
   }
 }
 

@@ -60,14 +60,10 @@ function stolen(lookup: Lookup, liar: string): Partial<CertifiedEntry> {
 }
 
 function inventedEntry(lookup: Lookup, liar: string): CertifiedEntry {
-  return {
-    contract_id: INVENTED_CONTRACT,
-    user: 'name' in lookup ? liar : lookup.party,
-    name: 'name' in lookup ? lookup.name : INVENTED_NAME,
-    url: '',
-    description: '',
-    expires_at: FAR_FUTURE,
-  }
+  const user = 'name' in lookup ? liar : lookup.party
+  const name = 'name' in lookup ? lookup.name : INVENTED_NAME
+  const others = { url: '', description: '', expires_at: FAR_FUTURE }
+  return { contract_id: INVENTED_CONTRACT, user, name, ...others }
 }
 
 function withParty(value: unknown, liar: string): unknown {

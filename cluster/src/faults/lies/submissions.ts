@@ -44,15 +44,9 @@ export function createFalseSubmitter(deps: {
   readonly clock: Clock
   readonly random: Random
 }) {
-  const { ledger, clock, random, party } = deps
-  const submitter = createSubmitter({
-    ordering: { submit: deps.submit },
-    ledger,
-    genesisHash: deps.genesisHash,
-    keyPair: deps.operatorKey,
-    clock,
-    random,
-  })
+  const { ledger, genesisHash, operatorKey: keyPair, party, clock, random } = deps
+  const ordering = { submit: deps.submit }
+  const submitter = createSubmitter({ ordering, ledger, genesisHash, keyPair, clock, random })
   let active: { readonly lie: SubmittedLie; readonly over: AbortController } | null = null
   let running: Promise<void> = Promise.resolve()
 

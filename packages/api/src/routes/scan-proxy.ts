@@ -53,14 +53,10 @@ const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const
 
 /** A read of a node as a route of the proxy: the same request and answer, confirmed by several nodes. */
 function through<const Route extends RouteDef>(ofNode: Route) {
-  const { operationId, path, headers, query, responseHeaders, tag, ...same } = ofNode
+  const { operationId, path: nodePath, headers, query, responseHeaders, tag, ...same } = ofNode
   const errors = ofNode.otherForms === undefined ? quorumErrors : certifiedErrors
-  return {
-    ...proxied,
-    ...same,
-    errors,
-    path: path.replace('/v0', '/v0/scan-proxy') as `/${string}`,
-  }
+  const path = nodePath.replace('/v0', '/v0/scan-proxy') as `/${string}`
+  return { ...proxied, ...same, errors, path }
 }
 
 const ownRead = { tag: 'scan-proxy', auth: 'none', errors: [], cost: COST_LOOKUP } as const

@@ -11,40 +11,28 @@ type About = Readonly<Record<string, unknown>>
 export const NEEDED = '~needed'
 
 /** An object that the documents list under a name of its own. */
-export function component<Members extends TProperties>(
-  title: string,
-  description: string,
-  members: Members,
-) {
+export function component<T extends TProperties>(title: string, description: string, members: T) {
   return Type.Object(members, { title, description })
 }
 
 /** An object within another one. */
-export function part<Members extends TProperties>(description: string, members: Members) {
+export function part<T extends TProperties>(description: string, members: T) {
   return Type.Object(members, { description })
 }
 
 /** The schema as a member with a meaning of its own; a component's own description is left alone. */
-export function about<Schema extends TSchema>(
-  schema: Schema,
-  description: string,
-  more: About = {},
-): Schema {
+export function about<T extends TSchema>(schema: T, description: string, more: About = {}): T {
   return extended(schema, { [ABOUT]: { description, ...more } })
 }
 
 /** A copy with more keywords. A spread would lose the marks that TypeBox hides from enumeration. */
-export function extended<Schema extends TSchema>(schema: Schema, keywords: object): Schema {
+export function extended<T extends TSchema>(schema: T, keywords: object): T {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
-  return Object.assign(copy, keywords) as Schema
+  return Object.assign(copy, keywords) as T
 }
 
 /** The schema with constraints, and a description of its own. */
-export function bounded<Schema extends TSchema>(
-  schema: Schema,
-  description: string,
-  constraints: object,
-): Schema {
+export function bounded<T extends TSchema>(schema: T, description: string, constraints: object): T {
   return extended(schema, { ...constraints, description })
 }
 
@@ -54,24 +42,24 @@ export function formed(pattern: string, description: string, limits: object = {}
 }
 
 /** A required member; null: no value. */
-export function nullable<Schema extends TSchema>(schema: Schema) {
+export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
 /** A member of a request that may be left out, or null. */
-export function optional<Schema extends TSchema>(schema: Schema, description: string) {
+export function optional<T extends TSchema>(schema: T, description: string) {
   return Type.Optional(about(nullable(schema), description))
 }
 
 /** The same with a meaning of its own. */
-export function orNull<Schema extends TSchema>(schema: Schema, description: string) {
+export function orNull<T extends TSchema>(schema: T, description: string) {
   return about(nullable(schema), description)
 }
 
 export const nullableText = (description: string) => orNull(Type.String(), description)
 
 /** A member that may be left out. */
-export function omittable<Schema extends TSchema>(schema: Schema, description: string) {
+export function omittable<T extends TSchema>(schema: T, description: string) {
   return Type.Optional(about(schema, description))
 }
 
@@ -90,7 +78,7 @@ export function either<const Forms extends TSchema[]>(description: string, forms
 }
 
 /** An array of objects. */
-export function rows<Members extends TProperties>(description: string, members: Members) {
+export function rows<T extends TProperties>(description: string, members: T) {
   return array(description, Type.Object(members))
 }
 

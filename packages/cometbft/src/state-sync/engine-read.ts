@@ -58,12 +58,9 @@ export function signRequest(
     readonly key: KeyPair
   },
 ): { readonly text: string; readonly bytes: Uint8Array } {
-  const { to, nowMicros: at, nonce, key } = options
+  const { to, nowMicros: at, nonce, key, genesisHash } = options
   const text = JSON.stringify({ ...read, to, at, nonce })
-  return {
-    text,
-    bytes: encodeSigned(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)),
-  }
+  return { text, bytes: encodeSigned(text, key, statementOf(REQUEST_TAG, genesisHash, text)) }
 }
 
 const denied = (reason: string): ScanError => new ScanError('PERMISSION_DENIED', reason)

@@ -87,14 +87,9 @@ export function createMemberReads(options: {
       const nowMicros = clock.nowMicros()
       const to = member.nodeId
       const request = signRequest(read, { to, nowMicros, nonce, genesisHash, key })
-      const reply = await client.request(member.url, {
-        path: '/v0/engine-reads',
-        body: request.bytes,
-        bytesMax: ANSWER_BYTES_MAX,
-        timeoutMs: ANSWER_MS_MAX,
-        channel: 'bulk',
-        signal,
-      })
+      const asked = { path: '/v0/engine-reads', body: request.bytes, channel: 'bulk' } as const
+      const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
+      const reply = await client.request(member.url, { ...asked, ...bounds })
       if (reply.status !== 200) throw new Error(`${member.name} answers with ${reply.status}`)
       const answer = openAnswer(reply.body, { from: to, request: request.text, genesisHash })
       if (answer === null) throw new Error(`another engine answers for ${member.name}`)

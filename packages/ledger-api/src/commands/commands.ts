@@ -37,10 +37,8 @@ export function readCommand(command: JsCommand, index: number): ReadCommand {
     const target = resolve(templateId)
     const argument = readChoice(target, command.ExerciseCommand, path)
     const template = templateRef(target ?? coin)
-    return {
-      isByInterface: target === null,
-      command: { kind: 'exercise', template, contractId, choice, argument },
-    }
+    const exercise = { kind: 'exercise', template, contractId, choice, argument } as const
+    return { isByInterface: target === null, command: exercise }
   }
   const { templateId, createArguments } =
     'CreateCommand' in command ? command.CreateCommand : command.CreateAndExerciseCommand

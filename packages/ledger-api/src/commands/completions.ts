@@ -102,6 +102,7 @@ async function toJsCompletion(
   const { completion, outcome, offset } = record
   const { traceparent } = completion
   const isAccepted = outcome.kind === 'accepted'
+  const recordTime = formatInstant(record.recordTime)
   return {
     commandId: completion.commandId,
     status: isAccepted ? OK : statusOf(completionError(record, outcome, genesis), participant),
@@ -112,10 +113,7 @@ async function toJsCompletion(
     deduplicationPeriod: { DeduplicationOffset: { value: await periodStart(ledger, record) } },
     traceContext: traceparent === undefined ? null : { traceparent, tracestate: null },
     offset,
-    synchronizerTime: {
-      synchronizerId: genesis.synchronizerId,
-      recordTime: formatInstant(record.recordTime),
-    },
+    synchronizerTime: { synchronizerId: genesis.synchronizerId, recordTime },
     paidTrafficCost: null,
   }
 }

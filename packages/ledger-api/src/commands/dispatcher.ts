@@ -136,16 +136,10 @@ export class Dispatcher implements AsyncDisposable {
     const notAfter = Math.max(head.recordTime, clock.nowMicros(), notBefore) + LIFE_MICROS
     const { submission, bytes, entryHash } = signOrRefuse(this.#deps, body, notAfter)
     const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
-    const completion = { userId, actAs, commandId, submissionId, deduplication }
-    return {
-      entryHash,
-      changeId: changeIdOf(submission),
-      bytes: Buffer.from(bytes).toString('base64'),
-      notBefore,
-      notAfter,
-      head: head.offset,
-      completion: traceparent === undefined ? completion : { ...completion, traceparent },
-    }
+    const trace = traceparent === undefined ? {} : { traceparent }
+    const completion = { userId, actAs, commandId, submissionId, deduplication, ...trace }
+    const signed = { entryHash, bytes: Buffer.from(bytes).toString('base64'), notBefore, notAfter }
+    return { ...signed, changeId: changeIdOf(submission), head: head.offset, completion }
   }
 
   #add(pending: PendingSubmission): Item {

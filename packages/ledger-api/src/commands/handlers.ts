@@ -26,6 +26,8 @@ const LEDGER_API_VERSION = '3.5.10'
 const PROGRESS_DELAY_SECONDS = 75
 const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
 
+const USER_LIMITS = { maxRightsPerUser: RIGHTS_PER_USER_MAX, maxUsersPageSize: USERS_PAGE_MAX }
+
 type Request = {
   readonly caller: Caller
   readonly signal: AbortSignal
@@ -61,11 +63,7 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
             staticTime: { supported: false },
             commandInspectionService: { supported: false },
           },
-          userManagement: {
-            supported: true,
-            maxRightsPerUser: RIGHTS_PER_USER_MAX,
-            maxUsersPageSize: USERS_PAGE_MAX,
-          },
+          userManagement: { supported: true, ...USER_LIMITS },
           partyManagement: { maxPartiesPageSize: PARTIES_PAGE_MAX },
           offsetCheckpoint: {
             maxOffsetCheckpointEmissionDelay: {
@@ -89,13 +87,11 @@ function readFormat(
   const parties = [...commands.actAs, ...commands.readAs]
   // Without submitters there is nothing to show, and the submission will be refused.
   if (format === undefined && parties.length === 0) return { shape: 'acs-delta', filter: NOTHING }
+  const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative: [] }]))
   const wanted: UpdateFormat = {
     includeTransactions: format ?? {
       transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-      eventFormat: {
-        filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative: [] }])),
-        verbose: true,
-      },
+      eventFormat: { filtersByParty, verbose: true },
     },
   }
   // The rights to the default are those of the submission, which are checked with it.

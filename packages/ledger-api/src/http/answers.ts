@@ -55,16 +55,10 @@ export function toLedgerRefusal(
 }
 
 /** 404, by HTTP and in place of a WebSocket. */
-export function pathNotFound({
-  method,
-  url,
-}: Pick<IncomingMessage, 'method' | 'url'>): ErrorResponse {
+export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | 'url'>) {
   const errors = [`HttpMethod(${method}), uri: ${url}`]
-  return {
-    status: 404,
-    headers: { 'content-type': JSON_TYPE },
-    body: JSON.stringify({ errors, status: 404, ledgerApiError: null }),
-  }
+  const body = JSON.stringify({ errors, status: 404, ledgerApiError: null })
+  return { status: 404, headers: { 'content-type': JSON_TYPE }, body }
 }
 
 function textErrorResponse(status: number, message: string, headers = {}): ErrorResponse {

@@ -33,13 +33,11 @@ export function toWireFormat(format: PlainFormat): unknown {
   }
   return {
     includeTransactions: { eventFormat, transactionShape: format.shape },
-    ...(format.topology === null
-      ? {}
-      : {
-          includeTopologyEvents: {
-            includeParticipantAuthorizationEvents: { parties: format.topology },
-          },
-        }),
+    ...(format.topology && {
+      includeTopologyEvents: {
+        includeParticipantAuthorizationEvents: { parties: format.topology },
+      },
+    }),
   }
 }
 

@@ -30,7 +30,7 @@ export async function startUpdateServer(
   const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
   const reads = createLedgerReads({ replica, users: store.users, clock, genesis })
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
-  const { getUpdates } = updateHandlers({ reads })
+  const { getUpdates } = updateHandlers(reads)
   mountLedger(app, {
     routes: { getUpdates: ledgerRoutes.getUpdates },
     handlers: { getUpdates },

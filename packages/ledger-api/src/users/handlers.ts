@@ -134,13 +134,10 @@ function bounded(rights: readonly Right[]): readonly Right[] {
 }
 
 function toLedgerUser({ user }: Pick<UserRecord, 'user'>): LedgerUser {
-  return {
-    id: user.id,
-    primaryParty: user.primaryParty ?? '',
-    isDeactivated: user.isDeactivated,
-    metadata: { resourceVersion: '', annotations: { ...user.metadata } },
-    identityProviderId: user.identityProviderId,
-  }
+  const { id, isDeactivated, identityProviderId } = user
+  const primaryParty = user.primaryParty ?? ''
+  const metadata = { resourceVersion: '', annotations: { ...user.metadata } }
+  return { id, primaryParty, isDeactivated, metadata, identityProviderId }
 }
 
 function readUser(user: LedgerUserInput): User {

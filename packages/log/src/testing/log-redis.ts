@@ -37,32 +37,23 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
     ...['--user', LOG_USER, 'on', `>${PASSWORD}`, ...LOG_RULES.split(' ')],
   ])
   const address = { path: redis.socketPath, username: LOG_USER, password: PASSWORD }
-  const feed = createLogFeed({ redis: address, clock: createSystemClock() })
+  const clock = createSystemClock()
+  const feed = createLogFeed({ redis: address, clock })
+  const shared = { genesis, clock, random: systemRandom }
+  const own = { redis: address, keyPair, onCommitted: feed.publish }
   return {
     redis,
     address,
     feed,
     writer: (options) =>
-      createLogWriter({
-        redis: address,
-        genesis,
-        keyPair,
-        clock: createSystemClock(),
-        random: systemRandom,
-        confirmingNodes: null,
-        signal: never,
-        onCommitted: feed.publish,
-        ...options,
-      }),
+      createLogWriter({ ...shared, ...own, confirmingNodes: null, signal: never, ...options }),
     reader: (options) =>
       createOrderingClient({
         log: {
           submit: async () => {},
           open: (request) => feed.open({ ...request, peer: 'a reader' }),
         },
-        genesis,
-        clock: createSystemClock(),
-        random: systemRandom,
+        ...shared,
         ...options,
       }),
     connection: () => openLogConnection(address, { signal: never }),

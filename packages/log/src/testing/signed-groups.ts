@@ -25,12 +25,8 @@ export async function readUntil(
 ): Promise<LogEntry[]> {
   const entries: LogEntry[] = []
   const stop = new AbortController()
-  const batches = ordering.follow({
-    from: options.from ?? 0,
-    expected: options.expected ?? null,
-    batchEntriesMax: options.batchEntriesMax ?? 100,
-    signal: stop.signal,
-  })
+  const { from = 0, expected = null, batchEntriesMax = 100 } = options
+  const batches = ordering.follow({ from, expected, batchEntriesMax, signal: stop.signal })
   for await (const batch of batches) {
     options.onBatch?.(batch)
     entries.push(...batch)

@@ -42,13 +42,10 @@ export async function backUp(options: BackUpOptions): Promise<void> {
     ([variable, value]) =>
       value === undefined || MACHINE_VARIABLES.includes(variable) ? [] : [[variable, value]],
   )
-  const header = {
-    role: config.runs,
-    name: config.name,
-    genesisHash: hashGenesis(config.genesis),
-    takenAt: formatTime(clock.nowMicros()),
-    variables: Object.fromEntries(variables),
-  }
+  const { runs: role, name } = config
+  const genesisHash = hashGenesis(config.genesis)
+  const takenAt = formatTime(clock.nowMicros())
+  const header = { role, name, genesisHash, takenAt, variables: Object.fromEntries(variables) }
   await writeArchive(options.file, header, itemsOf(options)).catch((error: unknown) => {
     if (!(error instanceof LogGroupError)) throw error
     throw new CommandError(

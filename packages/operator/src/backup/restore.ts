@@ -115,10 +115,8 @@ function makeStage(target: string): string {
     return stage
   } catch (error) {
     const needed = existsSync(target) ? 'own it' : 'be able to write in the directory above'
-    throw new UsageError(
-      `nothing was restored: ${messageOf(error)}. The user of this command must ${needed}. ${NAME_ANOTHER}`,
-      { cause: error },
-    )
+    const message = `nothing was restored: ${messageOf(error)}. The user of this command must ${needed}. ${NAME_ANOTHER}`
+    throw new UsageError(message, { cause: error })
   }
 }
 
@@ -237,13 +235,9 @@ function variablesOf({ header, stage, overrides }: Stage, path: string): Record<
     variable,
     existsSync(join(stage, 'files', variable)) ? join(path, 'files', variable) : value,
   ])
-  return {
-    ...Object.fromEntries(placed),
-    QS_DATA_DIR: path,
-    QS_GENESIS: join(path, GENESIS_PATH),
-    QS_MEMBERS: join(path, 'members'),
-    ...overrides,
-  }
+  const [QS_GENESIS, QS_MEMBERS] = [join(path, GENESIS_PATH), join(path, 'members')]
+  const places = { QS_DATA_DIR: path, QS_GENESIS, QS_MEMBERS }
+  return { ...Object.fromEntries(placed), ...places, ...overrides }
 }
 
 /** A value as `parseEnv` of Node reads it: without quotes where possible. */

@@ -42,6 +42,7 @@ export const KEYS_OF = {
   validator: ['participant', 'engine'],
 } as const
 export type Role = keyof typeof KEYS_OF
+type KindOf<R extends Role> = (typeof KEYS_OF)[R][number]
 export const ROLES = Object.keys(KEYS_OF) as readonly Role[]
 /** The processes that can be run, and the role whose keys they need. */
 export const ROLE_OF = {
@@ -83,19 +84,11 @@ const given = {
     .refine(isEngineAddress, 'must be host:port, such as sv-1.example:26656')
     .nullable(),
 }
-const of = <R extends Role, K extends (typeof KEYS_OF)[R][number]>(
-  role: R,
-  kinds: readonly K[],
-) => {
+const of = <R extends Role, K extends KindOf<R>>(role: R, kinds: readonly K[]) => {
   const each = <S extends z.ZodType>(schema: S) =>
     z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, schema])) as Record<K, S>)
-  return z.strictObject({
-    ...given,
-    version: z.literal(VERSION),
-    role: z.literal(role),
-    keys: each(key),
-    proofs: each(proof),
-  })
+  const form = { version: z.literal(VERSION), role: z.literal(role) }
+  return z.strictObject({ ...given, ...form, keys: each(key), proofs: each(proof) })
 }
 const memberFile = z.discriminatedUnion('role', [
   of('super-validator', KEYS_OF['super-validator']),
@@ -117,15 +110,11 @@ type MemberInput = Pick<MemberFile, 'name' | 'createdAtMicros' | 'url' | 'engine
 export function writeMember<R extends Role>(
   role: R,
   input: MemberInput,
-  keyPairs: Readonly<Record<(typeof KEYS_OF)[R][number], KeyPair>>,
+  keyPairs: Readonly<Record<KindOf<R>, KeyPair>>,
 ): string {
   const pairs = Object.entries(keyPairs) as [string, KeyPair][]
-  const body = {
-    version: VERSION,
-    role,
-    ...input,
-    keys: Object.fromEntries(pairs.map(([kind, { publicKey }]) => [kind, publicKey])),
-  }
+  const keys = Object.fromEntries(pairs.map(([kind, { publicKey }]) => [kind, publicKey]))
+  const body = { version: VERSION, role, ...input, keys }
   const proofs = pairs.map(([kind, pair]) => [kind, toHex(pair.sign(statementOf(kind, body)))])
   const text = textOf({ ...body, proofs: Object.fromEntries(proofs) })
   parseMember(text)

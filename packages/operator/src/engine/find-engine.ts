@@ -105,10 +105,8 @@ export async function installEngine(env: Env): Promise<string> {
 
 /** Why Go cannot build it; null: it can. */
 async function refusalByGo(env: Env): Promise<string | null> {
-  const go = await promisify(execFile)('go', ['env', 'GOVERSION'], {
-    env,
-    timeout: TIMEOUT_MS,
-  }).catch(() => null)
+  const asked = promisify(execFile)('go', ['env', 'GOVERSION'], { env, timeout: TIMEOUT_MS })
+  const go = await asked.catch(() => null)
   if (go === null) return `CometBFT is built with Go ${GO_MIN} or newer, and none is on the PATH.`
   const version = go.stdout.trim().replace(/^go/, '')
   // Compares the numbers in both, from the first on.

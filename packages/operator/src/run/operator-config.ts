@@ -125,14 +125,8 @@ function readOperator(
       return directory
     },
   })
-  const found = {
-    ...given,
-    ...files,
-    ...(path === '' ? {} : { directory: dataDirectory(path) }),
-    name,
-    genesisFile,
-    memberDirectory,
-  }
+  const own = path === '' ? {} : { directory: dataDirectory(path) }
+  const found = { ...given, ...files, ...own, name, genesisFile, memberDirectory }
   for (const problem of [...problemsOfKeys(found), ...problemsOfMembers(found)])
     reader.problem(problem)
   const isMemberOrdered =
@@ -149,16 +143,10 @@ const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
-  const isMemberOrdered = Boolean(
-    variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'],
-  )
-  const unknown = { nodes: [], ordering: { driver: isMemberOrdered ? 'cometbft' : 'redis' } }
-  return {
-    directory: dataDirectory('/'),
-    genesis: unknown as unknown as Genesis,
-    members: [],
-    ...config,
-  } as OperatorConfig
+  const ofMember = variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS']
+  const ordering = { driver: ofMember ? 'cometbft' : 'redis' }
+  const genesis = { nodes: [], ordering } as unknown as Genesis
+  return { directory: dataDirectory('/'), genesis, members: [], ...config } as OperatorConfig
 }
 
 /** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */

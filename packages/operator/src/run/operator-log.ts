@@ -65,10 +65,8 @@ export async function repairOperatorLog(
   const archives = await Promise.all(logFiles.map((file) => openLogFile(file, config)))
   const nodes = genesis.nodes.map(({ name }) => followerOf(name, archives))
   await using lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
-    throw new CommandError(
-      `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`,
-      { cause },
-    )
+    const message = `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`
+    throw new CommandError(message, { cause })
   })
   const redisOf = (name: string) =>
     planOwnRedis({ ...options, config: { ...config, name } }, lock.socketDirectory)

@@ -69,15 +69,10 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
     followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
     variables: { ...shared, ...LOOPBACK_VARIABLES },
   }
-  return plan(machine, {
-    runs,
-    name,
-    redis,
-    port,
-    variables: shared,
-    url: `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`,
-    synchronizer: genesis.ordering.driver === 'cometbft' ? synchronizer : null,
-  })
+  const url = `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`
+  const own = { runs, name, redis, port, url, variables: shared }
+  const isMemberOrdered = genesis.ordering.driver === 'cometbft'
+  return plan(machine, { ...own, synchronizer: isMemberOrdered ? synchronizer : null })
 }
 
 /** @param logWriter - As of `planOperator`. */
@@ -88,11 +83,9 @@ function planOperatorRedis(
 ): RedisService {
   const { runs, name } = config
   const login = { name: LOG_USER, rules: LOG_RULES, password: logWriter }
-  const planned = planRedis(machine, {
-    name,
-    fsync: runs === 'sv' ? 'everysec' : 'always',
-    user: runs === 'synchronizer' ? login : null,
-  })
+  const fsync = runs === 'sv' ? 'everysec' : 'always'
+  const user = runs === 'synchronizer' ? login : null
+  const planned = planRedis(machine, { name, fsync, user })
   return { ...planned, isExternal: Boolean(config.variables[redisVariableOf(runs)]) }
 }
 
@@ -128,15 +121,10 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
   const { variables, runs, directory } = config
   const known = new Set(config.known)
   const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const unstarted: Machine = {
-    directory,
-    socketDirectory: '/',
-    redisServer: '',
-    engineProgram: null,
-    env: {},
-    entryFiles: { scan: '', synchronizer: '', validator: '' },
-    logFileOf: () => null,
-  }
+  const entryFiles = { scan: '', synchronizer: '', validator: '' }
+  const programs = { redisServer: '', engineProgram: null, entryFiles }
+  const places = { directory, socketDirectory: '/', logFileOf: () => null }
+  const unstarted: Machine = { ...programs, ...places, env: {} }
   const problems = planOperator(config, unstarted, '').flatMap(({ kind, app }) => {
     try {
       CONFIG_OF[kind](app.env, ({ name, file }) => {

@@ -41,11 +41,8 @@ export async function refuseSecondMachine(
   const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createWebCrypto() }
   const answers = async (url: string): Promise<string[]> => {
     try {
-      const body = await client.read(url, {
-        path: '/v0/state-statements?after=0',
-        bytesMax: ANSWER_BYTES_MAX,
-        timeoutMs: ANSWER_MS_MAX,
-      })
+      const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX }
+      const body = await client.read(url, { path: '/v0/state-statements?after=0', ...bounds })
       const statements = JSON.parse(fromUtf8(body))
       return (await readStatements(statements, name, network)).length > 0 ? [url] : []
     } catch {
@@ -67,13 +64,8 @@ async function learnAddress(
   options: Pick<Parameters<typeof createCertifiedReader>[0], 'seeds' | 'transport' | 'clock'>,
 ): Promise<string | null> {
   if (options.seeds.length === 0) return null
-  const genesisHash = hashGenesis(genesis)
-  await using reader = createCertifiedReader({
-    ...options,
-    genesis,
-    genesisHash,
-    allowPrivateAddresses: true,
-  })
+  const network = { genesis, genesisHash: hashGenesis(genesis), allowPrivateAddresses: true }
+  await using reader = createCertifiedReader({ ...options, ...network })
   const bound = { clock: options.clock, timeoutMs: ANSWER_MS_MAX }
   await withTimeout(
     bound,

@@ -35,10 +35,8 @@ export async function cleanUpActivities(
   const { genesis, retainFrom, signal } = options
   const horizon = headState.timeline.at(headState.head.horizon)
   assert(horizon !== undefined, 'the horizon is in the timeline')
-  const until = expiredUntil(
-    genesis,
-    Math.min(horizon.recordTime, retainFrom ?? horizon.recordTime),
-  )
+  const { recordTime } = horizon
+  const until = expiredUntil(genesis, Math.min(recordTime, retainFrom ?? recordTime))
   if (until === null) return 'done'
   const times = KEYS.activityTimes
   const [oldest, [firstKept]] = await Promise.all([

@@ -4,7 +4,7 @@
  */
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
-import { partyMember, putVersions } from '../ingest/plan-versions.ts'
+import { partyMember, putVersions, type StoredVersions } from '../ingest/plan-versions.ts'
 import { type HeadState, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
 import { ownerOf } from '../storage/entry-body.ts'
@@ -38,11 +38,7 @@ export async function cleanUp(redis: Redis, headState: HeadState, signal: AbortS
   return await writeFenced(redis, headState, { head: next, commands, signal })
 }
 
-function planNames(
-  commands: CommandSink,
-  names: ReadonlyMap<string, readonly Version[]>,
-  horizon: Offset,
-): void {
+function planNames(commands: CommandSink, names: StoredVersions['names'], horizon: Offset): void {
   const readable = readableOf(names, horizon)
   for (const [name, versions] of names) {
     const kept = readable.get(name) ?? []
@@ -64,9 +60,9 @@ function readableOf(all: ReadonlyMap<string, readonly Version[]>, horizon: Offse
 }
 
 /**
- * Moves the horizon by hand, as `quorumscan prune` does: reads below it are refused from then on (D-10). One fenced
- * write in addition to those of the ingest: the second of two writers is fenced, and ingest then loads the state
- * again. Clean-up deletes versions below the horizon with the next batches.
+ * Moves the horizon by hand: reads below it are refused from then on (D-10). One fenced write in addition to those of
+ * the ingest: the second of two writers is fenced, and ingest then loads the state again. Clean-up deletes versions
+ * below the horizon with the next batches.
  *
  * @param horizon - Not above the head. One that is not above the present one changes nothing.
  */

@@ -68,21 +68,10 @@ export function planBatch(input: {
   const horizon = timeline.horizonAt({ ...last, endedCount })
   if (horizon > first) commands.addWhole('LTRIM', KEYS.at, horizon - first, -1)
 
-  return {
-    commands,
-    head: {
-      ...head,
-      offset: last.offset,
-      recordTime: last.recordTime,
-      historyHash: last.historyHash,
-      entryHash: last.entryHash,
-      horizon,
-      endedCount,
-      activityCount: activities.size,
-      state,
-    },
-    activities,
-  }
+  const { offset, recordTime, historyHash, entryHash } = last
+  const position = { offset, recordTime, historyHash, entryHash, horizon, state }
+  const counts = { endedCount, activityCount: activities.size }
+  return { commands, head: { ...head, ...position, ...counts }, activities }
 }
 
 /** The newest acceptance of a change. */

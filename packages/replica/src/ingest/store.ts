@@ -76,7 +76,7 @@ export async function writeSteps(
   const { steps, state = headState.head.state, layout, signal } = batch
   const recordTime = steps.at(-1)?.recordTime ?? headState.head.recordTime
   const expiredAt = Math.min(recordTime, batch.retainFrom ?? recordTime)
-  const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), expiredAt)
+  const { stored, expired, head } = await readForPlan(redis, steps, expiredAt)
   // The stored versions belong to another state than the steps.
   if (head === null || !bytesEqual(head, encodeHead(headState.head))) return 'fenced'
   const plan = planBatch({ ...headState, layout, steps, state, stored, expired })
@@ -140,11 +140,8 @@ async function writeOnce(
 }
 
 // Versions to be extended, records past their time, and last the head that they belong to, in one round trip.
-async function readForPlan(
-  redis: Redis,
-  touched: ReturnType<typeof touchedVersions>,
-  expiredAt: Micros,
-) {
+async function readForPlan(redis: Redis, steps: readonly Step[], expiredAt: Micros) {
+  const touched = touchedVersions(steps)
   const [names, documents, seen, changes, head] = await Promise.all([
     readVersions(redis, 'names', touched.names),
     readVersions(redis, 'documents', touched.documents),
@@ -163,7 +160,5 @@ export async function readVersions(
 ): Promise<Map<string, Version[]>> {
   if (fields.length === 0) return new Map()
   const values = await redis.hmgetBuffer(KEYS[key], ...fields)
-  return new Map(
-    fields.map((field, index) => [field, decodeVersions(values[index] ?? new Uint8Array(0))]),
-  )
+  return new Map(fields.map((field, index) => [field, decodeVersions(values[index])]))
 }

@@ -19,10 +19,8 @@ export async function fetchCells(store: Store, keys: readonly CellKey[]): Promis
 
 async function fetchContractCells(store: Store, asked: CellRequest): Promise<LoadedCell[]> {
   if (asked.contract.length + asked.index.length === 0) return []
-  const { byId, byKey } = await readActiveContracts(store, {
-    ids: asked.contract,
-    keys: asked.index.map((key) => ({ key, count: -1 })),
-  })
+  const keys = asked.index.map((key) => ({ key, count: -1 }))
+  const { byId, byKey } = await readActiveContracts(store, { ids: asked.contract, keys })
   const cells: LoadedCell[] = byId.map((value, index) => ({
     kind: 'contract',
     id: asked.contract[index] as ContractId,
@@ -62,13 +60,8 @@ async function fetchRecordCells({ redis }: Store, { change, seen, party }: CellR
 type CellRequest = Readonly<Record<CellKey['kind'], readonly string[]>>
 
 function groupByKind(keys: readonly CellKey[]): CellRequest {
-  const groups: Record<CellKey['kind'], string[]> = {
-    contract: [],
-    index: [],
-    change: [],
-    seen: [],
-    party: [],
-  }
+  type Groups = Record<CellKey['kind'], string[]>
+  const groups: Groups = { contract: [], index: [], change: [], seen: [], party: [] }
   for (const key of keys) groups[key.kind].push(key.kind === 'index' ? key.key : key.id)
   return groups
 }

@@ -58,9 +58,7 @@ export async function readCompletions(
 const PRUNE_PORTION = 1_000
 
 /** Some members of offsets below this one. */
-export async function completionsBelow(redis: Redis, offset: Offset): Promise<Buffer[]> {
+export function completionsBelow(redis: Redis, offset: Offset): Promise<Buffer[]> {
   const max = lexBound('(', u64(offset))
-  return await reach(
-    redis.zrangeBuffer(KEYS.completions, '-', max, 'BYLEX', 'LIMIT', 0, PRUNE_PORTION),
-  )
+  return reach(redis.zrangeBuffer(KEYS.completions, '-', max, 'BYLEX', 'LIMIT', 0, PRUNE_PORTION))
 }

@@ -43,10 +43,8 @@ export async function readActiveContracts(
   query: { readonly ids?: readonly ContractId[]; readonly keys?: readonly KeyRange[] },
 ) {
   const { ids = [], keys = [] } = query
-  const { head, contracts, ranges } = await readContracts(redis, {
-    ids: ids.map(shortId),
-    ranges: keys.map(rangeOf),
-  })
+  const asked = { ids: ids.map(shortId), ranges: keys.map(rangeOf) }
+  const { head, contracts, ranges } = await readContracts(redis, asked)
   return {
     head,
     byId: ids.map((id, index) => {
@@ -67,12 +65,8 @@ function shortId(id: ContractId): Uint8Array {
 function rangeOf({ key, count, after }: KeyRange) {
   const { bucket, rest } = internKey(key)
   const { min, max } = membersWith(rest)
-  return {
-    key: indexKey(bucket),
-    min: after === undefined ? min : lexBound('(', after),
-    max,
-    count,
-  }
+  const begin = after === undefined ? min : lexBound('(', after)
+  return { key: indexKey(bucket), min: begin, max, count }
 }
 
 function replyOf({ key, count }: KeyRange, reply: RangeReply, { codec }: Layout): KeyReply {
@@ -111,10 +105,7 @@ export async function* walkContractsByKey(
 }
 
 /** Every contract, bucket by bucket. As `walkContractsByKey`. */
-export async function* walkContracts({
-  redis,
-  layout,
-}: Store): AsyncGenerator<readonly Contract[]> {
+export async function* walkContracts({ redis, layout }: Store) {
   for (let start = 0; start < BUCKETS.length; start += BUCKETS_READ) {
     const pipeline = redis.pipeline()
     for (const bucket of BUCKETS.slice(start, start + BUCKETS_READ))
@@ -150,11 +141,13 @@ export async function readJoinedContracts(
     const found = await readAll(store, keys, limit, portion)
     if (found !== null) return found
   }
-  throw new ScanError(
-    'OVERLOADED',
-    'The head moved during every attempt to read these contracts. Try again.',
-    { retryAfterSeconds: 1 },
-  )
+  throw headMoved('read these contracts')
+}
+
+/** @param what - What could not be done at one head. */
+export function headMoved(what: string): ScanError {
+  const message = `The head moved during every attempt to ${what}. Try again.`
+  return new ScanError('OVERLOADED', message, { retryAfterSeconds: 1 })
 }
 
 /** Null if the head moved between two portions. Every batch changes its bytes. */

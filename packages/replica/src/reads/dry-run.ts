@@ -8,7 +8,7 @@ import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
 import { fetchCells } from './cells.ts'
-import type { Store } from './contracts.ts'
+import { headMoved, type Store } from './contracts.ts'
 
 /** Attempts while the head moves during a dry run. */
 const DRY_RUN_ATTEMPTS = 3
@@ -21,12 +21,7 @@ export async function dryRun(store: Store, submission: Submission, options: Opti
     const { isConsistent, result } = await dryRunOnce(store, submission, options)
     const isLast = attempt === DRY_RUN_ATTEMPTS
     if (result !== null && (isConsistent || isLast)) return result
-    if (isLast)
-      throw new ScanError(
-        'OVERLOADED',
-        'The head moved during every attempt to try the command. Try again.',
-        { retryAfterSeconds: 1 },
-      )
+    if (isLast) throw headMoved('try the command')
   }
 }
 

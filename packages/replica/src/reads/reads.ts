@@ -138,9 +138,7 @@ export async function readNamesAfter(redis: Redis, after: string | null, count: 
   const ranges = [{ min, max: utf8('+'), count }]
   const { head, replies } = await readRanges(redis, 'lex', ranges)
   const { members = [], values = [] } = replies[0] ?? {}
-  const names = members.map(
-    (name, index) => [name.toString('utf8'), values[index] ?? null] as const,
-  )
+  const names = members.map((name, index) => [name.toString(), values[index] ?? null] as const)
   return { head, names: new Map(names) }
 }
 

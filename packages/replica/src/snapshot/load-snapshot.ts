@@ -122,13 +122,9 @@ export async function loadSnapshot(
   const commands = createGatheredCommands()
   planSyntheticEntries(commands, synthetic)
   commands.add('RPUSH', KEYS.at, encodeTimelineEntry(loaded))
-  const stored = {
-    ...loaded,
-    dueHash: layout.dueHash,
-    horizon: offset,
-    cleanedCount: endedCount,
-    state: { offset, root: stateRoot, activityCount },
-  }
+  const { dueHash } = layout
+  const state = { offset, root: stateRoot, activityCount }
+  const stored = { ...loaded, dueHash, horizon: offset, cleanedCount: endedCount, state }
   const outcome = await writeFenced(redis, null, { head: stored, commands, signal })
   return { outcome, history }
 }

@@ -56,10 +56,8 @@ export function createSnapshotMaker(context: {
     const activityCount = recent.activities.size
     const head = { ...found, genesisHash, entryHash, stateRoot, activityCount }
     const { signal } = abandoned
-    take(
-      { offset, recordTime, historyHash },
-      encodeSnapshot({ store, head, recorder, genesis, signal }),
-    )
+    const encoded = encodeSnapshot({ store, head, recorder, genesis, signal })
+    take({ offset, recordTime, historyHash }, encoded)
       .catch((error: unknown) => {
         if (!signal.aborted) context.onProblem(error as Error)
       })

@@ -63,8 +63,7 @@ export async function loadState(
     const { head: stored, names } = await readNamesAfter(redis, after, PORTION)
     if (!isReadable(stored)) return null
     readingStored(() => {
-      for (const value of names.values())
-        decodeVersions(value ?? new Uint8Array(0)).forEach(addVersion)
+      for (const value of names.values()) decodeVersions(value).forEach(addVersion)
     })
     after = names.size < PORTION ? null : ([...names.keys()].at(-1) ?? null)
   } while (after !== null)

@@ -56,22 +56,13 @@ async function readRun(
   const rows = page.order === 'asc' ? found : found.reverse()
   const { before, after } = await readNeighbors(redis, page, { rows, position: point, genesis })
   const first = rows[0] === undefined ? placeAfter(before) : treeIndexOf(rows[0])
-  const shown = [
-    ...(before === null ? [] : [neighbor(before)]),
-    ...rows.map(showRow),
-    ...(after === null ? [] : [neighbor(after)]),
-  ]
+  const edge = (row: StoredActivity | null) => (row === null ? [] : [neighbor(row)])
+  const shown = [...edge(before), ...rows.map(showRow), ...edge(after)]
   const from = first - Number(before !== null)
   const cut: { readonly start: number; readonly count: number }[] = []
-  if (size > 0)
-    walkToRun(
-      { first: from, end: from + shown.length, size },
-      {
-        leaf: () => {},
-        outside: (start, count) => void cut.push({ start, count }),
-        pair: () => {},
-      },
-    )
+  const outside = (start: number, count: number) => void cut.push({ start, count })
+  const place = { first: from, end: from + shown.length, size }
+  if (size > 0) walkToRun(place, { leaf: () => {}, outside, pair: () => {} })
   const subtrees = cut.map(({ start, count }) => subtreesOf(start, count))
   const tiles = await reach(readTiles(redis, subtrees.flat()))
   assertReadable(tiles.head, point)

@@ -45,13 +45,11 @@ export function pruneRange(history: StateHistory, recent: RecentState, range: Ke
  * @throws {ScanError} As `pruneRange` and all reads; STATE_DIVERGED if a stored value does not belong to its leaf.
  */
 export async function proveRange(
-  {
-    nameReader,
-    treeUpdater,
-  }: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
+  context: { readonly nameReader: NameReader; readonly treeUpdater: StateTreeUpdater },
   { history, recent }: { readonly history: StateHistory; readonly recent: RecentState },
   range: KeyRange,
 ): Promise<ProvenRange> {
+  const { nameReader, treeUpdater } = context
   const { pruned, leaves } = pruneRange(history, recent, range)
   const how = leaves.length === 1 ? 'fetch' : 'fetchOfPage'
   const values = new Map<Leaf, string>()
@@ -78,9 +76,8 @@ export async function proveRange(
 /** The stored body that has the hash of the leaf. */
 function bodyOf(leaf: Leaf, versions: Uint8Array | null | undefined) {
   try {
-    return decodeVersions(versions ?? new Uint8Array(0)).find(({ body }) =>
-      bytesEqual(sha256(body), leaf.valueHash),
-    )?.body
+    return decodeVersions(versions).find(({ body }) => bytesEqual(sha256(body), leaf.valueHash))
+      ?.body
   } catch {
     // Malformed bytes, changed by hand: they have no body with any hash.
     return undefined

@@ -122,10 +122,7 @@ export function createStateService(context: {
         proveRanges(at, [ACTIVITY_TREE]),
         proveActivities(context, recent, { limit, after, order }),
       ])
-      const proof = joinActivitiesProof(
-        run.text,
-        state.map((range) => fromUtf8(range.proof)).join(),
-      )
+      const proof = joinActivitiesProof(run.text, state.map(({ proof }) => fromUtf8(proof)).join())
       return { proof, rows: run.proven.rows }
     },
     /** The difference that was found between log and stored state; null if no difference was found since the last wipe. */

@@ -50,10 +50,8 @@ export function membersLeaf({ nodes }: Genesis): ConstantLeaf {
     scan_key: scanKey,
     operator_key: operatorKey,
   }))
-  return {
-    key: ['m'],
-    value: canonicalJson({ members, n: nodes.length, f: maxFaulty(nodes.length) }),
-  }
+  const n = nodes.length
+  return { key: ['m'], value: canonicalJson({ members, n, f: maxFaulty(n) }) }
 }
 
 function dsoOf(documents: Documents, genesis: Genesis): Json {

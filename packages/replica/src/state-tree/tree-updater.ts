@@ -11,7 +11,6 @@ import type { Redis } from 'ioredis'
 import type { InterpretedEntry } from '../ingest/step.ts'
 import type { HeadState } from '../ingest/store.ts'
 import type { NameFields } from '../reads/name-reader.ts'
-import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusableError } from './load-state.ts'
@@ -108,10 +107,7 @@ export function createStateTreeUpdater(context: {
      * Applies the entries that are about to be written, and returns the mark to write with them. Null if the tree has another
      * history: the stored state must be loaded again.
      */
-    async apply(
-      entries: readonly InterpretedEntry[],
-      { head }: HeadState,
-    ): Promise<StateMark | null> {
+    async apply(entries: readonly InterpretedEntry[], { head }: HeadState) {
       try {
         let contracts = 0
         for (const entry of entries) {
@@ -129,10 +125,8 @@ export function createStateTreeUpdater(context: {
           return null
         }
         if (!(error instanceof StateMismatchError)) throw error
-        diverge(
-          { offset: head.state.offset, what: `In the stored state, ${error.message}.` },
-          error,
-        )
+        const what = `In the stored state, ${error.message}.`
+        diverge({ offset: head.state.offset, what }, error)
       }
       if (history === null) return { ...head.state, root: null }
       const last = entries.at(-1)?.offset ?? head.offset
@@ -156,11 +150,10 @@ export function differs(name: string): string {
 }
 
 export function stateDiverged(divergence: StateDivergence, cause?: unknown): ScanError {
-  return new ScanError(
-    'STATE_DIVERGED',
-    `The stored state of this replica differs from the log. Wipe the replica: it is rebuilt from the log. ${divergence.what}`,
-    { details: { offset: divergence.offset }, ...(cause === undefined ? {} : { cause }) },
-  )
+  const { offset, what } = divergence
+  const message = `The stored state of this replica differs from the log. Wipe the replica: it is rebuilt from the log. ${what}`
+  const options = cause === undefined ? {} : { cause }
+  return new ScanError('STATE_DIVERGED', message, { details: { offset }, ...options })
 }
 
 /** The tree may be ahead of the head. Its recent states show whether it has the same history. */

@@ -88,14 +88,9 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
   const tags = Array.from({ length: count }, () => reader.raw(TAG_BYTES))
   const step = HISTORY_STEPS[reader.unsigned()]
   assert(step !== undefined, 'a member is of a known step')
-  return {
-    eventId: bufferOf(member).toString('latin1', 0, EVENT_ID_BYTES),
-    tags,
-    step,
-    recordTime,
-    index: indexPlusOne === 0 ? null : indexPlusOne - 1,
-    body: reader.rest(),
-  }
+  const eventId = bufferOf(member).toString('latin1', 0, EVENT_ID_BYTES)
+  const index = indexPlusOne === 0 ? null : indexPlusOne - 1
+  return { eventId, tags, step, recordTime, index, body: reader.rest() }
 }
 
 /** The index of a row, which is not a notice. */

@@ -14,16 +14,9 @@ export type EntryBody = {
 }
 
 export function encodeEntryBody(entry: EntryBody): Uint8Array {
-  return utf8(
-    JSON.stringify({
-      contract_id: entry.contractId,
-      user: entry.user,
-      name: entry.name,
-      url: entry.url,
-      description: entry.description,
-      expires_at: entry.expiresAt === null ? null : formatTime(entry.expiresAt),
-    }),
-  )
+  const { contractId: contract_id, user, name, url, description, expiresAt } = entry
+  const expires_at = expiresAt === null ? null : formatTime(expiresAt)
+  return utf8(JSON.stringify({ contract_id, user, name, url, description, expires_at }))
 }
 
 /** The contract, owner and name in a stored body. @throws {Error} If no replica wrote it. */

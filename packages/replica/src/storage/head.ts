@@ -69,19 +69,13 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
   const number = numbersOf(bytes)
   const hash = (index: number) => toHex(bytes.subarray(1 + index * 32, 33 + index * 32))
   const root = hash(4)
-  return {
-    genesisHash: hash(0),
-    historyHash: hash(1),
-    entryHash: hash(2),
-    dueHash: hash(3),
-    offset: number(0),
-    recordTime: number(1),
-    horizon: number(2),
-    endedCount: number(3),
-    cleanedCount: number(4),
-    activityCount: number(6),
-    state: { offset: number(5), root: root === NO_ROOT ? null : root, activityCount: number(7) },
-  }
+  const origin = { genesisHash: hash(0), dueHash: hash(3) }
+  const history = { historyHash: hash(1), entryHash: hash(2) }
+  const position = { offset: number(0), recordTime: number(1), horizon: number(2) }
+  const counts = { endedCount: number(3), cleanedCount: number(4), activityCount: number(6) }
+  const at = { offset: number(5), activityCount: number(7) }
+  const state = { ...at, root: root === NO_ROOT ? null : root }
+  return { ...origin, ...history, ...position, ...counts, state }
 }
 
 /** Decodes only what every read checks. @throws {ReplicaStateError} As `decodeHead`. */

@@ -26,12 +26,9 @@ export function encodeTimelineEntry(entry: TimelineEntry): Uint8Array {
 export function decodeTimelineEntry(offset: Offset, bytes: Uint8Array): TimelineEntry {
   assert(bytes.byteLength === TIMELINE_ENTRY_BYTES, 'a member of `at` has 48 bytes')
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, 16)
-  return {
-    offset,
-    recordTime: Number(numbers.getBigUint64(0)),
-    historyHash: toHex(bytes.subarray(16)),
-    endedCount: Number(numbers.getBigUint64(8)),
-  }
+  const recordTime = Number(numbers.getBigUint64(0))
+  const endedCount = Number(numbers.getBigUint64(8))
+  return { offset, recordTime, historyHash: toHex(bytes.subarray(16)), endedCount }
 }
 
 /** The timeline is empty at first. The first entry that is appended is the oldest. */

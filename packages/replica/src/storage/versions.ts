@@ -27,8 +27,9 @@ export function encodeVersions(versions: readonly Version[]): Uint8Array {
   return writer.finish()
 }
 
-export function decodeVersions(bytes: Uint8Array): Version[] {
-  const reader = new ByteReader(bytes)
+/** Empty for a value that is not stored. */
+export function decodeVersions(value: Uint8Array | null | undefined): Version[] {
+  const reader = new ByteReader(value ?? new Uint8Array(0))
   const versions: Version[] = []
   while (!reader.isAtEnd()) versions.push(readVersion(reader))
   return versions
@@ -53,8 +54,7 @@ export function isActiveAt({ from, to }: Version, offset: Offset): boolean {
 
 /** The versions in a value of `names` or `documents` that are active at the offset. */
 export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
-  const versions = decodeVersions(value ?? new Uint8Array(0))
-  return versions.filter((version) => isActiveAt(version, offset))
+  return decodeVersions(value).filter((version) => isActiveAt(version, offset))
 }
 
 /** The contracts among the documents that are active at the offset, the newest first, by entity. */
@@ -72,12 +72,8 @@ function readVersion(reader: ByteReader): Version {
   const from = reader.unsigned()
   const span = reader.unsigned()
   const expires = reader.unsigned()
-  return {
-    from,
-    to: span === 0 ? null : from + span,
-    expires: expires === 0 ? null : expires,
-    body: reader.raw(reader.unsigned()),
-  }
+  const to = span === 0 ? null : from + span
+  return { from, to, expires: expires === 0 ? null : expires, body: reader.raw(reader.unsigned()) }
 }
 
 /** A member of the list `ended`: which name or document has a version that ended, and at which offset. */
@@ -100,9 +96,7 @@ export function encodeEnded({ to, kind, field }: EndedVersion): Uint8Array {
 
 export function decodeEnded(bytes: Uint8Array): EndedVersion {
   const reader = new ByteReader(bytes)
-  return {
-    to: reader.unsigned(),
-    kind: reader.byte() === KIND_BYTES.names ? 'names' : 'documents',
-    field: fromUtf8(reader.rest()),
-  }
+  const to = reader.unsigned()
+  const kind = reader.byte() === KIND_BYTES.names ? 'names' : 'documents'
+  return { to, kind, field: fromUtf8(reader.rest()) }
 }

@@ -17,21 +17,13 @@ export function entryContract(
 ): Contract {
   const { user } = fields
   const dso = `DSO::1220${'cd'.repeat(32)}`
-  const identified = {
-    templateId: templateIdOf(ansEntry),
-    payload: encodePayload(ansEntry, { ...fields, dso, url: '', description: `of ${user}` }),
-    updateId: `1220${toHex(sha256(utf8(`update ${created.offset}`)))}`,
-    nodeId: created.nodeId,
-  }
-  return {
-    ...identified,
-    contractId: contractIdOf(identified),
-    packageName: ansEntry.packageName,
-    signatories: [dso, user].sort(),
-    observers: [],
-    createdAt: created.recordTime,
-    offset: created.offset,
-  }
+  const { offset, recordTime: createdAt, nodeId } = created
+  const payload = encodePayload(ansEntry, { ...fields, dso, url: '', description: `of ${user}` })
+  const updateId = `1220${toHex(sha256(utf8(`update ${offset}`)))}`
+  const identified = { templateId: templateIdOf(ansEntry), payload, updateId, nodeId }
+  const named = { contractId: contractIdOf(identified), packageName: ansEntry.packageName }
+  const parties = { signatories: [dso, user].sort(), observers: [] }
+  return { ...identified, ...named, ...parties, createdAt, offset }
 }
 
 /** The step after a head, with hashes that follow from its place alone. */
@@ -48,13 +40,11 @@ export function stepAfter(
   const created = (change.created ?? []).map((fields, nodeId) =>
     entryContract(fields, { offset, recordTime, nodeId }),
   )
-  return {
-    offset,
-    recordTime,
-    historyHash: toHex(sha256(utf8(`history ${offset}`))),
-    entryHash: toHex(sha256(utf8(`entry ${offset}`))),
-    delta: { created, archived: change.archived ?? [], change: null, seen: null, allocated: [] },
-  }
+  const hashOf = (what: string) => toHex(sha256(utf8(`${what} ${offset}`)))
+  const hashes = { historyHash: hashOf('history'), entryHash: hashOf('entry') }
+  const { archived = [] } = change
+  const delta = { created, archived, change: null, seen: null, allocated: [] }
+  return { offset, recordTime, ...hashes, delta }
 }
 
 export function testParty(hint: string): PartyId {

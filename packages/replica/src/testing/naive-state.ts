@@ -101,14 +101,8 @@ function historyRoot(rows: readonly NaiveRow[]): Buffer {
 
 function entryLeaves({ contractId, payload }: Contract): NaiveLeaf[] {
   const { user, name, url, description, expiresAt } = payload as Record<string, string>
-  const value = JSON.stringify({
-    contract_id: contractId,
-    user,
-    name,
-    url,
-    description,
-    expires_at: expiresAt,
-  })
+  const [contract_id, expires_at] = [contractId, expiresAt]
+  const value = JSON.stringify({ contract_id, user, name, url, description, expires_at })
   const leaf = { expiresAt: parseTime(expiresAt as string) as number, value }
   return [
     { ...leaf, key: keyOf('n', name as string, contractId) },

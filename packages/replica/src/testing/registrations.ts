@@ -46,13 +46,8 @@ export function createRegistrations(
   assert(scenario.network.genesisHash === genesisHash, 'it is the test network')
   const owner = scenario.actor('the-owner')
   scenario.tap(owner, '200')
-  const asked = {
-    ansRules: scenario.the(ansRules),
-    user: owner.party,
-    name: NAME,
-    url: `https://example.org/${NAME}`,
-    description: `The entry of ${NAME}`,
-  }
+  const texts = { url: `https://example.org/${NAME}`, description: `The entry of ${NAME}` }
+  const asked = { ansRules: scenario.the(ansRules), user: owner.party, name: NAME, ...texts }
   const { requestCid } = scenario.do(owner, requestEntryCommand(asked))
   const inputs = scenario.coins(owner)
   const { paymentCid } = scenario.do(

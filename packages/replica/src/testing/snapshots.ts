@@ -40,14 +40,12 @@ const FORGOTTEN_MICROS = 600 * SECOND_MICROS
  * protocol that is to come.
  */
 export function growForgetfulLog(seed: string): Scenario {
+  const lifetime = 100 * SECOND_MICROS
   const { scenario } = growActivityLog(seed, {
     steps: 60,
     retentionMicros: FORGOTTEN_MICROS,
     rules: {
-      names: {
-        entryLifetimeMicros: 100 * SECOND_MICROS,
-        renewalDurationMicros: 100 * SECOND_MICROS,
-      },
+      names: { entryLifetimeMicros: lifetime, renewalDurationMicros: lifetime },
       deduplicationMicrosMax: FORGOTTEN_MICROS,
     },
   })

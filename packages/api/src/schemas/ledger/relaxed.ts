@@ -11,7 +11,7 @@
  *
  * `compileDecoder` of `packages/ledger-api` makes the decoder from the schema; the document shows the same schema.
  */
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import * as m from '../members.ts'
 
 /** A member with a default value. For TypeScript it always exists, as it does once decoded. */
@@ -46,21 +46,14 @@ type OneOf<V extends Variants> = {
 }[keyof V & string]
 
 /** An object with exactly one of the members. */
-export function oneOf<const V extends Variants>(
-  description: string,
-  variants: V,
-): TUnsafe<OneOf<V>> {
+export function oneOf<const V extends Variants>(description: string, variants: V) {
   const objects = Object.entries(variants).map(([name, schema]) => Type.Object({ [name]: schema }))
-  return Type.Unsafe(m.either(description, objects))
+  return Type.Unsafe<OneOf<V>>(m.either(description, objects))
 }
 
 /** The same, which the documents list under a name of its own. */
-export function namedOneOf<const V extends Variants>(
-  title: string,
-  description: string,
-  variants: V,
-) {
-  return m.extended(oneOf(description, variants), { title })
+export function namedOneOf<const V extends Variants>(title: string, description: string, forms: V) {
+  return m.extended(oneOf(description, forms), { title })
 }
 
 /** The wrapper of message-typed variants: `{"value": …}` (§L1.1). */

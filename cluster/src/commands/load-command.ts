@@ -1,12 +1,10 @@
-/** The commands that prune history and that make a steady load. */
-
+/** The command that makes a steady load. */
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { type CommandContext, type Common, integer, printError, printResult } from '@quorumscan/cli'
 import { createToken, dataDirectory } from '@quorumscan/operator'
 import { ask, repeat } from '@quorumscan/runtime'
 import { atFixedRate } from '../chaos/readers.ts'
-import { callControl, statusOf } from '../control/client.ts'
-import { VALIDATOR } from '../rig/cluster-shape.ts'
+import { statusOf } from '../control/client.ts'
 import { lookupPath, registerName } from '../rig/registration.ts'
 import { percentilesOf } from '../watch/prober.ts'
 import { timeOption } from './fault-commands.ts'
@@ -17,25 +15,7 @@ const LOOKUPS_PER_REGISTRATION = 50
 const REPORT_MS = 1000
 const LOOKUP_TIMEOUT_MS = 5000
 
-export function addWatchCommands({ command, clock }: CommandContext): void {
-  command('prune', 'delete history: updates of the validator, or old offsets of a node')
-    .argument('[node]', 'validator or sv-1 …', VALIDATOR)
-    .requiredOption(
-      '--to <offset>',
-      'delete up to this offset',
-      integer(1, Number.MAX_SAFE_INTEGER),
-    )
-    .action(async (node: string, { to, ...options }: Common & { to: number }) => {
-      const { horizon: offset } = await callControl(options, ({ nodes }) =>
-        nodes.prune.mutate({ node, to }),
-      )
-      const sentence =
-        node === VALIDATOR
-          ? `updates and completions begin after offset ${offset}`
-          : `${node} answers from offset ${offset} on`
-      printResult(options, { node, offset }, sentence)
-    })
-
+export function addLoadCommand({ command, clock }: CommandContext): void {
   command('load', 'send lookups and registrations at a fixed rate')
     .addOption(timeOption('--duration <time>', 'how long requests are sent', '10s'))
     .option('--rate <n>', 'lookups per second', integer(1, LOAD_RATE_MAX), LOAD_RATE)
