@@ -42,7 +42,7 @@ describe('kinds of tests', () => {
   })
 
   it('a folder of test/ imports only from itself and from test/support', () => {
-    const imported = /(?:from |import\(|new URL\()'(\.[^']+)'/g
+    const imported = /(?:from |import\()'(\.[^']+)'/g
     const imports = files
       .filter((file) => /^test\/[^/]+\/.*\.ts$/.test(file))
       .flatMap((file) =>

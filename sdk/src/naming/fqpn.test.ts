@@ -1,6 +1,7 @@
+import { isQualified, type NetworkName } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatFqpn, isQualified, type NetworkName, parseFqpn } from './fqpn.ts'
+import { formatFqpn, parseFqpn } from './fqpn.ts'
 
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const networks = fc.constantFrom<NetworkName>('mainnet', 'testnet', 'devnet', 'localnet')

@@ -2,8 +2,6 @@
 import { FQPN_RULE, type Fqpn, type NetworkName, readFqpn } from '@quorumscan/verifier'
 import { failure, type QuorumscanError } from '../errors.ts'
 
-export { type Fqpn, isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
-
 /**
  * Splits a qualified name. White space around it is removed.
  *

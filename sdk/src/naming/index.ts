@@ -3,9 +3,10 @@
  * `packages/verifier/src/names/qualified-name.ts` know the draft "Canton Party Name Resolution Standard" (2026-08-29); each
  * fact of it is cited where it is used.
  */
+export type { Fqpn, NetworkName } from '@quorumscan/verifier'
 export type { Basis } from '../names/lookup-types.ts'
 export { displayParty } from './display.ts'
-export { type Fqpn, formatFqpn, type NetworkName, parseFqpn } from './fqpn.ts'
+export { formatFqpn, parseFqpn } from './fqpn.ts'
 export { httpResolver } from './http-resolver.ts'
 export {
   type PartyResolver,

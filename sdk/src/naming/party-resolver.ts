@@ -1,12 +1,12 @@
 /** One naming system behind one interface, and the resolver that reads names from scans. */
 
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
+import type { NetworkName } from '@quorumscan/verifier'
 import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { Basis, LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
 import { isName, normalizeName } from '../names/name-rules.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
 import type { SpliceOutcome } from '../splice/splice-outcome.ts'
-import type { NetworkName } from './fqpn.ts'
 
 /** The network and the bounds of one call to a resolver. */
 export type ResolverRead = {

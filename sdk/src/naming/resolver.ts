@@ -6,20 +6,13 @@
  * name that two naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first
  * success; the two outcomes are ours, because a payment cannot be undone.
  */
+import { isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { isParty, parseParty, shortParty } from '../platform/values.ts'
-import {
-  formatFqpn,
-  invalidName,
-  isQualified,
-  isSystem,
-  type NetworkName,
-  PARTY_ID,
-  parseFqpn,
-} from './fqpn.ts'
+import { formatFqpn, invalidName, isSystem, parseFqpn } from './fqpn.ts'
 import {
   asError,
   type PartyResolver,
