@@ -27,7 +27,10 @@ const session: Plugin = {
   },
 }
 
-export default defineConfig(() => ({
-  plugins: [react(), session],
-  define: { NETWORK: JSON.stringify(findNetwork()) },
-}))
+/** The network of `src/wallet.ts`. */
+const network: Plugin = {
+  name: 'network',
+  config: () => ({ define: { NETWORK: JSON.stringify(findNetwork()) } }),
+}
+
+export default defineConfig({ plugins: [react(), session, network] })

@@ -35,24 +35,25 @@ function Row({ row, own }: { readonly row: Transaction; readonly own: string }) 
   )
 }
 
-/** What happened, from the point of view of the user. */
+/** What happened, from the point of view of the user. `amount`: negative for what the user gave. */
 function describe(row: Transaction, own: string) {
   if (row.transactionType === 'notification')
     return { text: row.details, party: null, amount: null }
   const gained = row.receivers.find(({ party }) => party === own)?.amount ?? null
-  if (row.transactionType === 'balance_change')
-    return {
-      text: row.transferInstructionCid === null ? 'Coin' : 'Returned',
-      party: null,
-      amount: gained,
-    }
-  const { sender, transferInstructionReceiver, transferInstructionAmount } = row
-  if (transferInstructionReceiver !== null) {
-    const party = sender.party === own ? transferInstructionReceiver : sender.party
-    const text = sender.party === own ? 'Offered to' : 'Offer of'
-    return { text, party, amount: transferInstructionAmount }
+  if (row.transactionType === 'balance_change') {
+    const text = row.transferInstructionCid === null ? 'Coin created' : 'Offer ended, coin returned'
+    return { text, party: null, amount: gained }
   }
+  const { sender, transferInstructionReceiver: offeredTo, transferInstructionAmount } = row
+  if (sender.party !== own)
+    return {
+      text: offeredTo === own ? 'Offer of' : 'From',
+      party: sender.party,
+      amount: transferInstructionAmount ?? gained,
+    }
+  if (offeredTo !== null)
+    return { text: 'Offered to', party: offeredTo, amount: `-${transferInstructionAmount}` }
   const [other] = row.receivers.filter(({ party }) => party !== own)
-  if (sender.party !== own) return { text: 'From', party: sender.party, amount: gained }
-  return { text: other ? 'To' : 'Payment', party: other?.party ?? null, amount: sender.amount }
+  if (other === undefined) return { text: 'Coin locked for a name', party: null, amount: null }
+  return { text: 'Paid to', party: other.party, amount: sender.amount }
 }

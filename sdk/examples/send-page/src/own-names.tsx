@@ -37,10 +37,10 @@ export function OwnNames() {
 }
 
 function Entry({ entry }: { readonly entry: OwnEntry }) {
-  const { name, expiresAt, amount, paymentDurationMs } = entry
+  const { name, expiresAt, renews } = entry
   const queries = useQueryClient()
   const renewal = useRenew({ names: validator.names })
-  const canRenew = Date.parse(expiresAt) - Date.now() < paymentDurationMs
+  const leftMs = Date.parse(expiresAt) - Date.now()
   const renew = () =>
     renewal.mutate(
       { name, after: expiresAt },
@@ -52,13 +52,13 @@ function Entry({ entry }: { readonly entry: OwnEntry }) {
         <strong>{name}</strong>
         <br />
         <span className="small muted">
-          until {dayOf(expiresAt)}
+          {renews ? 'until' : 'runs out on'} {dayOf(expiresAt)}
           {renewal.isError && `. ${sentenceOf(renewal.error)}`}
         </span>
       </span>
-      {canRenew && (
+      {renews && leftMs < entry.paymentDurationMs && (
         <Button isBusy={renewal.isPending} onClick={renew}>
-          Renew for ${shortAmount(amount)}
+          Renew for ${shortAmount(entry.amount)}
         </Button>
       )}
     </li>
