@@ -1,27 +1,46 @@
 /** A stream of items for its current listeners, with a buffer of the latest. */
-import { EventEmitter, on } from 'node:events'
+
+/** A listener that does not keep up misses the oldest items. */
+const BACKLOG_MAX = 256
 
 export type Feed<T> = ReturnType<typeof createFeed<T>>
 
 /** @param storedMax - How many of the latest items are stored. */
 export function createFeed<T>(storedMax: number) {
   const stored: T[] = []
-  // Each open page has listeners.
-  const emitter = new EventEmitter().setMaxListeners(0)
+  const listeners = new Set<(item: T) => void>()
   return {
     publish(item: T): void {
       stored.push(item)
       if (stored.length > storedMax) stored.shift()
-      emitter.emit('item', item)
+      for (const listener of listeners) listener(item)
     },
     /** Oldest first. */
     recent: (): readonly T[] => [...stored],
-    /** The items from now on, until the signal aborts. */
-    async *follow(signal: AbortSignal | undefined): AsyncGenerator<T, void> {
+    /** The items from now on, until the signal aborts. A listener that is too slow misses the oldest. */
+    async *follow(signal: AbortSignal = new AbortController().signal): AsyncGenerator<T, void> {
+      const backlog: T[] = []
+      let wake: () => void = () => {}
+      const listener = (item: T) => {
+        backlog.push(item)
+        if (backlog.length > BACKLOG_MAX) backlog.shift()
+        wake()
+      }
+      const onAbort = () => wake()
+      listeners.add(listener)
+      signal.addEventListener('abort', onAbort)
       try {
-        for await (const [item] of on(emitter, 'item', { signal })) yield item
-      } catch (error) {
-        if (signal?.aborted !== true) throw error
+        while (!signal.aborted) {
+          const next = backlog.shift()
+          if (next !== undefined) yield next
+          else
+            await new Promise<void>((resolve) => {
+              wake = resolve
+            })
+        }
+      } finally {
+        listeners.delete(listener)
+        signal.removeEventListener('abort', onAbort)
       }
     },
   }
