@@ -184,9 +184,12 @@ it('chaos runs within the fault budget have the verdict valid, and exercise ever
     const seed = runs === 0 ? CHAOS_SEED : `${CHAOS_SEED}-${runs}`
     // The expectation below lists the rules that must be exercised.
     const run = await cluster.chaos({ seed, durationMs: 20_000, allowsUnexercised: true })
-    expect(run.verdict, `seed ${seed}: ${run.sentence}`).toBe('valid')
     const report = JSON.parse(await readFile(join(run.directory, 'report.json'), 'utf8'))
-    const rules: { rule: string; samples: number }[] = report.verdict.rules
+    const rules: { rule: string; samples: number; findings: string[] }[] = report.verdict.rules
+    const findings = rules.flatMap(({ findings }) => findings)
+    const { phases, faults, outages } = report
+    const about = JSON.stringify({ sentence: run.sentence, findings, phases, faults, outages })
+    expect(run.verdict, `seed ${seed}: ${about}`).toBe('valid')
     expect(rules.map(({ rule }) => rule)).toEqual(expect.arrayContaining(EXERCISED_BY_CHANCE))
     for (const { rule, samples } of rules) samplesOf.set(rule, samples + (samplesOf.get(rule) ?? 0))
     const history = await readFile(join(run.directory, 'history.jsonl'), 'utf8')

@@ -2,7 +2,13 @@
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { sha256 } from '@quorumscan/base'
 import { createCertifiedAnswers } from '@quorumscan/certifier'
-import { appStarter, buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
+import {
+  appStarter,
+  buildServer,
+  createHealthHandlers,
+  createLongPolls,
+  type HttpServer,
+} from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import { type Context, createContext } from './context.ts'
 import { createLookupHandlers } from './handlers/name-lookups.ts'
@@ -19,7 +25,8 @@ export function createServer(context: Context, port: () => number): HttpServer {
   const { genesis, genesisHash, log, replica } = context
   const certified = createCertifiedAnswers({ ...context, replica: replica.proofs })
   const network = { genesis, genesisHash, sha256 }
-  return buildServer({
+  const polls = createLongPolls()
+  const server = buildServer({
     ...context.serving,
     routes: scanRoutes,
     handlers: {
@@ -33,7 +40,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
         detail: context.logDisk.detail,
       }),
       ...createLookupHandlers({ reads: replica, certified, network }),
-      ...createNetworkHandlers({ ...context, reads: replica, certified }),
+      ...createNetworkHandlers({ ...context, reads: replica, certified, polls }),
       ...createSnapshotHandlers(context),
       readEngine: async ({ body, signal }) => ({
         headers: { 'content-type': 'application/octet-stream' },
@@ -45,4 +52,6 @@ export function createServer(context: Context, port: () => number): HttpServer {
     metrics: context.metrics,
     commonHeaders: () => headHeaders(replica.head()),
   })
+  server.addHook('preClose', async () => polls.endAll())
+  return server
 }

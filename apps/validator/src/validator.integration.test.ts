@@ -571,6 +571,12 @@ describe('with two nodes of another history', () => {
       await Promise.all(standIns.map((server) => server[Symbol.asyncDispose]()))
       for (const scan of stopped) await scan.start()
     }
+    // The reader remembers the fork: reads at its offset are disputed until the log advances.
+    await network.advance(1)
+    await until('reads after the fork to be verified', async () => {
+      const answer = await lookup('dso.ns', { 'x-quorum': 'all' })
+      return answer.status === 200 ? answer : undefined
+    })
   })
 })
 

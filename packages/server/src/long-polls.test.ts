@@ -22,7 +22,7 @@ function begin(polls: ReturnType<typeof createLongPolls>, address: string, signa
         }),
     )
     .then(
-      (given) => end(given === null ? 'made room' : 'news'),
+      (given) => end(given === null ? 'ended' : 'news'),
       () => end('client left'),
     )
   return poll
@@ -36,7 +36,7 @@ it('the oldest poll of an address makes room for its 65th, and no other', async 
   const other = begin(polls, '192.0.2.2')
   const own = Array.from({ length: 65 }, () => begin(polls, '192.0.2.1'))
   await turn()
-  expect(outcomes(own)).toEqual(['made room', ...Array(64).fill('waits')])
+  expect(outcomes(own)).toEqual(['ended', ...Array(64).fill('waits')])
   expect(other.outcome).toBe('waits')
 })
 
@@ -63,4 +63,12 @@ it('the poll of a client that left makes room, and fails', async () => {
   const own = Array.from({ length: 64 }, () => begin(polls, '192.0.2.1'))
   await turn()
   expect(outcomes(own)).toEqual(Array(64).fill('waits'))
+})
+
+it('a process that stops ends all', async () => {
+  const polls = createLongPolls()
+  const some = ['192.0.2.1', '192.0.2.2'].map((address) => begin(polls, address))
+  polls.endAll()
+  await turn()
+  expect(outcomes(some)).toEqual(['ended', 'ended'])
 })

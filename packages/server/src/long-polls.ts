@@ -1,6 +1,7 @@
 /**
  * Long polls: requests that wait for news. The server limits them for each client and in total. A new poll beyond a limit
- * ends the oldest poll of that client, or of the client with most: its handler then answers as after a timeout.
+ * ends the oldest poll of that client, or of the client with most: its handler then answers as after a timeout. A process
+ * that stops ends all, because it waits for what is in progress.
  */
 import { anySignal } from '@quorumscan/base'
 import { ConnectionLimiter } from './connection-limiter.ts'
@@ -9,23 +10,31 @@ import type { ApiRequest, WaitingRequest } from './handler.ts'
 /** Each member and each validator polls every node once. A whole local cluster may share one address. */
 const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
 
+export type LongPolls = ReturnType<typeof createLongPolls>
+
 export function createLongPolls() {
   const limiter = new ConnectionLimiter(LIMITS)
+  const held = new Set<AbortController>()
   return {
-    /** The result of the poll; null if a newer poll ended it. */
+    endAll(): void {
+      for (const one of held) one.abort()
+    },
+    /** The result of the poll; null if a newer poll, or `endAll`, ended it. */
     async hold<T>(
       request: WaitingRequest & Pick<ApiRequest<never, never>, 'client'>,
       poll: (request: WaitingRequest) => Promise<T>,
     ): Promise<T | null> {
-      const replaced = new AbortController()
-      const slot = limiter.acquire(request.client.address, { evict: () => replaced.abort() })
+      const ended = new AbortController()
+      held.add(ended)
+      const slot = limiter.acquire(request.client.address, { evict: () => ended.abort() })
       try {
-        const signal = anySignal([request.signal, replaced.signal])
+        const signal = anySignal([request.signal, ended.signal])
         return await poll({ signal, waiting: (wait) => request.waiting(wait) })
       } catch (error) {
-        if (replaced.signal.aborted) return null
+        if (ended.signal.aborted) return null
         throw error
       } finally {
+        held.delete(ended)
         slot?.release()
       }
     },

@@ -14,7 +14,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Contract, PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
-import { createLongPolls, type Handlers } from '@quorumscan/server'
+import type { Handlers, LongPolls } from '@quorumscan/server'
 import {
   canonicalJson,
   formatInstant as formatTime,
@@ -54,9 +54,9 @@ export function createNetworkHandlers(context: {
   readonly party: PartyId
   readonly certified: CertifiedAnswers
   readonly certifier: Certifier
+  readonly polls: LongPolls
 }): NetworkHandlers {
-  const { reads, genesis, certified, certifier } = context
-  const polls = createLongPolls()
+  const { reads, genesis, certified, certifier, polls } = context
   const either = inEitherForm(certified)
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
