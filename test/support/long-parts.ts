@@ -145,6 +145,11 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/e2e/upgrade.test.ts'],
   },
   {
+    name: 'chaos',
+    shows: 'lookups are answered within 15 s while a node is faulty at random',
+    files: ['test/e2e/random-faults.test.ts'],
+  },
+  {
     name: 'random-kills',
     shows: 'no payment is lost or taken twice for 60 names during 45 kills',
     files: ['test/e2e/random-faults.test.ts'],
