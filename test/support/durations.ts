@@ -13,29 +13,26 @@ type Seconds = Readonly<Record<string, number>>
 /** By the path of the file, of those that take a second or more. */
 const recorded: Seconds = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {}
 
-/** Files that take this many seconds run in the order of their time alone; a worker of its own costs them little. */
-const LONG_FROM = 8
-
 /**
- * The longest first, so that they do not run alone at the end, and those that compute run next to those that wait. Short
- * files of a project stay together, because a worker that does not isolate them ends where a file of another project
- * follows.
+ * The project with the longest file first, and in it the longest file, so that none runs alone at the end. The files of a
+ * project stay together, because a worker that does not isolate them ends where a file of another project follows.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = [...new Set(specifications.map(({ project }) => project.name))]
-    const keysOf = ({ moduleId, project }: TestSpecification) => {
-      const seconds = recorded[relative(root, moduleId)] ?? 0
-      return [
-        -project.config.sequence.groupOrder,
-        seconds < LONG_FROM ? 0 : seconds,
-        projects.indexOf(project.name),
-        seconds,
-      ] as const
+    const secondsOf = ({ moduleId }: TestSpecification) => recorded[relative(root, moduleId)] ?? 0
+    const longestOf = new Map<string, number>()
+    for (const specification of specifications) {
+      const { name } = specification.project
+      longestOf.set(name, Math.max(longestOf.get(name) ?? 0, secondsOf(specification)))
+    }
+    const byTime = [...longestOf].sort(([, one], [, other]) => other - one).map(([name]) => name)
+    const keysOf = (specification: TestSpecification) => {
+      const { name, config } = specification.project
+      return [config.sequence.groupOrder, byTime.indexOf(name), -secondsOf(specification)] as const
     }
     const compare = (one: TestSpecification, other: TestSpecification) => {
       const [keys, others] = [keysOf(one), keysOf(other)]
-      return keys.map((key, index) => (others[index] ?? 0) - key).find((sign) => sign !== 0) ?? 0
+      return keys.map((key, index) => key - (others[index] ?? 0)).find((sign) => sign !== 0) ?? 0
     }
     return (await super.sort(specifications)).sort(compare)
   }
