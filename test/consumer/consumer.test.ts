@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { isLong } from '@quorumscan/testkit'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -138,6 +139,29 @@ it('the example page compiles, and Vite builds it, where it is copied', async ()
   }
   passed(await run('npm', ['run', 'build'], { cwd: page, env: { ...process.env, ...network } }))
   expect(await readdir(join(page, 'dist/assets'))).toContainEqual(expect.stringMatching(/\.css$/))
+})
+
+it('a page that Vite builds loads at most 5.5 kB with both clients, before it uses them', async () => {
+  const page = join(project, 'both-clients')
+  await mkdir(page)
+  const script = `
+    import { createScan, createValidator } from '@quorumscan/sdk'
+    Object.assign(globalThis, { createScan, createValidator })
+  `
+  await writeFile(
+    join(page, 'index.html'),
+    `<!doctype html><title>page</title><script type="module">${script}</script>`,
+  )
+  const vite = join(project, 'node_modules/vite/bin/vite.js')
+  passed(await run(process.execPath, [vite, 'build'], { cwd: page }))
+  const html = await readFile(join(page, 'dist/index.html'), 'utf8')
+  const files = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)]
+  const sizes = await Promise.all(
+    files.map(async ([, file = '']) => gzipSync(await readFile(join(page, 'dist', file))).length),
+  )
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  expect(bytes).toBeGreaterThan(1_000)
+  expect(bytes).toBeLessThanOrEqual(5_500)
 })
 
 describe('at run time', () => {
