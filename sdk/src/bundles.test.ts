@@ -51,7 +51,7 @@ describe('what a page loads', () => {
   })
 
   it.each([
-    [`export { createScan } from './index.ts'`, 'sdk/src/scan.ts', 'sdk/src/names/metadata.ts'],
+    [`export { createScan } from './index.ts'`, 'sdk/src/scan.ts', 'sdk/src/names/reads.ts'],
     [
       `export { createScan, createValidator } from './index.ts'`,
       'sdk/src/validator.ts',

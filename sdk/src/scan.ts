@@ -7,12 +7,11 @@ import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
 import { assertGenesisPin } from './genesis-pin.ts'
 import type { ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
-import { createNames } from './names/names.ts'
+import { LOOKUPS } from './names/methods.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
-import { createReads } from './names/reads.ts'
 import type { Writer } from './names/writer.ts'
-import { systemClock } from './platform/clock.ts'
-import { loadPart } from './platform/load-part.ts'
+import { lazily, loadPart } from './platform/load-part.ts'
+import type { ScanParts } from './scan-parts.ts'
 
 /**
  * A network as a plain object, to be passed to `createScan({ ...network })`. A store keeps the values of each network
@@ -57,7 +56,7 @@ export interface Scan extends AsyncDisposable {
 const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
 
 /**
- * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing before the first lookup.
+ * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing, and loads most of its code, with the first call.
  *
  * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
  *
@@ -65,7 +64,7 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
-  const { seeds, genesis, clock = systemClock } = options
+  const { seeds, genesis } = options
   const isUrl = (seed: string) => SEED.test(seed) && URL.canParse(seed)
   if (!Array.isArray(seeds) || seeds.length === 0 || !seeds.every(isUrl))
     throw invalidArgument('`seeds` must list http or https URLs of scan nodes.')
@@ -74,35 +73,25 @@ export function createScan(options: ScanOptions): Scan {
   const closing = new AbortController()
   const { signal } = closing
 
-  const extras = () => loadPart(() => import('./scan-extras.ts'))
-  const reads = createReads({
-    client: options,
-    clock,
-    basis: 'proof',
-    network: typeof genesis === 'string' ? genesis : null,
-    writer: options.validator,
-    async open(shared) {
-      signal.throwIfAborted()
-      const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
-      return openReader({ ...options, clock, shared, extras, signal })
-    },
-    extras,
-  })
+  let made: ScanParts | undefined
+  const parts = async (): Promise<ScanParts> => {
+    if (made !== undefined) return made
+    const { createScanParts } = await loadPart(() => import('./scan-parts.ts'))
+    made ??= createScanParts(options, signal)
+    return made
+  }
   const close = async (): Promise<void> => {
     closing.abort(failure('CLOSED', 'The client is closed.'))
-    await reads.close()
+    await made?.reads.close()
   }
   return {
-    names: createNames(reads, options),
-    async *activities(more) {
-      yield* (await extras()).createActivities(reads)(more)
-    },
-    async readFrom(offset) {
-      ;(await extras()).assertOffset(offset)
-      await reads.writeFloor.record(offset)
-    },
-    status: () => reads.reader()?.status() ?? null,
+    names: lazily(async () => (await parts()).names, LOOKUPS),
+    ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(async () => (await parts()).others(), OTHERS),
+    status: () => made?.reads.reader()?.status() ?? null,
     close,
     [Symbol.asyncDispose]: close,
   }
 }
+
+/** Other methods, and whether each one yields. */
+const OTHERS = { activities: true, readFrom: false }

@@ -4,9 +4,8 @@ import { createHttp } from './http/http.ts'
 import { tracedFetch } from './http/traced-fetch.ts'
 import { createCommands } from './ledger/commands.ts'
 import { createUpdates } from './ledger/updates.ts'
-import type { Names } from './names/lookup-types.ts'
+import type { Lookups } from './names/lookups.ts'
 import { openProxyReader } from './names/proxy-reader.ts'
-import type { Reads } from './names/reads.ts'
 import { type Clock, platformRandom } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
@@ -22,7 +21,7 @@ export type ValidatorParts = ReturnType<typeof createValidatorParts>
 /** @param options.url - Checked, and without trailing slash, as `ledgerUrl`. */
 export function createValidatorParts(
   options: ValidatorOptions & { readonly ledgerUrl: string; readonly clock: Clock },
-  { reads, lookups }: { readonly reads: Reads; readonly lookups: Names },
+  { reads, names: lookups }: Lookups,
 ) {
   const { url, ledgerUrl, clock, genesis, timeoutMs = TIMEOUT_MS } = options
   const { random = platformRandom, token = null } = options
@@ -43,7 +42,8 @@ export function createValidatorParts(
     return { ...result, offset }
   }
   const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
-  const names: Omit<OwnNames, keyof Names> = {
+  const names: OwnNames = {
+    ...lookups,
     list: (more) => listNames({ http, wallet, names: lookups }, more),
     register: async (input, more) => atOffset(await register(parts, input, more)),
     renew: async (name, more) => atOffset(await renew(parts, name, more)),

@@ -4,8 +4,8 @@ import { cryptoUnavailable, invalidArgument } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import type { Commands } from './ledger/commands.ts'
 import type { Updates } from './ledger/updates.ts'
-import { createNames } from './names/names.ts'
-import { createReads } from './names/reads.ts'
+import type { Lookups } from './names/lookups.ts'
+import { LOOKUPS } from './names/methods.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
@@ -42,37 +42,48 @@ export function createValidator(options: ValidatorOptions): Validator {
     assertGenesisPin(genesis)
     if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   }
-  const own = { ...options, url, ledgerUrl, clock }
-  let made: ValidatorParts | undefined
-  const parts = async () => {
-    const { createValidatorParts } = await loadPart(() => import('./validator-parts.ts'))
-    made ??= createValidatorParts(own, { reads, lookups })
+  let made: Lookups | undefined
+  /** Without the code of the other parts, so that `createScan` loads the write floor alone. */
+  const lookups = async (): Promise<Lookups> => {
+    if (made !== undefined) return made
+    const { createLookups } = await loadPart(() => import('./names/lookups.ts'))
+    made ??= createLookups({
+      client: options,
+      clock,
+      basis: genesis === undefined ? 'proxy' : 'proof',
+      // The network of a trusted proxy is not verified.
+      network:
+        genesis === undefined ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
+      open: async (shared) => (await parts()).openReader(shared),
+      extras: () => loadPart(() => import('./scan-extras.ts')),
+    })
     return made
   }
-  const reads = createReads({
-    client: options,
-    clock,
-    basis: genesis === undefined ? 'proxy' : 'proof',
-    // The network of a trusted proxy is not verified.
-    network:
-      genesis === undefined ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
-    open: async (shared) => (await parts()).openReader(shared),
-    extras: () => loadPart(() => import('./scan-extras.ts')),
-  })
-  const lookups = createNames(reads, options)
+  let madeParts: ValidatorParts | undefined
+  const parts = async (): Promise<ValidatorParts> => {
+    if (madeParts !== undefined) return madeParts
+    const loading = loadPart(() => import('./validator-parts.ts'))
+    const [shared, { createValidatorParts }] = await Promise.all([lookups(), loading])
+    madeParts ??= createValidatorParts({ ...options, url, ledgerUrl, clock }, shared)
+    return madeParts
+  }
   return {
-    names: {
-      ...lookups,
-      ...lazily(async () => (await parts()).names, OWN_NAMES),
-    },
+    names: lazily(async () => (await parts()).names, NAMES),
     wallet: lazily(async () => (await parts()).wallet, WALLET),
-    writtenOffset: reads.writeFloor.offset,
+    writtenOffset: async () => (await lookups()).reads.writeFloor.offset(),
     ...lazily<Pick<Validator, 'activities' | 'updates'>>(parts, STREAMS),
     commands: lazily(async () => (await parts()).commands, COMMANDS),
   }
 }
 
-const OWN_NAMES = { list: false, register: false, renew: false, cancel: false, setAutoRenew: false }
+const NAMES: Readonly<Record<keyof OwnNames, boolean>> = {
+  ...LOOKUPS,
+  list: false,
+  register: false,
+  renew: false,
+  cancel: false,
+  setAutoRenew: false,
+}
 const STREAMS = { activities: true, updates: true }
 const COMMANDS = { submit: false }
 const WALLET = {

@@ -5,10 +5,18 @@ import {
   createValidator,
   type LookupOutcome,
   type Names,
+  type OwnNames,
   type Scan,
 } from '@quorumscan/sdk'
 import { createResolver, type Resolver, scanNames } from '@quorumscan/sdk/naming'
-import { NamesProvider, useName, useReverse, useSearch } from '@quorumscan/sdk/react'
+import {
+  NamesProvider,
+  useName,
+  useRegister,
+  useRenew,
+  useReverse,
+  useSearch,
+} from '@quorumscan/sdk/react'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import type { Genesis } from '@quorumscan/verifier'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
@@ -23,6 +31,7 @@ import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
 import { type FixedAnswer, payees, reverses, whileOnline } from './trust-states.ts'
 
 let scan: Scan
+type Shown = ReturnType<typeof useRegister> | ReturnType<typeof useRenew>
 
 function Payee({ name, party }: { readonly name: string; readonly party: string }): ReactElement {
   const payee = useName(name)
@@ -53,6 +62,33 @@ function FixedPayee({ fixed }: { readonly fixed: FixedAnswer }): ReactElement {
 function FixedReverse({ fixed }: { readonly fixed: FixedAnswer }): ReactElement {
   const { trust, name } = useReverse(fixed.name ?? 'alice::1220', { names: fixed.names })
   return h('p', null, `${trust} ${name}`)
+}
+
+/** A call of a hook that writes, and the texts that are shown until it ends. */
+type Write = {
+  readonly names: OwnNames
+  readonly name: string
+  readonly texts: string[]
+  readonly onEnd: (texts: readonly string[]) => void
+}
+
+function Register({ write }: { readonly write: Write }): ReactElement {
+  return h(Written, { write, shown: useRegister({ names: write.names }) })
+}
+
+function Renew({ write }: { readonly write: Write }): ReactElement {
+  return h(Written, { write, shown: useRenew({ names: write.names }) })
+}
+
+function Written({ write, shown }: { readonly write: Write; readonly shown: Shown }): ReactElement {
+  const { mutate, status, steps, payment, error } = shown
+  const text = [status, ...steps.map(({ step }) => step), payment, error?.code].join(' ').trim()
+  useEffect(() => mutate({ name: write.name }), [mutate, write])
+  useEffect(() => {
+    write.texts.push(text)
+    if (status === 'success' || status === 'error') write.onEnd(write.texts)
+  }, [text, status, write])
+  return h('p', null, text)
 }
 
 /** The first `count` texts that the element shows, in order. */
@@ -179,6 +215,18 @@ export const wallet = {
       return h('p', null, trust === 'checking' ? '' : `${trust} ${error?.code ?? found}`)
     }
     return (await textsOf(render(h(Suggestions)), 1))[0] as string
+  },
+  /** Registers or renews a name by a hook of the validator, and returns what is shown until the call ends. */
+  write(
+    hook: 'register' | 'renew',
+    name: string,
+    options: { readonly url: string; readonly token: string },
+  ): Promise<readonly string[]> {
+    const { names } = createValidator(options)
+    return new Promise((resolve) => {
+      const write = { names, name, texts: [], onEnd: resolve }
+      render(h(hook === 'register' ? Register : Renew, { write }))
+    })
   },
   /** Shows, from now on, the hook's reason why a name is not verified. */
   watchReason(): void {

@@ -16,6 +16,7 @@ import { startSendPage } from './send-page.ts'
 declare const wallet: typeof PageWallet // Defined in the page.
 
 const ALICE = 'alice.unverified.ns'
+const HOUR_MICROS = 3_600_000_000
 const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1:* ws://127.0.0.1:*"
 
 describe.skipIf(chromiumPath === null)('in Chromium', () => {
@@ -29,7 +30,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   const problems: string[] = []
 
   beforeAll(async () => {
-    cluster = await startCluster({ nodes: 4 })
+    // Names can be renewed immediately.
+    const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
+    cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
     const alice = cluster.validator('alice')
     await alice.wallet.register()
     await alice.wallet.tap({ amount: '10.0' })
@@ -207,6 +210,27 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     }
     expect(await showFixed('reverses', expected)).toEqual(expected)
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)
+  })
+
+  it('registers and renews a name by hooks, which show steps, payment and errors', async () => {
+    const dora = cluster.validator('dora')
+    await dora.wallet.register()
+    await dora.wallet.tap({ amount: '10.0' })
+    const options = { url: cluster.validatorUrl, token: await cluster.token('dora') }
+    const write = (hook: 'register' | 'renew', name: string) =>
+      page.evaluate((asked) => wallet.write(...asked), [hook, name, options] as const)
+
+    const registered = await write('register', 'dora')
+    expect(registered).toEqual(
+      expect.arrayContaining(['pending requested not-paid', 'pending requested paid locked']),
+    )
+    expect(registered.at(-1)).toBe('success requested paid active paid')
+    const renewed = await write('renew', 'dora')
+    expect(renewed).toContain('pending paid locked')
+    expect(renewed.at(-1)).toBe('success paid paid')
+
+    expect((await write('register', 'alice')).at(-1)).toBe('error not-paid NAME_TAKEN')
+    expect((await write('renew', 'alice')).at(-1)).toBe('error not-paid CONTRACT_NOT_FOUND')
   })
 
   it('follows a stream while a node is killed, and continues to resolve', async () => {

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { isLong } from '@quorumscan/testkit'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -138,6 +139,86 @@ it('the example page compiles, and Vite builds it, where it is copied', async ()
   }
   passed(await run('npm', ['run', 'build'], { cwd: page, env: { ...process.env, ...network } }))
   expect(await readdir(join(page, 'dist/assets'))).toContainEqual(expect.stringMatching(/\.css$/))
+})
+
+it('a page that Vite builds loads at most 5.5 kB with both clients, before it uses them', async () => {
+  const page = join(project, 'both-clients')
+  await mkdir(page)
+  const script = `
+    import { createScan, createValidator } from '@quorumscan/sdk'
+    Object.assign(globalThis, { createScan, createValidator })
+  `
+  await writeFile(
+    join(page, 'index.html'),
+    `<!doctype html><title>page</title><script type="module">${script}</script>`,
+  )
+  const vite = join(project, 'node_modules/vite/bin/vite.js')
+  passed(await run(process.execPath, [vite, 'build'], { cwd: page }))
+  const html = await readFile(join(page, 'dist/index.html'), 'utf8')
+  const files = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)]
+  const sizes = await Promise.all(
+    files.map(async ([, file = '']) => gzipSync(await readFile(join(page, 'dist', file))).length),
+  )
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  expect(bytes).toBeGreaterThan(1_000)
+  expect(bytes).toBeLessThanOrEqual(5_500)
+})
+
+const NEXT_PAGES = {
+  'layout.js': `export default ({ children }) => <html lang="en"><body>{children}</body></html>`,
+  'names.js': `
+    import { createResolver, scanNames } from '@quorumscan/sdk/naming'
+    import { fakeNames } from '@quorumscan/sdk/testing/fakes'
+    const names = fakeNames({ alice: 'alice::1220${'a'.repeat(64)}' })
+    const resolvers = [scanNames({ names }, { id: 'cns' })]
+    export const resolver = createResolver({ network: 'localnet', resolvers })
+  `,
+  'page.js': `
+    import { createScan } from '@quorumscan/sdk'
+    import { resolver } from './names.js'
+    import { Recipient } from './recipient.js'
+    export default async function Page() {
+      createScan({ seeds: ['https://sv-1.example.com'], genesis: '${'ab'.repeat(32)}' })
+      const { party } = await resolver.resolve('localnet:cns:alice.unverified.ns')
+      return <main><p>{'On the server: ' + party}</p><Recipient /></main>
+    }
+  `,
+  'recipient.js': `
+    'use client'
+    import { useParty } from '@quorumscan/sdk/react'
+    import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+    import { resolver } from './names.js'
+    const client = new QueryClient()
+    const Field = () => <p>{'In the field: ' + useParty('', { resolver }).state}</p>
+    export const Recipient = () =>
+      <QueryClientProvider client={client}><Field /></QueryClientProvider>
+  `,
+}
+
+it('Next.js builds a page that resolves on the server, with a field for the browser', {
+  tags: ['long', 'compilers'],
+}, async () => {
+  const page = join(project, 'next-page')
+  await mkdir(join(page, 'app'), { recursive: true })
+  for (const [file, text] of Object.entries(NEXT_PAGES))
+    await writeFile(join(page, 'app', file), text)
+  const { dependencies } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'))
+  const { react, 'react-dom': dom, '@tanstack/react-query': query } = dependencies
+  const installed = { next: '16.4.6', react, 'react-dom': dom, '@tanstack/react-query': query }
+  await writeFile(
+    join(page, 'package.json'),
+    JSON.stringify({
+      private: true,
+      dependencies: { ...installed, '@quorumscan/sdk': `file:${sdkTarball}` },
+    }),
+  )
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
+  passed(await run('npm', ['install', ...quiet], { cwd: page }))
+  const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' as const }
+  passed(await run('npx', ['--no', 'next', 'build'], { cwd: page, env }))
+  const html = await readFile(join(page, '.next/server/app/index.html'), 'utf8')
+  expect(html).toContain('On the server: alice::1220aaaa')
+  expect(html).toContain('In the field: idle')
 })
 
 describe('at run time', () => {

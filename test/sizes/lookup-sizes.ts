@@ -19,9 +19,9 @@ const VIEM = `import { createClient, http } from 'viem'
 const LOOKUPS = {
   // Includes the module that the first lookup imports at run time.
   quorumscan: `import { createScan } from '@quorumscan/sdk'
-    import { openReader } from '../sdk/src/names/open-reader.ts'
+    import { createScanParts } from '../sdk/src/scan-parts.ts'
     const scan = createScan({ seeds: ['https://node.example'], genesis: '00' })
-    console.log(await scan.names.resolve('alice'), openReader)`,
+    console.log(await scan.names.resolve('alice'), createScanParts)`,
   viem: `${VIEM}
     console.log(await getEnsAddress(client, { name: 'alice.eth' }))`,
   'viem with normalize': `import { normalize } from 'viem/ens'

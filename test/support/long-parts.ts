@@ -190,7 +190,7 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'compilers',
-    shows: 'other compilers compile code that imports the SDK, and typedoc reads it',
+    shows: 'other compilers and Next.js build code that imports the SDK, and typedoc reads it',
     files: ['test/consumer/consumer.test.ts'],
   },
   {

@@ -5,7 +5,15 @@ import { defineConfig, type Plugin } from 'vite'
 
 const { SEED, GENESIS_HASH, VALIDATOR, TOKEN } = process.env
 
-const quorumscan = (...args: string[]) => execFileSync('quorumscan', args, { encoding: 'utf8' })
+function quorumscan(...args: string[]): string {
+  try {
+    return execFileSync('quorumscan', args, { encoding: 'utf8' })
+  } catch (cause) {
+    const message =
+      'No cluster is found. Set SEED, GENESIS_HASH, VALIDATOR, TOKEN and PATH as in the README of the SDK.'
+    throw new Error(message, { cause })
+  }
+}
 
 /** Compiled into the page: a genesis hash that is downloaded at run time proves nothing. */
 function findNetwork() {

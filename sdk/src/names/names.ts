@@ -4,27 +4,13 @@ import { hasEnded } from '../platform/clock.ts'
 import { lazily } from '../platform/load-part.ts'
 import type { ReadOutcome, ReadsOptions } from './bounded.ts'
 import type { Names } from './lookup-types.ts'
+import { LOOKUPS } from './methods.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { NamesBase, OtherLookups } from './other-lookups.ts'
 import type { Reads } from './reads.ts'
 import { createSeenNames } from './seen-names.ts'
 
 type Read = ReadOutcome<CertifiedEntry | null>
-
-/** The other lookups, and whether each one yields. A page loads their code with the first call. */
-const OTHERS: Readonly<Record<keyof OtherLookups, boolean>> = {
-  search: true,
-  namesOf: true,
-  watch: true,
-  resolveMany: false,
-  reverseMany: false,
-  reverse: false,
-  lookup: false,
-  acceptChange: false,
-  isAvailable: false,
-  metadata: false,
-  registryUrls: false,
-}
 
 export function createNames(
   reads: Reads,
@@ -66,5 +52,5 @@ export function createNames(
     return others
   }
 
-  return { resolve, ...lazily(more, OTHERS) }
+  return { ...lazily(more, LOOKUPS), resolve }
 }

@@ -10,7 +10,7 @@ import {
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
 import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
-import { tracedFetch } from '../http/traced-fetch.ts'
+import type { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { assertEd25519, platformSha256 } from '../platform/platform-crypto.ts'
@@ -53,6 +53,7 @@ export type ReaderParts = NetworkOptions &
     readonly extras: () => Promise<{
       readonly checkGenesis: typeof checkGenesis
       readonly checkTrust: typeof checkTrust
+      readonly tracedFetch: typeof tracedFetch
     }>
     /** Aborts the opening. */
     readonly signal: AbortSignal
@@ -68,7 +69,7 @@ export async function openReader(parts: ReaderParts) {
   const { seeds, genesis: pinned, shared, clock, proxy, onFork, crypto = createWebCrypto() } = parts
   const { trust, extras } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
-  const transport = proxy?.transport ?? createFetchTransport({ fetch: fetchOf(parts) })
+  const transport = proxy?.transport ?? createFetchTransport({ fetch: await fetchOf(parts) })
   let genesisHash: string
   let genesis: Genesis
   if (typeof pinned === 'string') {
@@ -107,9 +108,9 @@ export async function openReader(parts: ReaderParts) {
   return { reader: createCertifiedReader(options), options }
 }
 
-function fetchOf({ fetch, traceparent }: ReaderParts): typeof globalThis.fetch | undefined {
-  const plain = fetch ?? globalThis.fetch
-  return plain && tracedFetch(plain, traceparent) // Some platforms have no `fetch`.
+async function fetchOf({ fetch = globalThis.fetch, traceparent, extras }: ReaderParts) {
+  if (traceparent === undefined) return fetch
+  return (await extras()).tracedFetch(fetch, traceparent)
 }
 
 /** The higher floor. Invalid stored values are ignored. */

@@ -1,6 +1,7 @@
 /** The warning about a change of owner: how long it remains, and which clients share it. */
 import { expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
+import { broadcast } from '../platform/page.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { seenNamesFull } from './name-changes.ts'
@@ -13,7 +14,7 @@ const clientOf = (store: Store, seenNamesMax?: number) => {
   const shared = createSharedStore(store, systemClock)
   const seen = createSeenNames(shared, async () => 'names', {
     seenNamesMax,
-    extras: async () => ({ seenNamesFull }),
+    extras: async () => ({ seenNamesFull, broadcast }),
   })
   const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
   return {

@@ -1,6 +1,6 @@
 /** Remembers the party of each name when the user last accepted it, to detect a change of owner. */
 import type { QuorumscanError } from '../errors.ts'
-import { broadcast } from '../platform/page.ts'
+import type { broadcast } from '../platform/page.ts'
 import type { SharedStore } from '../platform/shared-store.ts'
 
 /** Default of `seenNamesMax`. A name takes 180 bytes at most, so that all fit into the 5 MB of a `localStorage`. */
@@ -18,8 +18,11 @@ export function createSeenNames(
   limit: {
     /** Default 10 000. With 0 no name is remembered. */
     readonly seenNamesMax?: number | undefined
-    /** Loads the error for one name too many. */
-    readonly extras: () => Promise<{ seenNamesFull(max: number): QuorumscanError }>
+    /** Loads the error for one name too many, and the message to other tabs. */
+    readonly extras: () => Promise<{
+      seenNamesFull(max: number): QuorumscanError
+      readonly broadcast: typeof broadcast
+    }>
   },
 ) {
   const { seenNamesMax = NAMES_MAX } = limit
@@ -79,6 +82,7 @@ export function createSeenNames(
     /** Records the party as the accepted owner of the name. Throws as `compare`. */
     async accept(read: Sighting): Promise<void> {
       await remember([read], true)
+      const { broadcast } = await limit.extras()
       broadcast(await key(), read.name)
     },
   }
