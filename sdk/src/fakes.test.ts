@@ -51,14 +51,19 @@ function realNames(parties: Readonly<Record<string, string>>): Controlled {
   const entries = new Map<string, ReturnType<typeof simEntry>>()
   let offset = 7
   let recordTime = systemClock.nowMicros()
-  const put = (label: string, user: string, expiresAt = FAR_MICROS, description = '') => {
+  const nextRecordTime = () => Math.max(recordTime + 1, systemClock.nowMicros())
+  const put = (
+    label: string,
+    user: string,
+    { expiresAt = FAR_MICROS, description = '', at = nextRecordTime() } = {},
+  ) => {
     const name = `${label}.unverified.ns`
     entries.set(name, simEntry(name, { user, expiresAt, description }))
-    state = createState()
+    state = createState(at)
   }
-  const createState = () => {
+  const createState = (at = nextRecordTime()) => {
     offset++
-    recordTime = Math.max(recordTime + 1, systemClock.nowMicros())
+    recordTime = at
     return createSignedState(testNetwork, { offset, recordTime, entries: [...entries.values()] })
   }
   let state = createState()
@@ -99,13 +104,16 @@ function realNames(parties: Readonly<Record<string, string>>): Controlled {
     names: scan.names,
     changeOwner: put,
     setMetadata: (label, meta) =>
-      put(label, parties[label] ?? '', FAR_MICROS, JSON.stringify({ meta })),
+      put(label, parties[label] ?? '', { description: JSON.stringify({ meta }) }),
     remove(label) {
       entries.delete(`${label}.unverified.ns`)
       state = createState()
     },
-    // It lived at the record time of the state, which has passed.
-    expire: (label) => put(label, parties[label] ?? '', systemClock.nowMicros() + 1),
+    // It lives at the record time of the state, and no longer.
+    expire(label) {
+      const at = nextRecordTime()
+      put(label, parties[label] ?? '', { expiresAt: at + 1, at })
+    },
     cutOff: () => nock.cleanAll(),
     close: () => scan.close(),
   }
