@@ -204,6 +204,11 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/consumer/runtimes.test.ts'],
   },
   {
+    name: 'release',
+    shows: 'an installed release starts a network and an operator, and two builds of it are equal',
+    files: ['test/consumer/release.test.ts'],
+  },
+  {
     name: 'site',
     shows: 'all pages of the documentation site fit and are accessible',
     files: ['test/site/site.test.ts'],

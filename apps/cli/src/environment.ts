@@ -1,4 +1,5 @@
 /** The environment of the command line: where it is installed, and where it was typed. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +14,7 @@ export type Environment = ReturnType<typeof readEnvironment>
 export function readEnvironment(moduleUrl: string, pathToRepository: string) {
   const root = packageRoot(moduleUrl)
   const repository = new URL(pathToRepository, root)
-  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  const { version, gitHead } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   const mainOf = (app: string) => fileURLToPath(new URL(`apps/${app}/dist/main.js`, repository))
   // A package that is installed elsewhere uses the working directory.
   const isRepository = existsSync(new URL('turbo.json', repository))
@@ -21,6 +22,8 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
   return {
     /** The version of the package that has the command. */
     version: String(version),
+    /** The commit that it was built from. A release has it in its package.json. */
+    commit: (): string => gitHead ?? ((isRepository && checkedOutCommit(parent)) || 'unknown'),
     /** The default of `--data-dir`. */
     defaultDataDirectory: join(parent, '.quorumscan'),
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',
@@ -31,4 +34,11 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
       validator: mainOf('validator'),
     },
   }
+}
+
+/** The commit of a clone, with `-dirty` at its end if files differ from it. Empty without git or its data. */
+function checkedOutCommit(repository: string): string {
+  const words = ['describe', '--always', '--abbrev=40', '--dirty', '--exclude=*']
+  const { stdout } = spawnSync('git', words, { cwd: repository, encoding: 'utf8' })
+  return (stdout ?? '').trim()
 }

@@ -6,7 +6,7 @@ import { createSystemClock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
-import { Command, type Help } from 'commander'
+import { Command, CommanderError, type Help } from 'commander'
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addCheckCommand } from './check.ts'
 import { addCometbftCommands } from './cometbft.ts'
@@ -23,6 +23,7 @@ import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
 import { parseVotes, type RequestOptions, verify } from './verify.ts'
+import { versionsText } from './versions.ts'
 import { askVotes, formatVoted } from './votes.ts'
 
 const DESCRIPTION =
@@ -72,7 +73,11 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   let exitCode: number = EXIT.done
   const program = new Command('quorumscan')
     .description(rig?.description ?? DESCRIPTION)
-    .version(environment.version, '-V, --version', 'print the version')
+    .option('-V, --version', 'print the versions of the software')
+    .on('option:version', () => {
+      process.stdout.write(versionsText(environment))
+      throw new CommanderError(0, 'commander.version', environment.version)
+    })
     .exitOverride()
     .configureOutput({ outputError: (text) => printError(text.trimEnd()) })
     .helpCommand(false)

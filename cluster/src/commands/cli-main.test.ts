@@ -2,7 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setHintOption } from '@quorumscan/cli'
+import { KNOWN_RULES } from '@quorumscan/ledger'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
+import { ENGINE_VERSION } from '@quorumscan/operator/engine'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf } from '@quorumscan/supervisor'
 import { it as base, captureOutput } from '@quorumscan/testkit/fixtures'
@@ -71,11 +73,22 @@ it.each([
   expect(stderr).toMatch(/^(error|quorumscan): /)
 })
 
-it.each(['--version', '-V'])('prints the version of the package by %s', async (flag) => {
+it.each(['--version', '-V'])('prints the versions of the software by %s', async (flag) => {
   const { version } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   )
-  expect(await type(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  const { code, stdout, stderr } = await type(flag)
+  expect([code, stderr]).toEqual([0, ''])
+  const [name, commit, ...others] = stdout.split('\n')
+  expect(name).toBe(`quorumscan ${version}`)
+  // Of this clone; unknown in a copy of the files without git.
+  expect(commit).toMatch(/^commit ([0-9a-f]{40}(-dirty)?|unknown)$/)
+  const protocols = KNOWN_RULES.map((rules) => rules.version).join(', ')
+  expect(others).toEqual([
+    `protocol versions ${protocols}`,
+    `engine CometBFT ${ENGINE_VERSION}`,
+    '',
+  ])
 })
 
 it('requested help is no error', async () => {

@@ -29,7 +29,7 @@ export function localHistoryHash(replica: History): (offset: Offset) => Promise<
 /**
  * OFFSET_PRUNED where a page that too few nodes answered lies below the local replica's horizon; null else.
  *
- * Nodes may answer 410, but a status is never a vote (D-35): one liar could end a walk with it. The local
+ * Nodes may answer 410, but a status is never a vote (D-35): one lying node could end a walk with it. The local
  * replica follows the same log by the same rule (D-10), so its horizon predicts theirs. It is read
  * after their answers, because a node may still have what was just pruned here.
  *

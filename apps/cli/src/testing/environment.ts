@@ -4,6 +4,7 @@ import type { Environment } from '../environment.ts'
 export function testEnvironment(changes: Partial<Environment> = {}): Environment {
   return {
     version: '0.0.0',
+    commit: () => 'unknown',
     defaultDataDirectory: '/somewhere/.quorumscan',
     redisServer: 'none',
     entryFiles: { scan: '', synchronizer: '', validator: '' },
