@@ -56,7 +56,8 @@ export interface Scan extends AsyncDisposable {
 const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
 
 /**
- * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing, and loads most of its code, with the first call.
+ * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing before the first call,
+ * which loads most of its code.
  *
  * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
  *
