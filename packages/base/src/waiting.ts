@@ -66,8 +66,12 @@ export async function withTimeout<T, Late>(
   }
 }
 
+/** Pauses of `waitFor` grow up to this. */
+const PAUSE_MS_MAX = 250
+
 /**
- * Polls `probe` until it returns a value other than undefined, and returns that.
+ * Polls `probe` until it returns a value other than undefined, and returns that. The pauses grow with the time waited, to
+ * a tenth of it, so that a long wait costs little and ends at most a tenth late.
  *
  * @throws {Error} If `timeoutMs` passes first.
  */
@@ -78,17 +82,20 @@ export async function waitFor<T>(
     readonly timeoutMs: number
     /** Names the condition in the error. */
     readonly what: string
+    /** The first pause. Default 50 ms. */
     readonly intervalMs?: number
     readonly signal?: AbortSignal
   },
 ): Promise<T> {
-  const deadline = options.clock.monotonicMs() + options.timeoutMs
+  const { clock, timeoutMs, what, intervalMs = 50, signal } = options
+  const startMs = clock.monotonicMs()
   for (;;) {
     const value = await probe()
     if (value !== undefined) return value
-    if (options.clock.monotonicMs() >= deadline)
-      throw new Error(`timed out after ${options.timeoutMs} ms waiting for ${options.what}`)
-    await options.clock.delay(options.intervalMs ?? 50, options.signal)
+    const waitedMs = clock.monotonicMs() - startMs
+    if (waitedMs >= timeoutMs)
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`)
+    await clock.delay(Math.max(intervalMs, Math.min(waitedMs / 10, PAUSE_MS_MAX)), signal)
   }
 }
 

@@ -8,7 +8,7 @@ export type UntilOptions = {
    * shorter deadline is refused, because it would test the speed of the machine; `test/bench` measures speed.
    */
   readonly timeoutMs?: number
-  /** Default 20 ms. */
+  /** The first pause between two polls. Default 20 ms. */
   readonly intervalMs?: number
 }
 
