@@ -45,8 +45,8 @@ export function addRewardsCommands({ plain, group, redisServer, clock }: Command
       `
 The node of the operator must run. The operator key signs the transfer. It is safe
 to run a command again whose answer was lost: the coin is sent once. To send the
-same amount to the same party again within a day, name another --id. Coin that
-nobody accepts within 7 days returns.`,
+same amount to the same party again within a day, name another --id. Coin that is
+not accepted within 7 days returns.`,
     )
     .action(async (receiver: string, text: string, options: Flags & { id?: string }) => {
       const amount = coinOf(text)

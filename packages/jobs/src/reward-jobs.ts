@@ -46,7 +46,7 @@ function rewardJob(
   })
 }
 
-/** Coins of the own party: all, or one more than a transfer takes. */
+/** Coins of the super-validator: all, or one more than a transfer takes. */
 async function ownCoins({ ledger, party }: OperatorDeps) {
   const limit = TRANSFER_INPUTS_MAX + 1
   const contracts = await ledger.contractsByKey(`party:Coin:${party}`, { limit })
@@ -57,7 +57,7 @@ async function ownCoins({ ledger, party }: OperatorDeps) {
   return { ids: contracts.map(({ contractId }) => contractId), total }
 }
 
-/** Open transfer offers of the own party. */
+/** Open transfer offers that it made. */
 async function ownOffers({ ledger, party }: OperatorDeps) {
   const offers = await ledger.contractsByKey(`offers:${party}`)
   return offers.map((contract) => {
@@ -76,8 +76,8 @@ export const rewardJobs: readonly JobDefinition<OperatorDeps>[] = [
     const merge = { sender: deps.party, inputs, outputs: [] }
     return [{ contractId, command: (coinRules) => transferCommand({ coinRules, ...merge }) }]
   }),
-  // Offers what exceeds `keep`, out of all coins, unless an offer to the same party is open: offers that nobody accepts
-  // would use up all that a party may have.
+  // Offers what exceeds `keep`, out of all coins, unless an offer to the same party is open: otherwise offers that are not
+  // accepted would use up the number that a party may have.
   rewardJob('send-rewards', async (deps) => {
     const { ledger, party: sender, rewards } = deps
     if (rewards === null) return []
@@ -99,7 +99,7 @@ export const rewardJobs: readonly JobDefinition<OperatorDeps>[] = [
     }
     return [{ contractId, command }]
   }),
-  // Returns the coin of an own offer that was not accepted. The receiver's validator does this as well, if it runs.
+  // Returns the coin of an offer that was not accepted. The receiver's validator does this as well, if it runs.
   rewardJob('return-rewards', async (deps) => {
     const { recordTime } = deps.ledger.head()
     const ended = (await ownOffers(deps)).filter((offer) => offer.executeBefore <= recordTime)

@@ -187,7 +187,7 @@ function explain(error: ScanError, deduplicationMicros: number): CommandError {
     )
   if (code === 'DUPLICATE_COMMAND')
     return new CommandError(
-      `nothing was sent now: the same transfer was sent within the last ${formatDuration(deduplicationMicros)}. To send it once more, add \`--id\` with a new text`,
+      `nothing was sent now: the same transfer was sent within the last ${formatDuration(deduplicationMicros)}. To send it again, add \`--id\` with a new text`,
     )
   if (code === 'SUBMISSION_UNKNOWN')
     return new CommandError(
