@@ -31,8 +31,6 @@ const POLL_MS = 100
 /** An idle log has a checkpoint every 10 s. A replica that is older does not follow it. */
 const LAG_MICROS_MAX = 15_000_000
 
-export type Rewards = ReturnType<typeof createRewards>
-
 /**
  * The rewards of an operator. Its node must run to send them.
  *
