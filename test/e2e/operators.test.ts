@@ -13,10 +13,12 @@ import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
 import {
+  acceptOffer,
   createNetwork,
   type Network,
   type Operator,
   outputOf,
+  rewardsOf,
   run,
   runCli,
   stop,
@@ -135,6 +137,13 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
     }
 
     it('can check from any machine that all replicas are equal', expectEqual)
+
+    it('send rewards to a user of the validator', async () => {
+      await rewardsOf(sv(2), 'send', alice.party, '1')
+      const before = Number((await alice.balance()).effective_unlocked_qty)
+      await acceptOffer(alice)
+      expect(Number((await alice.balance()).effective_unlocked_qty)).toBe(before + 1)
+    })
 
     /** All super-validators have signed the same history, whatever machine they run on. */
     async function expectOneHistory(): Promise<void> {

@@ -3,13 +3,18 @@ import type { Clock } from '@quorumscan/base'
 import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
 import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
-import type { Command } from 'commander'
+import type { Command, CommandOptions } from 'commander'
 import type { Environment } from './environment.ts'
 
 /** The options of a command with a data directory. */
 export type Common = { dataDir: string; json?: boolean }
 
-type MakeCommand = (name: string, description: string, parent?: Command) => Command
+type MakeCommand = (
+  name: string,
+  description: string,
+  parent?: Command,
+  options?: CommandOptions,
+) => Command
 
 /** The context of every command. */
 export type CommandContext = Pick<Environment, 'redisServer' | 'entryFiles'> & {

@@ -3,7 +3,7 @@ import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
 import { EnvError, fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
-import { QUEUES_OF } from '@quorumscan/jobs'
+import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
@@ -75,7 +75,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         allowPrivateAddresses: config.allowPrivateAddresses,
         member: null,
         participant,
-        dueJobs: QUEUES_OF.validator.definitions.map(({ name }) => name),
+        dueJobs: dueJobsOf('validator'),
         // No lookup of another process waits for it, so it takes no turn.
         async rebuild(deleteStored) {
           logger.warn('another release wrote the replica: the validator deletes and rebuilds it')

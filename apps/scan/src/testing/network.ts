@@ -221,6 +221,7 @@ export async function startNetwork(
       publicUrl: null,
       peerTokensFile: null,
       snapshotDirectory: null,
+      rewards: null,
     }
   }
 

@@ -1,8 +1,13 @@
 /** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
 import { readFileSync } from 'node:fs'
-import { type Clock, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
+import { assert, type Clock, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
+import {
+  readScanConfig,
+  readSynchronizerConfig,
+  readValidatorConfig,
+  type ScanConfig,
+} from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { readRedis } from '@quorumscan/redis'
@@ -113,6 +118,22 @@ export function planOwnRedis({ config, ...node }: OwnNode, socketDirectory: stri
   return planOperatorRedis(config, machine, makeSecret(directory, LOG_WRITER_SECRET))
 }
 
+/** A machine on which nothing is started. */
+function unstarted(directory: OperatorConfig['directory']): Machine {
+  const entryFiles = { scan: '', synchronizer: '', validator: '' }
+  const programs = { redisServer: '', engineProgram: null, entryFiles }
+  return { ...programs, directory, socketDirectory: '/', logFileOf: () => null, env: {} }
+}
+
+/** The configuration of the operator's scan node. @throws {EnvError} If a variable is missing or invalid. */
+export function scanConfigOf(config: OperatorConfig): ScanConfig {
+  const node = planOperator(config, unstarted(config.directory), '').find(
+    ({ kind }) => kind === 'scan',
+  )
+  assert(node !== undefined, 'a super-validator has a scan node')
+  return readScanConfig(node.app.env)
+}
+
 /**
  * All that is wrong with the variables, and with the files that they name. The processes would report it one after the
  * other, between the lines of others.
@@ -121,11 +142,7 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
   const { variables, runs, directory } = config
   const known = new Set(config.known)
   const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const entryFiles = { scan: '', synchronizer: '', validator: '' }
-  const programs = { redisServer: '', engineProgram: null, entryFiles }
-  const places = { directory, socketDirectory: '/', logFileOf: () => null }
-  const unstarted: Machine = { ...programs, ...places, env: {} }
-  const problems = planOperator(config, unstarted, '').flatMap(({ kind, app }) => {
+  const problems = planOperator(config, unstarted(directory), '').flatMap(({ kind, app }) => {
     try {
       CONFIG_OF[kind](app.env, ({ name, file }) => {
         known.add(name)
