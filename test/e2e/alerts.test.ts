@@ -31,6 +31,8 @@ const ALICE = 'alice.unverified.ns'
 /** More than the alerts about free space ask for. A file system in memory takes only what is written. */
 const DISK = '4g'
 const FULL_DISK = '200m'
+/** Memory of Redis next to which what else it uses changes little. */
+const FILLER_BYTES = 64 * 1024 * 1024
 
 type Labels = Alert['labels']
 /** Which alerts must fire at each Prometheus: their names, and the labels that tell them apart. */
@@ -90,19 +92,25 @@ async function expectAlerts(options: {
   await recover()
   const recoveredAt = nowSeconds()
   await silence()
-  const figures: Record<string, readonly number[]> = {}
-  for (const { name, labels } of expected) {
-    const firings = await watching[name]?.firings(failedAt, nowSeconds())
-    const seconds = firings?.find((one) => hasLabels(one.labels, labels))?.seconds ?? []
-    const [first = Infinity] = seconds
-    const key = Object.values(labels).join(' ')
-    figures[key] = [first - failedAt, (seconds.at(-1) ?? 0) - recoveredAt].map(Math.ceil)
-  }
-  process.stdout.write(`seconds until each alert fires, and ends: ${JSON.stringify(figures)}\n`)
-  task.meta.figures = figures
-  for (const [key, [fires = Infinity, ends = Infinity]] of Object.entries(figures)) {
-    expect(fires, key).toBeLessThanOrEqual(FIRES_WITHIN_S * slowness())
-    expect(ends, key).toBeLessThanOrEqual(ENDS_WITHIN_S * slowness())
+  const measured = await Promise.all(
+    expected.map(async ({ name, labels }) => {
+      const firings = await watching[name]?.firings(failedAt, nowSeconds())
+      const seconds = firings?.find((one) => hasLabels(one.labels, labels))?.seconds ?? []
+      const fires = Math.ceil((seconds[0] ?? Infinity) - failedAt)
+      const ends = Math.ceil((seconds.at(-1) ?? Infinity) - recoveredAt)
+      return { alert: Object.values(labels).join(' '), fires, ends }
+    }),
+  )
+  task.meta.figures = Object.fromEntries(
+    measured.map(({ alert, fires, ends }) => [
+      alert,
+      `fires after ${fires} s, ends after ${ends} s`,
+    ]),
+  )
+  process.stdout.write(`${JSON.stringify(task.meta.figures, null, 2)}\n`)
+  for (const { alert, fires, ends } of measured) {
+    expect(fires, alert).toBeLessThanOrEqual(FIRES_WITHIN_S * slowness())
+    expect(ends, alert).toBeLessThanOrEqual(ENDS_WITHIN_S * slowness())
   }
 }
 
@@ -176,7 +184,6 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       'sv-1': [
         ['Stopped', { kind: 'registrations', process: 'sv-1' }],
         ['Stopped', { kind: 'ordering', process: 'sv-1.synchronizer' }],
-        ['NoFailureTolerated', { kind: 'lookups', process: 'sv-1' }],
         ['NodeSilent', { node: 'sv-3', process: 'sv-1' }],
         ['LogStalled', { process: 'sv-1' }],
         ['ReplicaNotLive', { process: 'sv-1' }],
@@ -196,6 +203,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       ],
     },
     async fail() {
+      await redis.setrange('filler', FILLER_BYTES, 'x')
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
       sv2.running?.kill('SIGKILL') // Its processes stay.
       process.kill(pid, 'SIGSTOP')
@@ -203,7 +211,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       await Promise.all([
         sv3.machine.kill(),
         sv4.machine.kill(),
-        redis.config('SET', 'maxmemory', String(Math.floor(used * 1.08))),
+        redis.config('SET', 'maxmemory', String(Math.floor(used * 1.05))),
         network.certify(v.machine, 1),
       ])
     },
@@ -211,6 +219,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       process.kill(pid, 'SIGCONT')
       resizeDisk(DISK)
       await redis.config('SET', 'maxmemory', '0')
+      await redis.del('filler')
       await network.certify(v.machine)
       for (const operator of [sv2, sv3, sv4]) run(operator)
       for (const operator of [sv2, sv3, sv4]) await untilReady(operator)
@@ -226,7 +235,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
   }
 })
 
-it('alerts of a cluster name a member that lies, and a clock that is wrong', {
+it('alerts of a cluster name members that are down or lie, and a clock that is wrong', {
   tags: ['alerts-cluster'],
 }, async ({ directory, resources, task }) => {
   const cluster = resources.opened(await startCluster())
@@ -258,10 +267,17 @@ it('alerts of a cluster name a member that lies, and a clock that is wrong', {
         ['NodeDissents', { node: 'sv-2', process: 'validator' }],
         ['Equivocation', { node: 'sv-2', process: 'validator' }],
         ['ClockOff', { process: 'sv-3' }],
+        ['ProcessDown', { process: 'sv-4' }],
+        ['NodeSilent', { node: 'sv-4', process: 'validator' }],
+        ['NoFailureTolerated', { kind: 'registrations', process: 'validator' }],
       ],
     },
     fail: () =>
-      Promise.all([cluster.lie('sv-2', 'equivocate'), cluster.clock('sv-3', { offsetMs: 4000 })]),
+      Promise.all([
+        cluster.kill('sv-4'),
+        cluster.lie('sv-2', 'equivocate'),
+        cluster.clock('sv-3', { offsetMs: 4000 }),
+      ]),
     recover: () => cluster.heal(),
   })
 })
