@@ -174,7 +174,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
   const watch = ({ machine }: Operator) =>
     startPrometheus(onMachine(machine), join(DEPLOY, 'prometheus/prometheus.yml'))
   const watching = { 'sv-1': watch(sv1), 'sv-2': watch(sv2), v: watch(v) }
-  resources.opened(keepLooking(client, 'nobody.unverified.ns', 'weak'))
+  resources.opened(keepLooking(client, 'missing.unverified.ns', 'weak'))
   const redis = new Redis({ path: join(own(v, 'sockets.json').path, 'v') })
   resources.onClose(() => redis.disconnect())
   const { pid } = own(v, 'processes.json').find(({ id }: { id: string }) => id === 'v.synchronizer')

@@ -84,7 +84,7 @@ it('serves the metrics of the processes that answer, which are up, and the healt
   expect(type).toBe('text/plain')
   expect(text).toContain('quorumscan_some_total{process="sv-1",node="sv-3"} 1')
   expect(text).toMatch(/^nodejs_version_info\{process="sv-1.run",/m)
-  expect((await send(`${url}/livez`)).status).toBe(200)
+  await expect(await fetch(`${url}/livez`)).toAnswer(200)
   const late = await send(`${url}/api/validator/readyz`)
   expect([late.status, late.text, late.headers.get('x-detail')]).toEqual([
     503,
@@ -93,5 +93,5 @@ it('serves the metrics of the processes that answer, which are up, and the healt
   ])
   await node[Symbol.asyncDispose]()
   expect((await upAtScrape())[0]).toBe('sv-1 0')
-  expect((await send(`${url}/readyz`)).status).toBe(503)
+  await expect(await fetch(`${url}/readyz`)).toAnswer(503)
 })
