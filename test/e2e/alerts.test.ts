@@ -177,7 +177,9 @@ it('alerts of operators name what is wrong within a minute, and end within two a
   resources.opened(keepLooking(client, 'missing.unverified.ns', 'weak'))
   const redis = new Redis({ path: join(own(v, 'sockets.json').path, 'v') })
   resources.onClose(() => redis.disconnect())
-  const { pid } = own(v, 'processes.json').find(({ id }: { id: string }) => id === 'v.synchronizer')
+  const pidOf = (operator: Operator, wanted: string): number =>
+    own(operator, 'processes.json').find(({ id }: { id: string }) => id === wanted).pid
+  const hanging = pidOf(v, 'v.synchronizer')
   await expectAlerts({
     ...{ watching, task },
     expected: {
@@ -206,7 +208,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       await redis.setrange('filler', FILLER_BYTES, 'x')
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
       sv2.running?.kill('SIGKILL') // Its processes stay.
-      process.kill(pid, 'SIGSTOP')
+      process.kill(hanging, 'SIGSTOP')
       resizeDisk(FULL_DISK)
       await Promise.all([
         sv3.machine.kill(),
@@ -216,7 +218,8 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       ])
     },
     async recover() {
-      process.kill(pid, 'SIGCONT')
+      process.kill(hanging, 'SIGCONT')
+      process.kill(pidOf(sv1, 'sv-1'), 'SIGKILL') // `run` starts it again at once.
       resizeDisk(DISK)
       await redis.config('SET', 'maxmemory', '0')
       await redis.del('filler')

@@ -52,7 +52,9 @@ describe('documents', () => {
   })
 
   it('every alert links to its own section, which has its meaning and what to do', () => {
-    const rules = read('deploy/prometheus/alerts.yml').split(/^ +- alert: /m).slice(1)
+    const rules = read('deploy/prometheus/alerts.yml')
+      .split(/^ +- alert: /m)
+      .slice(1)
     const alerts = rules.map((rule) => /^\w+/.exec(rule)?.[0] ?? '')
     const sections = namesIn(
       read('docs/operations.md'),
@@ -64,7 +66,9 @@ describe('documents', () => {
   })
 
   it('every alert names its process, fires in a test of promtool, and ends in one', () => {
-    const rules = read('deploy/prometheus/alerts.yml').split(/^ +- alert: /m).slice(1)
+    const rules = read('deploy/prometheus/alerts.yml')
+      .split(/^ +- alert: /m)
+      .slice(1)
     const cases = read('deploy/prometheus/alerts.test.yml')
     for (const rule of rules) {
       const alert = /^\w+/.exec(rule)?.[0] ?? ''
