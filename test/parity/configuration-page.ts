@@ -1,8 +1,13 @@
 /** Generates the page of all variables and flags from the code that reads them. */
-import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
+import { type Env, EnvError, type NoteVariable, readEnv, type Variable } from '@quorumscan/base'
 import { createProgram, EXAMPLES, examplesOf } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
-import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
+import {
+  readOperatorAddress,
+  readScanConfig,
+  readSynchronizerConfig,
+  readValidatorConfig,
+} from '@quorumscan/config'
 import { OWN_VARIABLES } from '@quorumscan/operator/run'
 import { RIG } from 'quorumscan/commands'
 
@@ -10,6 +15,7 @@ type Command = ReturnType<typeof createProgram>['program']
 
 /** Readers of variables, with the variables that make them read further ones. */
 const PROCESSES = [
+  ['run', (env: Env, note?: NoteVariable) => readEnv(env, readOperatorAddress, note), {}],
   ['scan', readScanConfig, {}],
   ['synchronizer', readSynchronizerConfig, {}],
   ['synchronizer', readSynchronizerConfig, { QS_ENGINE_HOME: 'here' }],

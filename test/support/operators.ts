@@ -176,8 +176,8 @@ async function makeNetwork(
       fetch: createTrustingFetch(readFileSync(authority.caFile, 'utf8')),
       token: async (user: string) => issuer.token(user),
     },
-    /** Makes a TLS key on the machine, and gives the machine its certificate. */
-    certify: (machine: Machine) => certify(machine, authority),
+    /** Makes a TLS key on the machine, and gives the machine its certificate, which is valid for these days. */
+    certify: (machine: Machine, days?: number) => certify(machine, authority, days),
   }
 }
 
@@ -211,10 +211,10 @@ async function makeGenesis(
   if (hashes.size !== 1) throw new Error(`operators have several geneses: ${[...hashes].join(' ')}`)
 }
 
-async function certify(machine: Machine, authority: TestAuthority): Promise<void> {
+async function certify(machine: Machine, authority: TestAuthority, days?: number): Promise<void> {
   machine.write('etc/tls/ca.pem', readFileSync(authority.caFile))
   const request = await machine.run('openssl', ...TLS_REQUEST.split(' '))
-  machine.write('etc/tls/cert.pem', await authority.sign(request, machine.address))
+  machine.write('etc/tls/cert.pem', await authority.sign(request, machine.address, days))
 }
 
 function urlOf({ machine }: Pick<Operator, 'machine'>): string {

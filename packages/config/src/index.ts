@@ -5,6 +5,7 @@ export {
   PLAIN_CONNECTIONS,
   type ProxiesConfig,
   parseProxies,
+  readOperatorAddress,
 } from './connections-config.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export * from './synchronizer-config.ts'

@@ -1,4 +1,5 @@
 /** What the processes of a network have in common: what they begin with, and how they listen. */
+import { rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import {
   type Clock,
@@ -120,6 +121,9 @@ export async function startApp<Context extends AppContext>(
     const server: HttpServer = createServer(context, port)
     extend?.({ server, context })
     const { operatorAddress } = connections
+    // A process that was killed leaves its socket file.
+    if (operatorAddress !== null && 'path' in operatorAddress)
+      rmSync(operatorAddress.path, { force: true })
     if (operatorAddress !== null)
       await resources.opened(server.buildOperatorServer()).listen({ ...operatorAddress })
     const backlog = defaultLimits.backlogMax

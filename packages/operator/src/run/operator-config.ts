@@ -11,7 +11,7 @@ import {
   type VariableSpec,
 } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import { GENESIS_VARIABLE } from '@quorumscan/config'
+import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
 import { messageOf, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
@@ -62,6 +62,8 @@ export type OperatorConfig = {
   readonly variables: Env
   /** The port on which the synchronizer of an ordering member serves followers. */
   readonly synchronizerPort: number
+  /** Where `run` serves metrics and health; null: each process serves its own on its port. */
+  readonly operatorAddress: { readonly host: string; readonly port: number } | null
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
 }
@@ -134,6 +136,10 @@ function readOperator(
     (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
+  const operatorAddress = readOperatorAddress(reader)
+  if (operatorAddress === null || 'port' in operatorAddress)
+    return { ...found, synchronizerPort, operatorAddress }
+  reader.problem('QS_OPERATOR_ADDRESS: `run` serves HTTP: name host:port, not a unix socket')
   return { ...found, synchronizerPort }
 }
 

@@ -12,12 +12,13 @@ import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
-import type { RedisService } from '@quorumscan/supervisor'
+import { type RedisService, urlOfSocket } from '@quorumscan/supervisor'
 import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
   LOOPBACK,
   type Machine,
+  metricsSocketOf,
   type OwnSynchronizer,
   plan,
   planRedis,
@@ -31,7 +32,6 @@ const CONFIG_OF = {
   validator: readValidatorConfig,
 }
 const ANY_ADDRESS = ['0.0.0.0', '::']
-const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/
 
 /** The variables of a process that listens on the loopback interface only. */
 const LOOPBACK_VARIABLES = {
@@ -40,7 +40,6 @@ const LOOPBACK_VARIABLES = {
   QS_TLS_KEY: '',
   QS_TLS_CLIENT_CA: '',
   QS_TRUSTED_PROXIES: '',
-  QS_OPERATOR_ADDRESS: '',
 }
 
 /** The processes of one operator, by its configuration. @param logWriter - The password of the log's Redis. */
@@ -48,7 +47,12 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
   const { runs, name, genesis, variables, synchronizerPort } = config
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
-  const operatorAddress = variables['QS_OPERATOR_ADDRESS']?.replace(ANY_HOST, `${LOOPBACK}:`)
+  const { operatorAddress } = config
+  // `run` itself listens there.
+  const listenerOf = (process: string) => ({
+    QS_OPERATOR_ADDRESS:
+      operatorAddress === null ? '' : urlOfSocket(metricsSocketOf(machine, process)),
+  })
   const redis = planOperatorRedis(config, machine, logWriter)
   // In the order of the genesis.
   const members = genesis.nodes.flatMap((node) =>
@@ -62,8 +66,9 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
     ...variables,
   }
   const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
+  const synchronizerName = `${name}.synchronizer`
   const synchronizer: OwnSynchronizer = {
-    name: `${name}.synchronizer`,
+    name: synchronizerName,
     owner: name,
     port: synchronizerPort,
     enginePorts: [],
@@ -72,10 +77,11 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
       .filter((sv) => sv.name !== name && sv.engineAddress !== null)
       .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
     followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
-    variables: { ...shared, ...LOOPBACK_VARIABLES },
+    variables: { ...shared, ...LOOPBACK_VARIABLES, ...listenerOf(synchronizerName) },
   }
-  const url = `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`
-  const own = { runs, name, redis, port, url, variables: shared }
+  const at = operatorAddress ?? { host, port }
+  const url = `http://${urlHost(ANY_ADDRESS.includes(at.host) ? LOOPBACK : at.host)}:${at.port}`
+  const own = { runs, name, redis, port, url, variables: { ...shared, ...listenerOf(name) } }
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return plan(machine, { ...own, synchronizer: isMemberOrdered ? synchronizer : null })
 }

@@ -133,7 +133,7 @@ describe('a super-validator whose members order together', () => {
   })
 })
 
-it('TLS, proxies and the operator address apply to the public process only', () => {
+it('TLS and proxies apply to the public process only, and `run` listens at the operator address', () => {
   const connections = {
     ...tls,
     QS_TRUSTED_PROXIES: '10.0.0.7',
@@ -144,12 +144,18 @@ it('TLS, proxies and the operator address apply to the public process only', () 
   expect(readScanConfig(scan?.app.env ?? {}).connections).toMatchObject({
     tls: { certFile: tls.QS_TLS_CERT, keyFile: tls.QS_TLS_KEY },
     proxies: { trusted: ['10.0.0.7'] },
-    operatorAddress: { host: '0.0.0.0', port: 9464 },
+    operatorAddress: { path: '/run/qs/m-sv-1' },
   })
   expect(scan?.url).toBe('http://127.0.0.1:9464')
-  expect(readSynchronizerConfig(ordering?.app.env ?? {}).connections).toEqual(PLAIN_CONNECTIONS)
+  expect(readSynchronizerConfig(ordering?.app.env ?? {}).connections).toEqual({
+    ...PLAIN_CONNECTIONS,
+    operatorAddress: { path: '/run/qs/m-sv-1.synchronizer' },
+  })
   expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: '' })).toThrow(
     'QS_OPERATOR_ADDRESS is not set',
+  )
+  expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: 'unix:///run/sv-1' })).toThrow(
+    'name host:port, not a unix socket',
   )
 })
 

@@ -3,9 +3,10 @@ import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { assertRedisUsable, ServiceRunner } from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
-import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
+import { LOG_WRITER_SECRET, type Machine, metricsSocketOf } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
+import { openOperatorListener } from './operator-listener.ts'
 import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
 import { refuseSecondMachine } from './second-machine.ts'
@@ -76,6 +77,13 @@ export async function runOperator(
       },
     })
     resources.onClose(() => runner.stopAll())
+    const { operatorAddress: address } = config
+    const socketOf = (id: string) => metricsSocketOf({ socketDirectory }, id)
+    const { processes } = runner
+    if (address !== null)
+      resources.opened(
+        await openOperatorListener({ name, address, services, processes, socketOf, clock }),
+      )
     await refuseSecondMachine(config, clock)
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
