@@ -22,6 +22,7 @@ import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
+import { addStatusCommand } from './status.ts'
 import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { versionsText } from './versions.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -163,6 +164,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   context.section("One operator's part of a network:")
   addCeremonyCommands(context)
   addRunCommand(context)
+  addStatusCommand(context)
   addCheckCommand(context)
   addConfigCommands(context)
   addProtocolCommands(context)

@@ -4,6 +4,7 @@ export {
   familyOf,
   PLAIN_CONNECTIONS,
   type ProxiesConfig,
+  parseAddress,
   parseProxies,
 } from './connections-config.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
