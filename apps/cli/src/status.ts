@@ -15,8 +15,8 @@ const STATE_LABEL = { ok: 'ok', warning: 'warning', failed: 'FAILED' }
 const STATE_COLUMNS = 9
 
 const HELP = `
-With --config it shows what one operator runs: processes, log, votes, clock, disk,
-certificates, backups and what to do.
+With --config it shows what one operator runs: processes, log, votes, peers,
+clock, disk, certificates, backups, and what to do.
 Exit status: 0 no check failed, 1 one failed, 4 no process runs or answers.`
 
 export function addStatusCommand(context: CommandContext): void {

@@ -33,7 +33,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
   const { path: directory, ...temporary } = createDirectory()
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
   const authority = ['-keyout', file('ca', 'key'), '-out', file('ca', 'pem')]
-  await run(...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '2', ...authority])
+  await run(...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '30', ...authority])
   let count = 0
   const sign = async (requestFile: string, address?: string): Promise<string> => {
     const leaf = `leaf-${++count}`
@@ -41,7 +41,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     const subject = address === undefined ? 'IP:127.0.0.1,DNS:localhost' : `IP:${address}`
     await writeFile(extensions, `subjectAltName=${subject}\n`)
     const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
-    const options = ['-in', requestFile, '-out', certFile, '-days', '2', '-extfile', extensions]
+    const options = ['-in', requestFile, '-out', certFile, '-days', '30', '-extfile', extensions]
     await run(...['x509', '-req', ...signer, ...options])
     return certFile
   }
