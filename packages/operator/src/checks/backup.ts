@@ -1,5 +1,5 @@
 /** The age of the newest backup. */
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { type Check, ok, warning } from './check.ts'
@@ -11,7 +11,8 @@ const MICROS_PER_MS = 1000
 const HOURS_MAX = 50
 
 export function checkBackup(directory: string, clock: Clock): Check {
-  const files = readdirSync(directory).filter((file) => BACKUP.test(file))
+  const all = existsSync(directory) ? readdirSync(directory) : []
+  const files = all.filter((file) => BACKUP.test(file))
   const [newest] = files
     .map((file) => ({ file, madeMs: statSync(join(directory, file)).mtimeMs }))
     .sort((one, other) => other.madeMs - one.madeMs)

@@ -54,6 +54,7 @@ it('reports the age of the newest backup', ({ directory }) => {
   const clock = createManualClock()
   const nowSeconds = clock.nowMicros() / 1_000_000
   const path = join(directory, 'backups')
+  expect(checkBackup(path, clock)).toMatchObject({ state: 'warning' })
   mkdirSync(path)
   const backUp = (name: string, hours: number) => {
     const file = join(path, name)
