@@ -62,7 +62,7 @@ it('a log without a new entry for half a minute is a failure', () => {
     advice: expect.stringContaining('Only this operator lags'),
   })
   expect(checkLogHeight(old, 10, clock)).toMatchObject({
-    advice: expect.stringContaining('stand still for all'),
+    advice: expect.stringContaining('stall for all'),
   })
   expect(checkLogHeight({ ...old, health: null }, 10, clock)).toBeNull()
 })

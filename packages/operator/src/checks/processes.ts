@@ -79,7 +79,7 @@ export function checkLogHeight(
     `${detail}. Nothing came for ${seconds} s; an idle log has an entry every 10 s`,
     isBehind
       ? 'Only this operator lags: check its connection to the log, its disk and its clock'
-      : 'The log may stand still for all: check the synchronizer, or how many members are up',
+      : 'The log may stall for all: check the synchronizer, or how many members are up',
   )
 }
 
