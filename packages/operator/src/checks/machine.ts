@@ -47,9 +47,8 @@ export async function checkRedis(
     // It refuses this user, or has other settings. It may be loading its file.
     const { name, message } = error as Error
     const isRefused = /^(ReplyError|ScanError)$/.test(name) && !message.startsWith('LOADING')
-    return isRefused
-      ? failed('Redis', message, advice)
-      : warning('Redis', `it does not answer: ${messageOf(error)}`, advice)
+    if (isRefused) return failed('Redis', message, advice)
+    return warning('Redis', `it does not answer: ${messageOf(error)}`, advice)
   }
 }
 

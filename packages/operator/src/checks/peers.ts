@@ -50,14 +50,28 @@ export async function askPeers(
 }
 
 export function checkPeers(answers: readonly PeerAnswer[]): Check {
-  const silent = answers.filter(({ reason }) => reason !== null)
-  const count = `${answers.length - silent.length} of ${answers.length} other nodes answer`
-  if (silent.length === 0) return ok('peers', count)
-  return warning(
-    'peers',
-    `${count}; ${silent.map(({ name, reason }) => `${name}: ${wordOf(reason)}`).join(', ')}`,
-    'They may not run yet. If they do, check names, firewall and, for certificates of your own authority, QS_PEER_CA',
+  const silent = answers.flatMap(({ name, reason }) =>
+    reason === null ? [] : [`${name}: ${wordOf(reason)}`],
   )
+  const advice =
+    'They may not run yet. If they do, check names, firewall and, for certificates of your own authority, QS_PEER_CA'
+  return checkAnswers('peers', { what: 'other nodes', count: answers.length, silent, advice })
+}
+
+function checkAnswers(
+  name: string,
+  found: {
+    readonly what: string
+    readonly count: number
+    readonly silent: readonly string[]
+    readonly advice: string
+  },
+): Check {
+  const { what, count, silent, advice } = found
+  const detail = `${count - silent.length} of ${count} ${what} answer`
+  return silent.length === 0
+    ? ok(name, detail)
+    : warning(name, [detail, silent.join(', ')].join('; '), advice)
 }
 
 /** The shared word advises a variable that only commands need. */
@@ -69,22 +83,21 @@ function wordOf(reason: string | null): string {
 export function checkClock(answers: readonly PeerAnswer[], nodeCount: number, clock: Clock): Check {
   const readings = answers.flatMap(({ reading }) => reading ?? [])
   const now = { wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() }
-  const needed = Math.min(maxFaulty(nodeCount) + 1, Math.max(answers.length, 1))
+  const needed = Math.min(maxFaulty(nodeCount) + 1, answers.length)
   const compared = compareClock({ readings, now, needed })
   if (compared.kind === 'unknown')
     return warning(
       'clock',
       `it could not be compared: ${needed} nodes must agree, and ${readings.length} answered`,
-      answers.length === 0 ? null : 'Check it again when they run',
+      'Check it again when they run',
     )
   const { skewMicros } = compared
   const advice = 'Check the time service of this machine (NTP)'
   const off = describeClockSkew(skewMicros, `those of ${needed} nodes or more`)
   if (compared.kind === 'agrees')
     return ok('clock', `${Math.round(Math.abs(skewMicros) / MICROS_PER_MS)} ms from the others`)
-  return Math.abs(skewMicros) > STALLED_MICROS
-    ? failed('clock', `${off}: processes pause`, advice)
-    : warning('clock', off, advice)
+  const judge = Math.abs(skewMicros) > STALLED_MICROS ? failed : warning
+  return judge('clock', off, advice)
 }
 
 /** The ports of the other engines, which no other check reaches. */
@@ -108,14 +121,13 @@ export async function checkEngines(members: readonly MemberFile[], own: string):
       }
     }),
   )
-  const silent = answers.flat()
-  const count = `${others.length - silent.length} of ${others.length} other engines answer`
-  if (silent.length === 0) return ok('engines', count)
-  return warning(
-    'engines',
-    `${count}; ${silent.join(', ')}`,
-    'They may not run yet. If they do, check the firewalls (docs/operations.md, "The port of the engine")',
-  )
+  return checkAnswers('engines', {
+    what: 'other engines',
+    count: others.length,
+    silent: answers.flat(),
+    advice:
+      'They may not run yet. If they do, check the firewalls (docs/operations.md, "The port of the engine")',
+  })
 }
 
 /** Whether the synchronizer that orders alone lets this operator follow the log. */
