@@ -42,7 +42,7 @@ export async function askPeers(
       const atMs = (startedMs + clock.monotonicMs()) / 2
       const wallMicros = Number(reply.headers.get(CLOCK_HEADER) ?? Number.NaN)
       if (reply.status === null) return { name, reason: reply.reason, reading: null }
-      if (reply.status !== 200 || !Number.isSafeInteger(wallMicros))
+      if (!Number.isSafeInteger(wallMicros))
         return { name, reason: describeRefusal(reply.status, reply.body), reading: null }
       return { name, reason: null, reading: { peer: name, wallMicros, atMs, head: null } }
     }),

@@ -1,6 +1,6 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
 import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
-import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import { assertWritable, CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
 import { describeCheck } from '../checks/check.ts'
 import { checkedOperator } from '../checks/operator.ts'
@@ -32,6 +32,7 @@ export async function runOperator(
   const { directory, genesis, name } = config
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return openAll(async (resources) => {
+    assertWritable(directory.path) // Its error is a sentence, also on a full disk.
     const lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
       if (!(cause instanceof CommandError)) throw cause
       throw new CommandError(
