@@ -13,22 +13,29 @@ import {
   wrap,
 } from './options.ts'
 import type { CommandContext } from './rig.ts'
+import { exitOfChecks, formatChecks } from './status.ts'
 
+type RunFlags = { config: string; check?: boolean; json?: boolean }
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
 type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
 
-export function addRunCommand({ plain, redisServer, entryFiles, clock }: CommandContext): void {
+export function addRunCommand(context: CommandContext): void {
+  const { plain, redisServer, entryFiles, clock } = context
   plain('run', "run this operator's processes in the foreground")
     .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, one per line: NAME=value')
+    .option('--check', 'only check what it needs, and start nothing')
     .addHelpText(
       'after',
       `
 It starts Redis and each process, restarts processes that exit, and writes their
 output to its own, for systemd and containers. If the configuration is wrong, it
-exits at once and prints all problems. docs/configuration.md has the variables.`,
+exits at once and prints all problems. docs/configuration.md has the variables.
+It first makes the checks of --check, which may be made while it runs, too.
+Exit status: 1 a check failed, 2 the configuration is wrong.`,
     )
-    .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
+    .action(async (role: Runnable, options: RunFlags) => {
+      if (options.check) return await checkOnly(role, options, context)
       const interrupted = untilInterrupted()
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
@@ -40,6 +47,22 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
       await Promise.race([interrupted, running.failed])
       report('stopping')
     })
+}
+
+async function checkOnly(
+  role: Runnable,
+  options: RunFlags,
+  { redisServer, clock, exitWith }: CommandContext,
+): Promise<void> {
+  const operator = await import('@quorumscan/operator/run')
+  const config = operator.readOperatorConfig(role, options.config, operator.validateProcesses)
+  const isRunning = (await operator.findOwner(config.directory, clock)) !== null
+  const checked = operator.checkedOperator({ config, redisServer, env: process.env, clock })
+  const checks = await withProgress('asking other machines', clock, () =>
+    operator.checkStart(checked, isRunning),
+  )
+  exitWith(exitOfChecks(checks))
+  printResult(options, { isRunning, checks }, formatChecks(checks).join('\n'))
 }
 
 export function addBackupCommands({ plain, redisServer, clock }: CommandContext): void {

@@ -23,6 +23,7 @@ import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { addRewardsCommands } from './rewards-commands.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
+import { addStatusCommand } from './status.ts'
 import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { versionsText } from './versions.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -167,6 +168,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   context.section("One operator's part of a network:")
   addCeremonyCommands(context)
   addRunCommand(context)
+  addStatusCommand(context)
   addCheckCommand(context)
   addConfigCommands(context)
   addProtocolCommands(context)

@@ -43,6 +43,8 @@ export type Rig = {
 export type LocalCluster = {
   /** The addresses of its nodes and its validator. @throws {NoReplyError} If it does not run. */
   addresses(directory: DataDirectory): Promise<ClusterAddresses>
+  /** What its control plane reports, as text and as a value. @throws {NoReplyError} If it does not run. */
+  status(directory: DataDirectory): Promise<StatusReport>
   /** The rules of the name service that enough nodes agree on. */
   rules(directory: DataDirectory): Promise<RulesInForce>
   /** Changes the rules, confirmed by a quorum; returns those that are then in force. */
@@ -68,6 +70,12 @@ export type ClusterAddresses = {
   readonly validatorUrl: string
 }
 
+export type StatusReport = {
+  readonly text: string
+  readonly value: unknown
+  readonly exitCode?: number
+}
+
 /** The result of a command, as text for a person and as JSON. */
 export type LogReport = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
@@ -79,6 +87,7 @@ function refuse(what: string): never {
 export const NO_CLUSTER: LocalCluster = {
   addresses: async () =>
     refuse('name the genesis with `--genesis` and the nodes with `--members` or `--scan`'),
+  status: async () => refuse("name the operator's configuration with `--config`"),
   rules: async () => refuse('name a scan node with `--scan`'),
   setRules: async () =>
     refuse('confirm for one super-validator, with `--key`, `--scan` and `--synchronizer`'),

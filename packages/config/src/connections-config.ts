@@ -56,7 +56,7 @@ const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):([0-9]{1,5})$/i
 const PORT_MAX = 65_535
 
 /** @throws {RangeError} If the text is not a host and a port. */
-function parseAddress(text: string): { readonly host: string; readonly port: number } {
+export function parseAddress(text: string): { readonly host: string; readonly port: number } {
   const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
   const [host, port] = [bracketed ?? plain, Number(digits)]
   if (host === undefined || port > PORT_MAX)

@@ -4,6 +4,7 @@ export {
   familyOf,
   PLAIN_CONNECTIONS,
   type ProxiesConfig,
+  parseAddress,
   parseProxies,
   readOperatorAddress,
 } from './connections-config.ts'

@@ -69,6 +69,28 @@ export type OperatorConfig = {
 }
 
 /**
+ * What the configuration in the file runs, by the keys in its data directory.
+ *
+ * @throws {UsageError} If there are none of its name.
+ */
+export function findRole(file: string): Runnable {
+  const { QS_NAME: name = '', QS_DATA_DIR: path = '' } = readVariables(file)
+  const runnables = Object.keys(ROLE_OF) as readonly Runnable[]
+  const hasKey = (runs: Runnable) =>
+    existsSync(memberKeyFile(dataDirectory(path), name, KEYS_OF[ROLE_OF[runs]][0]))
+  const found = name && path && runnables.find(hasKey)
+  if (found) return found
+  throw new UsageError(
+    `${file} names no operator of this machine: QS_DATA_DIR (${path}) has no key of QS_NAME (${name})`,
+  )
+}
+
+function readVariables(file: string): Env {
+  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
+  return readInput(file, parse, 'the configuration cannot be read: ')
+}
+
+/**
  * Reads a file of `NAME=value` lines.
  *
  * @param judge - What is wrong with it for the processes.
@@ -79,8 +101,7 @@ export function readOperatorConfig(
   file: string,
   judge: (config: OperatorConfig) => readonly string[],
 ): OperatorConfig {
-  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
-  const variables = readInput(file, parse, 'the configuration cannot be read: ')
+  const variables = readVariables(file)
   const known = new Set<string>()
   try {
     return readEnv(

@@ -1,6 +1,14 @@
 /** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
 import { readFileSync } from 'node:fs'
-import { assert, type Clock, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
+import {
+  assert,
+  type Clock,
+  type Env,
+  EnvError,
+  type NoteVariable,
+  readEnv,
+  type Variable,
+} from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import {
   readScanConfig,
@@ -12,7 +20,7 @@ import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
-import { type RedisService, urlOfSocket } from '@quorumscan/supervisor'
+import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
 import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
@@ -86,6 +94,20 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
   return plan(machine, { ...own, synchronizer: isMemberOrdered ? synchronizer : null })
 }
 
+/** The services of an operator, without the programs, sockets and secrets of a start. */
+export function planUnstarted(config: OperatorConfig) {
+  const entryFiles = { scan: '', synchronizer: '', validator: '' }
+  const programs = { redisServer: '', engineProgram: null, entryFiles }
+  const places = { socketDirectory: '/', logFileOf: () => null }
+  const machine = { ...programs, ...places, directory: config.directory, env: {} }
+  return planOperator(config, machine, '')
+}
+
+/** The configuration of a process, by its variables. @throws {EnvError} With all that is missing or wrong. */
+export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
+  return CONFIG_OF[kind](app.env, note)
+}
+
 /** @param logWriter - As of `planOperator`. */
 function planOperatorRedis(
   config: Pick<OperatorConfig, 'runs' | 'name' | 'variables'>,
@@ -145,12 +167,12 @@ export function scanConfigOf(config: OperatorConfig): ScanConfig {
  * other, between the lines of others.
  */
 export function validateProcesses(config: OperatorConfig): readonly string[] {
-  const { variables, runs, directory } = config
+  const { variables, runs } = config
   const known = new Set(config.known)
   const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const problems = planOperator(config, unstarted(directory), '').flatMap(({ kind, app }) => {
+  const problems = planUnstarted(config).flatMap((service) => {
     try {
-      CONFIG_OF[kind](app.env, ({ name, file }) => {
+      readServiceConfig(service, ({ name, file }) => {
         known.add(name)
         if (file !== undefined) checkByName.set(name, file)
       })
@@ -211,13 +233,13 @@ function problemsOfNames(
   })
 }
 
-/** Settings that may be intended, and are more often a mistake. They are printed at the start. */
+/** Settings that may be intended, and are more often a mistake. */
 export function warningsOf({ variables }: Pick<OperatorConfig, 'variables'>): readonly string[] {
   const host = variables['QS_HOST'] || LOOPBACK
   const isReachedByHttps = variables['QS_TLS_CERT'] || variables['QS_TRUSTED_PROXIES']
   if (isReachedByHttps || isAuthenticated(`http://${urlHost(host)}`)) return []
   return [
-    `warning: QS_HOST=${host} serves plain HTTP, but other machines connect only by https. ` +
+    `QS_HOST=${host} serves plain HTTP, but other machines connect only by https. ` +
       'Set QS_TLS_CERT and QS_TLS_KEY, or name a reverse proxy in QS_TRUSTED_PROXIES',
   ]
 }
