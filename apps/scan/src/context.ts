@@ -33,7 +33,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
   const party = svPartyOf(node)
-  const peers = config.nodes.filter(({ name }) => name !== nodeName)
+  const peers = app.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const follower = resources.opened(
       await openFollower(app, {

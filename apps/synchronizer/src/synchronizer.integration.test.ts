@@ -80,6 +80,7 @@ async function setUp(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
+    peersFile: null,
     connections: PLAIN_CONNECTIONS,
     ordering: {
       driver: 'redis' as const,

@@ -14,7 +14,9 @@ it('reports files that cannot be written, and still dials missing members', asyn
         return {}
       },
     },
-    peers: ['a@sv-2.example:26656'],
+    peers: () => ['a@sv-2.example:26656'],
+    isPeer: () => true,
+    disconnect: () => {},
     members: ['a'],
     height: () => 1,
     onReading: async () => {

@@ -77,11 +77,10 @@ it('reads the additional variables of a member', () => {
       program: 'cometbft',
       sockets: '/s/sv-1',
       address: '127.0.0.1:26657',
-      peers: [`${engineId}@127.0.0.1:26656`],
       nodeKeyFile: '/d/node',
       votingKeyFile: '/d/voting',
     },
-    followers: [],
+    engines: { peers: [`${engineId}@127.0.0.1:26656`], followers: [] },
   })
 })
 
