@@ -18,6 +18,7 @@ import {
   KEYS_OF,
   type MemberFile,
   memberKeyFile,
+  newestMembers,
   ROLE_OF,
   type Runnable,
   readMember,
@@ -149,9 +150,13 @@ function withPlaceholders(config: Found): OperatorConfig {
   return { directory: dataDirectory('/'), genesis, members: [], ...config } as OperatorConfig
 }
 
-/** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
+/**
+ * The newest file of each member.
+ *
+ * @throws {Error} If it cannot be read, or holds a file that its keys did not sign.
+ */
 export function readMembers(directory: string): readonly MemberFile[] {
-  return memberFilesOf(directory).map(readMember)
+  return newestMembers(memberFilesOf(directory).map(readMember))
 }
 
 export function memberFilesOf(directory: string): readonly string[] {
@@ -207,7 +212,7 @@ function publicKeysOf(
 }
 
 /** Problems of member files that contradict the genesis, or lack an address. */
-function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
+export function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
   if (genesis === undefined || members === undefined) return []
   const { nodes, ordering } = genesis
   const isMemberOrdered = ordering.driver === 'cometbft'

@@ -9,6 +9,7 @@ import type { OperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
 import { refuseSecondMachine } from './second-machine.ts'
+import { watchMembers } from './watch-members.ts'
 
 /** The supervisor's text of the exit status for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
@@ -77,6 +78,7 @@ export async function runOperator(
     })
     resources.onClose(() => runner.stopAll())
     await refuseSecondMachine(config, clock)
+    resources.opened(watchMembers(config, { clock, report }))
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
     for (const service of services)
