@@ -21,6 +21,7 @@ export const EXAMPLES = [
   'cometbft vote sv-2',
   'keys new --name sv-1 --out sv-1 --url https://sv-1.example',
   'keys new --role validator --name v --out v',
+  'member file --name sv-1 --out sv-1 --url https://new.example',
   'genesis create *.json --set devnet=false --out genesis.json',
   'genesis verify genesis.json *.member.json',
   'run sv --config /etc/quorumscan/sv.env',

@@ -38,6 +38,7 @@ it('reads the variables that the cluster sets', () => {
     rateLimit: 2000,
     entryRates: { anonymous: 50, peer: 500, superValidator: 25 },
     peerTokensFile: null,
+    peersFile: null,
   })
 })
 
