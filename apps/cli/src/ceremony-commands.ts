@@ -60,7 +60,8 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
     .option('--url <url>', 'the new address of its scan node')
     .option('--engine-address <host:port>', 'the new address of its engine')
     .addHelpText('after', REISSUE_HELP)
-    .action(async ({ name, out, json, ...addresses }: Omit<KeysFlags, 'role'>) => {
+    .action(async (options: Omit<KeysFlags, 'role'>) => {
+      const { name, out, json: _json, ...addresses } = options
       const { reissueMember } = await loadCeremony()
       if (Object.keys(addresses).length === 0)
         throw new UsageError(
@@ -71,7 +72,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       const memberFile = directory.memberFile(name)
       const text = `${memberFile} has the new addresses. Give it to the other operators, who put it in the place of the old one.`
       const result = { memberFile, url, engineAddress, sequence: reissued?.sequence }
-      printResult({ json }, result, wrap(text).join('\n'))
+      printResult(options, result, wrap(text).join('\n'))
     })
 
   const genesis = group('genesis', 'the document that fixes the members and rules of a network')

@@ -94,7 +94,7 @@ const given = {
       /** The SHA-256 of that first file, on which the genesis depends, hex. */
       first: z.string().regex(/^[0-9a-f]{64}$/),
     })
-    .optional(),
+    .exactOptional(),
 }
 const of = <R extends Role, K extends KindOf<R>>(role: R, kinds: readonly K[]) => {
   const each = <S extends z.ZodType>(schema: S) =>

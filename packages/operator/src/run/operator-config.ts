@@ -49,6 +49,23 @@ export const OWN_VARIABLES = {
   },
 } as const satisfies Readonly<Record<string, VariableSpec>>
 
+/** The variables of `backup`, which are optional. */
+export const BACKUP_VARIABLES = {
+  QS_BACKUPS: {
+    about:
+      'the directory in which `backup` writes without `--out`, and in which `status` looks for the newest',
+    example: '/var/lib/quorumscan-backups',
+  },
+  QS_BACKUP_RECIPIENT: {
+    about: 'the recipient of age to whom `backup` encrypts without `--encrypt-to`',
+    example: 'age1…',
+    read(text) {
+      if (/^age1[a-z0-9]{58,}$/.test(text)) return text
+      throw new Error(`${JSON.stringify(text)} is not a recipient of age, such as age1…`)
+    },
+  },
+} as const satisfies Readonly<Record<string, VariableSpec>>
+
 export type OperatorConfig = {
   readonly runs: Runnable
   readonly name: string
@@ -63,6 +80,10 @@ export type OperatorConfig = {
   readonly variables: Env
   /** The port on which the synchronizer of an ordering member serves followers. */
   readonly synchronizerPort: number
+  /** The directory of backups; null: it has none. */
+  readonly backupDirectory: string | null
+  /** Of age; null: backups are not encrypted. */
+  readonly backupRecipient: string | null
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
 }
@@ -133,9 +154,12 @@ function readOperator(
   const isMemberOrdered =
     files.genesis?.ordering.driver === 'cometbft' ||
     (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
+  const { QS_BACKUPS, QS_BACKUP_RECIPIENT } = BACKUP_VARIABLES
+  const backupDirectory = reader.optional('QS_BACKUPS', QS_BACKUPS)
+  const backupRecipient = reader.optional('QS_BACKUP_RECIPIENT', QS_BACKUP_RECIPIENT)
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
-  return { ...found, synchronizerPort }
+  return { ...found, backupDirectory, backupRecipient, synchronizerPort }
 }
 
 /** These name nodes, which are not known without a genesis. */

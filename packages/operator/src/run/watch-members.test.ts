@@ -36,6 +36,8 @@ function setUp() {
     memberDirectory,
     members: readMembers(memberDirectory),
     variables: {},
+    backupDirectory: null,
+    backupRecipient: null,
     synchronizerPort: 1,
     known: new Set(),
   }
@@ -67,7 +69,7 @@ it('admits and removes a validator by its member file', async () => {
   expect(await world.next()).toMatchObject({ engines: { followers: [] }, reports: [] })
   world.show('v')
   expect(await world.next()).toMatchObject({
-    engines: { followers: [nodeIdOf(keys.engine)] },
+    engines: { followers: [nodeIdOf(Object(keys).engine)] },
     reports: ['the validator v was added to the member files'],
   })
   rmSync(world.fileOf('v'))
