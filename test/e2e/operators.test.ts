@@ -251,6 +251,7 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
           outputOf(validator).includes('no other engine is connected'),
         )
         await change(true)
+        await untilWhole()
         await register()
         expect(await Promise.all(svs.map(processesOf))).toEqual(before)
       },

@@ -80,14 +80,11 @@ from the log, and the vote state of an engine: an old copy would let the engine
 double-sign.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
+      assertCombination(role, options)
       const { readOperatorConfig } = await import('@quorumscan/operator/run')
       const backup = await import('@quorumscan/operator/backup')
       const config = readOperatorConfig(role, options.config, () => [])
       const { log: isLogOnly = false, keep } = options
-      if (isLogOnly && role !== 'sv')
-        throw new UsageError(
-          '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
-        )
       // Another operator reads the file of `--log`, who has no identity of this one.
       const recipient = options.encryptTo ?? (isLogOnly ? null : config.backupRecipient)
       const file =
@@ -98,8 +95,6 @@ double-sign.`,
               isEncrypted: recipient !== null,
             })
           : resolve(options.out)
-      if (options.out !== undefined && keep !== undefined)
-        throw new UsageError('`--keep` is for the directory QS_BACKUPS: leave `--out` out')
       if (role === 'synchronizer') setHintOption('--config', options.config)
       await withProgress('reading', clock, () =>
         backup.backUp({ config, file, isLogOnly, recipient, redisServer, env, clock }),
@@ -141,9 +136,18 @@ the same keys equivocate.`,
     })
 }
 
-/** @throws {UsageError} If no directory is named, or the backup is for another operator. */
-function directoryOf({ backupDirectory }: OperatorConfig, { log, config }: BackupFlags): string {
-  if (log) throw new UsageError('`--log` needs `--out`: the file is for another operator')
+function assertCombination(role: Runnable, { log = false, out, keep }: BackupFlags): void {
+  if (log && role !== 'sv')
+    throw new UsageError(
+      '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
+    )
+  if (log && out === undefined)
+    throw new UsageError('--log needs `--out`: the file is for another operator')
+  if (keep !== undefined && out !== undefined)
+    throw new UsageError('--keep is for the directory QS_BACKUPS: leave `--out` out')
+}
+
+function directoryOf({ backupDirectory }: OperatorConfig, { config }: BackupFlags): string {
   if (backupDirectory !== null) return backupDirectory
   throw new UsageError(`no file was named: use \`--out\`, or set QS_BACKUPS in ${config}`)
 }
