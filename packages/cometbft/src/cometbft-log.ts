@@ -130,6 +130,7 @@ async function openMember(context: Context, restart: () => void) {
       members: nodes.flatMap((node) => {
         const nodeId = ordering.validators.find(({ name }) => name === node.name)?.nodeId
         if (nodeId === undefined || nodeId === ownId) return []
+        // A copy would not follow the node to another address.
         return [Object.assign(Object.create(node) as Peer, { nodeId })]
       }),
       reads: resources.opened(createMemberReads({ ...context, key: context.nodeKey })),
