@@ -23,7 +23,7 @@ export function addStatusCommand(context: CommandContext): void {
   const { command, cluster, clock, exitWith } = context
   command('status', 'show processes, faults and tolerated failures, or one operator')
     .option('--config <file>', 'of an operator: the file of `run`')
-    .option('--backups <dir>', 'with --config: where its backups (*.backup) are')
+    .option('--backups <dir>', 'with --config: its backups (default: of QS_BACKUPS)')
     .option('--watch', 'refresh until interrupted; with --json a line each time')
     .addHelpText('after', HELP)
     .action(async (options: Flags) => {
@@ -53,7 +53,7 @@ async function operatorStatus(
   const role = operator.findRole(file)
   const config = operator.readOperatorConfig(role, file, operator.validateProcesses)
   const checked = operator.checkedOperator({ config, redisServer, env: process.env, clock })
-  const options = { entryFiles, backupDirectory: backups ?? null }
+  const options = { entryFiles, backupDirectory: backups ?? config.backupDirectory }
   const { isRunning, checks } = await withProgress('asking processes and nodes', clock, () =>
     operator.checkRunning(checked, options),
   )

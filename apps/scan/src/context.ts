@@ -35,7 +35,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
   const party = svPartyOf(node)
   if (rewards?.to === party)
     throw new EnvError('QS_REWARDS_TO names the party of this node itself, which has the rewards')
-  const peers = config.nodes.filter(({ name }) => name !== nodeName)
+  const peers = app.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const follower = resources.opened(
       await openFollower(app, {

@@ -69,8 +69,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const follower = resources.opened(
       await openFollower(app, {
         config,
-        peers: config.nodes,
-        signers: config.nodes.filter(({ name }) => isTrusted(rule, name)),
+        peers: app.nodes,
+        signers: app.nodes.filter(({ name }) => isTrusted(rule, name)),
         peerTokenByOrigin,
         allowPrivateAddresses: config.allowPrivateAddresses,
         member: null,

@@ -68,6 +68,7 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       port: 0,
       logLevel: 'silent',
       tracesEndpoint: null,
+      peersFile: null,
       connections: {
         ...PLAIN_CONNECTIONS,
         ...{ tls: await authority.issue('synchronizer'), operatorAddress },

@@ -1,4 +1,10 @@
-export { type AppConfig, GENESIS_VARIABLE, readLogClientOptions } from './app-config.ts'
+export {
+  type AppConfig,
+  type EnginePeers,
+  GENESIS_VARIABLE,
+  parsePeersFile,
+  readLogClientOptions,
+} from './app-config.ts'
 export {
   addTo,
   familyOf,

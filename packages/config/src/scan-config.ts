@@ -51,7 +51,8 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
       rewards: readRewards(variables),
       /** D-33. */
       peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-        about: 'a file of tokens, one per line, of callers with a higher rate limit',
+        about:
+          'a file of tokens, one per line, of callers with a higher rate limit; read again every 2 s',
         example: '/etc/quorumscan/peer-tokens',
         file: parsePeerTokens,
       }),

@@ -58,9 +58,9 @@ export function assertWritable(path: string): void {
   }
 }
 
-/** Replaces the file atomically, with mode 0600. Durable when it returns. Makes its directory if it is missing. */
-export function writeFileAtomic(path: string, text: string): void {
-  const temporary = writeTemporary(path, text)
+/** Replaces the file atomically. Durable when it returns. Makes its directory if it is missing. */
+export function writeFileAtomic(path: string, text: string, mode = SECRET_MODE): void {
+  const temporary = writeTemporary(path, text, mode)
   renameSync(temporary, path)
   syncDirectory(dirname(path))
 }

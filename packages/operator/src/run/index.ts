@@ -4,7 +4,14 @@ export { checkedOperator } from '../checks/operator.ts'
 export { checkRunning } from '../checks/running.ts'
 export { checkStart } from '../checks/start.ts'
 export { findOwner } from './directory-lock.ts'
-export { findRole, OWN_VARIABLES, readMembers, readOperatorConfig } from './operator-config.ts'
+export {
+  BACKUP_VARIABLES,
+  findRole,
+  type OperatorConfig,
+  OWN_VARIABLES,
+  readMembers,
+  readOperatorConfig,
+} from './operator-config.ts'
 export { validateProcesses } from './operator-services.ts'
 export { runOperator } from './run-operator.ts'
 export { refuseSecondMachine } from './second-machine.ts'

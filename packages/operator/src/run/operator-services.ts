@@ -62,18 +62,14 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
       operatorAddress === null ? '' : urlOfSocket(metricsSocketOf(machine, process)),
   })
   const redis = planOperatorRedis(config, machine, logWriter)
-  // In the order of the genesis.
-  const members = genesis.nodes.flatMap((node) =>
-    config.members.filter((one) => one.role === 'super-validator' && one.name === node.name),
-  )
-  const urls = members.flatMap((sv) => (sv.url === null ? [] : [{ name: sv.name, url: sv.url }]))
+  const { urls, peers, followers } = peersOf(config)
   const shared = {
-    QS_NODES: urls.map((sv) => `${sv.name}=${sv.url}`).join(','),
+    QS_NODES: nodesVariable(urls),
     QS_SEEDS: urls.map(({ url }) => url).join(','),
     QS_PUBLIC_URL: urls.find((sv) => sv.name === name)?.url,
+    QS_PEERS_FILE: machine.directory.peersFile,
     ...variables,
   }
-  const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
   const synchronizerName = `${name}.synchronizer`
   const synchronizer: OwnSynchronizer = {
     name: synchronizerName,
@@ -81,10 +77,8 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
     port: synchronizerPort,
     enginePorts: [],
     engineSockets: `${redis.redisAddress.path}.e`,
-    peers: members
-      .filter((sv) => sv.name !== name && sv.engineAddress !== null)
-      .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
-    followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
+    peers,
+    followers,
     variables: { ...shared, ...LOOPBACK_VARIABLES, ...listenerOf(synchronizerName) },
   }
   const at = operatorAddress ?? { host, port }
@@ -106,6 +100,36 @@ export function planUnstarted(config: OperatorConfig) {
 /** The configuration of a process, by its variables. @throws {EnvError} With all that is missing or wrong. */
 export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
   return CONFIG_OF[kind](app.env, note)
+}
+
+/** What follows from the member files: addresses of nodes, and the engines with which its own connects. */
+function peersOf({ name, genesis, members }: Pick<OperatorConfig, 'name' | 'genesis' | 'members'>) {
+  // In the order of the genesis.
+  const svs = genesis.nodes.flatMap((node) =>
+    members.filter((one) => one.role === 'super-validator' && one.name === node.name),
+  )
+  const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
+  return {
+    urls: svs.flatMap((sv) => (sv.url === null ? [] : [{ name: sv.name, url: sv.url }])),
+    peers: svs
+      .filter((sv) => sv.name !== name && sv.engineAddress !== null)
+      .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
+    followers: members.filter(({ role }) => role === 'validator').map(engineOf),
+  }
+}
+
+function nodesVariable(urls: readonly { readonly name: string; readonly url: string }[]): string {
+  return urls.map((sv) => `${sv.name}=${sv.url}`).join(',')
+}
+
+/** The text of the file of `QS_PEERS_FILE`. */
+export function peersFileOf(config: OperatorConfig): string {
+  const { urls, peers, followers } = peersOf(config)
+  return `# \`run\` writes this file from the member files.
+QS_NODES=${config.variables['QS_NODES'] ?? nodesVariable(urls)}
+QS_ENGINE_PEERS=${peers.join(',')}
+QS_ENGINE_FOLLOWERS=${config.runs === 'sv' ? followers.join(',') : ''}
+`
 }
 
 /** @param logWriter - As of `planOperator`. */

@@ -121,11 +121,13 @@ describe('a super-validator whose members order together', () => {
       ordering: {
         driver: 'cometbft',
         redis: readScanConfig(scan?.app.env ?? {}).redis,
-        followers: [idOf(validator)],
+        engines: {
+          peers: svs.slice(1).map((sv) => `${idOf(sv)}@${sv.name}.example:26656`),
+          followers: [idOf(validator)],
+        },
         engine: {
           address: '0.0.0.0:26656',
           program: '/usr/bin/cometbft',
-          peers: svs.slice(1).map((sv) => `${idOf(sv)}@${sv.name}.example:26656`),
           votingKeyFile: join(root, 'sv-1', 'keys', 'sv-1.voting'),
         },
       },
@@ -179,7 +181,7 @@ it('a validator has an engine without a vote', () => {
   const users = { QS_JWKS_URL: 'https://issuer.example/jwks' }
   const [ordering, app] = plan('validator', { ...ownVariables('v', 'cometbft'), ...users })
   const { ordering: config } = readSynchronizerConfig(ordering?.app.env ?? {})
-  expect(config).toMatchObject({ followers: [], engine: { votingKeyFile: null } })
+  expect(config).toMatchObject({ engines: { followers: [] }, engine: { votingKeyFile: null } })
   expect(readValidatorConfig(app?.app.env ?? {})).toMatchObject({
     participantKeyFile: join(root, 'v', 'keys', 'v.participant'),
     seeds: svs.map(({ url }) => url),

@@ -12,6 +12,7 @@ import type { OperatorConfig } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
+import { watchMembers } from './watch-members.ts'
 
 /** The supervisor's text of the exit status for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
@@ -81,6 +82,7 @@ export async function runOperator(
       resources.opened(
         await openOperatorListener({ name, address, services, processes, socketOf, clock }),
       )
+    resources.opened(watchMembers(config, { clock, report }))
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
     for (const service of services)
