@@ -48,8 +48,7 @@ function createServer(context: Context, port: () => number): HttpServer {
         body: await log.answerRead(body ?? new Uint8Array()),
       }),
       followLog: async ({ query, client, signal }) => {
-        const peer = { peer: client.key, isAdmitted: () => client.isPeer }
-        const stream = await feed.open({ from: query.from, ...peer, signal })
+        const stream = await feed.open({ from: query.from, peer: client.key, signal })
         return { headers: BYTES, body: stream }
       },
     },

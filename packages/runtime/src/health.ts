@@ -49,24 +49,17 @@ export async function fetchHealth(url: string): Promise<Health | null> {
   if (ready.status === null) return null
   const head = ready.headers.get('x-ledger-head')
   // A scan node reports its head with every answer, the other processes in their status.
-  const {
-    offset,
-    recordTime,
-    ordering = null,
-  } = head === null
-    ? await askStatus(url)
-    : { offset: Number(head), recordTime: ready.headers.get('x-ledger-head-time') }
+  const { offset, ordering = null } =
+    head === null ? await askStatus(url) : { offset: Number(head) }
   return {
     ...readinessOf(ready),
     offset: reportedOffset.parse(offset ?? null),
-    recordTime: typeof recordTime === 'string' ? recordTime : null,
+    recordTime: ready.headers.get('x-ledger-head-time'),
     ordering: reportedOrdering.parse(ordering),
   }
 }
 
-type Reported = Partial<Record<'offset' | 'recordTime' | 'ordering', unknown>>
-
-async function askStatus(url: string): Promise<Reported> {
+async function askStatus(url: string): Promise<Partial<Record<'offset' | 'ordering', unknown>>> {
   const { body } = await ask(`${url}/status`, { timeoutMs: TIMEOUT_MS })
   return Object(Object(Object(body).success).extra)
 }

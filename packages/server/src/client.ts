@@ -22,7 +22,6 @@ const IPV6_GROUP_BITS = 16
 export type RateLimit = {
   /** The rate of each client address. */
   readonly unitsPerSecond: number
-  /** Tokens of peers. Another list replaces them. */
   readonly peerTokens?: readonly string[]
 }
 
@@ -33,7 +32,6 @@ export type Client = {
   readonly network: string
   /** The address that the socket or the proxy reports; undefined on a unix socket. */
   readonly address: string | undefined
-  /** Becomes false when its token is removed, also while a request is in progress. */
   readonly isPeer: boolean
   /** Charges all buckets that count for this client, as `RateBudget` does. @throws {ScanError} RATE_LIMITED. */
   spend(units: number): void
@@ -71,18 +69,12 @@ export function createClients(options: {
   const { rateLimit, clientAddresses, clock } = options
   const budgetOf = (unitsPerSecond: number) =>
     rateLimit === null ? unlimitedRateBudget : createRateBudget({ unitsPerSecond, clock })
-  const unitsPerSecond = rateLimit?.unitsPerSecond ?? 0
+  const { unitsPerSecond = 0, peerTokens = [] } = rateLimit ?? {}
   const addresses = budgetOf(unitsPerSecond)
   const networks = budgetOf(NETWORK_FACTOR * unitsPerSecond)
   const peers = budgetOf(Math.max(unitsPerSecond, PEER_UNITS_PER_SECOND))
-  let tokens: readonly string[] = []
-  let digests: ReadonlySet<string> = new Set()
-  const currentDigests = () => {
-    const { peerTokens = tokens } = rateLimit ?? {}
-    if (peerTokens !== tokens) digests = new Set(peerTokens.map((token) => sha256Hex(utf8(token))))
-    tokens = peerTokens
-    return digests
-  }
+  const digest = (token: string) => sha256Hex(utf8(token))
+  const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
 
   const anonymousAt = (address: string | undefined): Client => {
     const { client: key, network } = keysOf(address)
@@ -92,37 +84,22 @@ export function createClients(options: {
     }
     return { key, network, address, isPeer: false, spend: pay('spend'), charge: pay('charge') }
   }
-  const peerAt = (address: string | undefined, digest: string, isPeer: () => boolean): Client => {
-    const key = `peer ${digest.slice(0, PEER_NAME_DIGITS)}`
-    return {
-      key,
-      network: key,
-      address,
-      get isPeer() {
-        return isPeer()
-      },
-      spend: (units) => peers.spend(key, units),
-      charge: (units) => peers.charge(key, units),
-    }
+  const peerOf = (socket: Request['socket'], token: string | null): string | undefined => {
+    if (rateLimit === null) return undefined
+    if (peerByDigest.size > 0 && token !== null && isPeerToken(token))
+      return peerByDigest.get(digest(token))
+    // The certificate of a proxy does not name the client that the proxy serves.
+    return clientAddresses.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
   }
   const clientAt = ({ socket }: Request, address: string | undefined, token: string | null) => {
-    if (rateLimit === null) return anonymousAt(address)
-    if (currentDigests().size > 0 && token !== null && isPeerToken(token)) {
-      const digest = sha256Hex(utf8(token))
-      const isPeer = () => currentDigests().has(digest)
-      return isPeer() ? peerAt(address, digest, isPeer) : anonymousAt(address)
-    }
-    // The certificate of a proxy does not name the client that the proxy serves.
-    if (clientAddresses.isProxy(socket.remoteAddress)) return anonymousAt(address)
-    const digest = certifiedSubject(socket)
-    return digest === undefined ? anonymousAt(address) : peerAt(address, digest, () => true)
+    const peer = peerOf(socket, token)
+    if (peer === undefined) return anonymousAt(address)
+    const spend = (units: number) => peers.spend(peer, units)
+    const charge = (units: number) => peers.charge(peer, units)
+    return { key: peer, network: peer, address, isPeer: true, spend, charge }
   }
   // The next request of a connection is nearly always of the same client.
-  type Last = {
-    readonly token: string | null
-    readonly digests: ReadonlySet<string>
-    readonly client: Client
-  }
+  type Last = { readonly token: string | null; readonly client: Client }
   const lastBySocket = new WeakMap<Request['socket'], Last>()
   return {
     of(request: Request): Client {
@@ -130,10 +107,10 @@ export function createClients(options: {
       const token = typeof given === 'string' ? given : null
       const address = clientAddresses.addressOf(request)
       const last = lastBySocket.get(request.socket)
-      const isSame = last?.token === token && last.digests === currentDigests()
-      if (last !== undefined && isSame && last.client.address === address) return last.client
+      if (last !== undefined && last.token === token && last.client.address === address)
+        return last.client
       const client = clientAt(request, address, token)
-      lastBySocket.set(request.socket, { token, digests, client })
+      lastBySocket.set(request.socket, { token, client })
       return client
     },
     /** Whether the address may begin a TLS handshake, for which its bucket pays. */
@@ -149,14 +126,11 @@ export function createClients(options: {
   }
 }
 
-/**
- * The digest of the subject of the certificate, if the server trusts its authority. A renewed certificate has the same
- * subject.
- */
-function certifiedSubject(socket: Request['socket']): string | undefined {
+/** The subject of the certificate, if the server trusts its authority. A renewed certificate has the same subject. */
+function certifiedPeer(socket: Request['socket']): string | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return undefined
   const { subject = '', subjectAltName = '' } = certificate
-  return sha256Hex(utf8(`${subject}\n${subjectAltName}`))
+  return `peer ${sha256Hex(utf8(`${subject}\n${subjectAltName}`)).slice(0, PEER_NAME_DIGITS)}`
 }

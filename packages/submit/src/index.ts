@@ -4,6 +4,5 @@ export {
   type Participant,
   type SignedSubmission,
   signSubmission,
-  submissionBody,
 } from './submission.ts'
 export * from './submitter.ts'

@@ -145,16 +145,6 @@ const SUBMIT_TIMEOUT_MS = 15_000
 
 export type CommandInput = Omit<SubmitInput, 'deduplication'>
 
-/** The error with which the ledger would refuse a submission as the next entry; null: it would accept it. */
-export async function refusalOf(
-  deps: Parameters<typeof dryRun>[0],
-  body: Parameters<typeof dryRun>[1],
-  now: Micros,
-): Promise<ScanError | null> {
-  const result = await dryRun(deps, body, { now, notBefore: 0 })
-  return result.kind === 'accepted' ? null : new ScanError(errorCodeOf(result.code), result.message)
-}
-
 /** Dry-runs each command first, so that a refusal comes at once and nothing gets into the log. */
 export type CheckedSubmitter = ReturnType<typeof createCheckedSubmitter>
 
@@ -177,10 +167,13 @@ export function createCheckedSubmitter(deps: {
     commandId: input.commandId ?? randomHex(deps.random, 16),
   })
 
-  const refusalNow = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
+  const refusalOf = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
     deps.assertLive()
     const body = submissionBody({ ...command, deduplication }, deps.random)
-    return await refusalOf(deps, body, deps.clock.nowMicros())
+    const result = await dryRun(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
+    return result.kind === 'accepted'
+      ? null
+      : new ScanError(errorCodeOf(result.code), result.message)
   }
 
   return {
@@ -190,7 +183,7 @@ export function createCheckedSubmitter(deps: {
      *
      * @throws {ScanError} NOT_READY while the replica catches up.
      */
-    dryRun: (input: CommandInput) => refusalNow(withId(input)),
+    dryRun: (input: CommandInput) => refusalOf(withId(input)),
     /**
      * The update that the commands made, once the validator's replica has applied them.
      *
@@ -199,7 +192,7 @@ export function createCheckedSubmitter(deps: {
      */
     async submit(input: CommandInput, signal: AbortSignal): Promise<Update> {
       const command = withId(input)
-      const refusal = await refusalNow(command)
+      const refusal = await refusalOf(command)
       if (refusal !== null) throw refusal
       const { update } = await deps.submitter.submit(
         { ...command, deduplication },

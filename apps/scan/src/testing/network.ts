@@ -85,7 +85,6 @@ export type Network = AsyncDisposable & {
     | 'connections'
     | 'logLevel'
     | 'tracesEndpoint'
-    | 'peersFile'
     | 'nodes'
     | 'rateLimit'
   > & { readonly log: ScanConfig['log'] & { readonly tokenFile: string } }
@@ -205,7 +204,6 @@ export async function startNetwork(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
-    peersFile: null,
     connections: PLAIN_CONNECTIONS,
     nodes: [],
     log: { url, tokenFile: await file('other', OTHER_TOKEN), certificate: null },
@@ -223,7 +221,6 @@ export async function startNetwork(
       publicUrl: null,
       peerTokensFile: null,
       snapshotDirectory: null,
-      rewards: null,
     }
   }
 

@@ -40,8 +40,6 @@ type RestoreOptions = Omit<OwnNode, 'config'> & {
   readonly target: string
   /** Variables that have other values on this machine, such as addresses and ports. */
   readonly overrides: Readonly<Record<string, string>>
-  /** Identities of age, one of which decrypts each encrypted backup. */
-  readonly identities?: readonly string[]
   /** Backups of super-validators, with groups of the log that may be newer than those of a synchronizer. */
   readonly logFiles: readonly string[]
 }
@@ -63,10 +61,9 @@ export type Restored = Awaited<ReturnType<typeof restore>>
 export async function restore(options: RestoreOptions) {
   const target = resolve(options.target)
   refuseUnlessEmpty(target)
-  const open = (file: string) => openArchive(file, options.identities)
-  const archive = await open(options.file)
+  const archive = await openArchive(options.file)
   const { header } = archive
-  const others = await Promise.all(options.logFiles.map(open))
+  const others = await Promise.all(options.logFiles.map(openArchive))
   const foreign = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
   if (foreign >= 0)
     throw new CommandError(
