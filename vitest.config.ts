@@ -37,15 +37,25 @@ const project = (
  * Tests of processes, which are built for them anyway: what was built is loaded by Node alone, and once for all files
  * that run one after the other. A file begins five seconds sooner.
  */
-const ofProcesses = (name: string, include: string[]) => {
+const ofProcesses = (name: string, include: string[], groupOrder: number, maxWorkers: number) => {
   const { test, ...rest } = project(name, include, {
     conditions: BUILT,
     limits: CLUSTER_LIMITS,
   })
   const server = { deps: { external: [/\/dist\//] } }
   const setupFiles = [...test.setupFiles, 'test/support/print-logs.ts']
-  return { ...rest, test: { ...test, isolate: false, server, setupFiles } }
+  const how = { isolate: false, server, setupFiles }
+  return { ...rest, test: { ...test, ...how, maxWorkers, sequence: { groupOrder } } }
 }
+
+/**
+ * They wait for processes, compilers and seconds of a ledger more than they compute. Other tests compute meanwhile: they
+ * are of the same group.
+ */
+const waiting = (name: string, include: string[]) => ofProcesses(name, include, 0, WORKERS)
+
+/** They measure, so nothing else runs meanwhile. */
+const alone = (name: string, include: string[]) => ofProcesses(name, include, 1, 1)
 
 /** Files share what they import, which takes half of the time otherwise. */
 const shared = (...options: Parameters<typeof project>) => {
@@ -73,15 +83,15 @@ export default defineConfig({
       shared('parity', ['test/parity/**/*.test.ts']),
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
-      ofProcesses('consumer', ['test/consumer/**/*.test.ts']),
+      waiting('consumer', ['test/consumer/**/*.test.ts']),
       shared('sim', ['test/sim/**/*.test.ts']),
-      ofProcesses('browser', ['test/browser/**/*.test.ts']),
+      waiting('browser', ['test/browser/**/*.test.ts']),
       // A task of turbo, which repeats it only if the site has changed: `npm test` leaves it to the checks.
-      ofProcesses('site', ['test/site/**/*.test.ts']),
-      ofProcesses('conformance', ['test/conformance/**/*.test.ts']),
+      waiting('site', ['test/site/**/*.test.ts']),
+      waiting('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.
-      ofProcesses('e2e', ['test/e2e/**/*.test.ts']),
-      ofProcesses('attacks', ['test/attacks/**/*.test.ts']),
+      waiting('e2e', ['test/e2e/**/*.test.ts']),
+      alone('attacks', ['test/attacks/**/*.test.ts']),
     ],
   },
 })
