@@ -95,7 +95,8 @@ export async function waitFor<T>(
     const waitedMs = clock.monotonicMs() - startMs
     if (waitedMs >= timeoutMs)
       throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`)
-    await clock.delay(Math.max(intervalMs, Math.min(waitedMs / 10, PAUSE_MS_MAX)), signal)
+    const pauseMs = Math.max(intervalMs, Math.min(waitedMs / 10, PAUSE_MS_MAX))
+    await clock.delay(Math.min(pauseMs, timeoutMs - waitedMs), signal)
   }
 }
 
