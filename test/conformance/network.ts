@@ -3,6 +3,7 @@
  * creates its own data.
  */
 import { randomUUID } from 'node:crypto'
+import { send, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { createUser, untilFound } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
@@ -24,6 +25,12 @@ export const it = base
     const alice = await createUser(cluster, 'alice')
     await alice.pay(ALICE)
     await untilFound(cluster, ALICE)
+    // Clients that ask one node find it too: the proxy does not wait for the last node.
+    for (const url of Object.values(cluster.urls.nodes))
+      await untilTrue(
+        `${ALICE} to be found by ${url}`,
+        async () => (await send(`${url}/v0/ans-entries/by-name/${ALICE}`)).status === 200,
+      )
     return alice
   })
   /** A command of alice that makes coin. */
