@@ -66,7 +66,7 @@ export const sections = [
         text: 'Operator',
         items: [
           { file: 'docs/operations.md', page: 'operations', text: 'Operations' },
-          { file: 'deploy/README.md', page: 'deploy', text: 'Deployment and alerts' },
+          { file: 'deploy/README.md', page: 'deploy', text: 'Deployment and metrics' },
         ],
       },
       {

@@ -37,6 +37,7 @@ const PROCESSES = [
   ['packages/replica/', 'node, validator'],
   ['packages/certifier/', 'node, validator'],
   ['packages/jobs/', 'node, validator'],
+  ['packages/operator/', 'run'],
   ['packages/runtime/', 'all'],
   ['packages/server/', 'all'],
 ]
@@ -112,9 +113,9 @@ export function metricsPage(root) {
   return [
     '# Metrics',
     '',
-    'Each process serves these metrics at `/metrics`, in the text format of Prometheus.',
+    '`quorumscan run` serves these metrics of all its processes at `QS_OPERATOR_ADDRESS`, in the text format of Prometheus. Each has the label `process`.',
     'A histogram has the suffixes `_bucket`, `_sum` and `_count`. Metrics of the Node process (`process_…`, `nodejs_…`) are there as well.',
-    '[Deployment](../deploy.md#metrics) describes how to scrape them, and [what each alert means](../deploy.md#what-each-alert-means).',
+    '[Deployment](../deploy.md#metrics) describes how to scrape them, and [Alerts](../operations.md#alerts) what each alert means.',
     '',
     '| metric | kind | labels | process | meaning |',
     '|---|---|---|---|---|',

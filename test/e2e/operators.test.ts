@@ -6,17 +6,19 @@
  */
 import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { createLedgerClient } from '@quorumscan/sdk/raw'
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
 import {
+  acceptOffer,
   createNetwork,
   type Network,
   type Operator,
   outputOf,
+  rewardsOf,
   run,
   runCli,
   stop,
@@ -34,6 +36,11 @@ const ALICE = 'alice.unverified.ns'
 /** Keeps a client below its rate limit, which a fast machine would otherwise exceed. */
 const LOOKUP_EVERY_MS = 20
 const BACKUP = 'one.backup'
+/** The identity of the recipient of all backups, as `age-keygen` made it. */
+const IDENTITY = 'AGE-SECRET-KEY-1VFVP0QNDKXQDW6W0F8KRYZG3L2ZQ29YP7XTPD2G2XSG6E5AXX95QQDESG2'
+const RECIPIENT = 'age14hxtwd4zacy7y5pn6ch7q6me406eve426m900jp8pku4y7ra6f0q6sjfxk'
+/** On the machine to which a backup is restored. */
+const IDENTITY_FILE = 'key.txt'
 const ROOT = join(import.meta.dirname, '../..')
 /** Limit of a tap in the newer version, in coin times 10^10. */
 const TAP_MAX = 10n ** 16n
@@ -136,6 +143,13 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
 
     it('can check from any machine that all replicas are equal', expectEqual)
 
+    it('send rewards to a user of the validator', async () => {
+      await rewardsOf(sv(2), 'send', alice.party, '1')
+      const before = Number((await alice.balance()).effective_unlocked_qty)
+      await acceptOffer(alice)
+      expect(Number((await alice.balance()).effective_unlocked_qty)).toBe(before + 1)
+    })
+
     /** All super-validators have signed the same history, whatever machine they run on. */
     async function expectOneHistory(): Promise<void> {
       const { fetch } = network.client
@@ -160,17 +174,20 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       { address, meanwhile = register }: { address?: string; meanwhile?(): Promise<void> } = {},
     ): Promise<void> {
       const { role, name, machine } = operator
-      await runCli(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
+      const to = ['--out', BACKUP, '--encrypt-to', RECIPIENT]
+      await runCli(operator, 'backup', role, '--config', operator.configFile, ...to)
       const backup = await readFile(join(machine.directory, BACKUP))
       await meanwhile()
       await machine.destroy()
       operator.machine = await network.machines.add(name, address)
       operator.machine.write(BACKUP, backup)
+      operator.machine.write(IDENTITY_FILE, IDENTITY)
     }
 
     async function restore(operator: Operator, ...flags: readonly string[]): Promise<void> {
       await rm(join(operator.machine.directory, 'var'), { recursive: true, force: true })
-      await runCli(operator, 'restore', BACKUP, '--to', 'var', ...flags)
+      const identity = ['--identity', IDENTITY_FILE]
+      await runCli(operator, 'restore', BACKUP, '--to', 'var', ...identity, ...flags)
       operator.configFile = join(operator.machine.directory, 'var/run.env')
     }
 
@@ -194,6 +211,7 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       await runAgain(operator)
       await untilWhole()
       await expectOneHistory()
+      await moveMember(operator)
       await expectEqual()
       if (isCometBft) await untilTrue('it to vote on blocks', async () => (await heightOf()) > 0)
       // With another member down, names need its confirmation and blocks need its vote.
@@ -202,6 +220,51 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       await runAgain(sv(1))
       await expectNoContradiction()
     })
+
+    /** Issues the member file with the new addresses, and gives it to all, whose processes run. */
+    async function moveMember(operator: Operator): Promise<void> {
+      const { name, machine } = operator
+      const addresses = ['--url', `https://${machine.address}:4611`]
+      if (isCometBft) addresses.push('--engine-address', `${machine.address}:26656`)
+      await runCli(operator, 'member', 'file', '--name', name, '--out', 'var', ...addresses)
+      const file = `${name}.member.json`
+      const text = await readFile(join(machine.directory, 'var', file), 'utf8')
+      operator.machine.write(`var/members/${file}`, text)
+      for (const other of network.all)
+        if (other !== operator) other.machine.write(`etc/members/${file}`, text)
+      for (const other of network.all)
+        await untilTrue(`${other.name} to have the new addresses`, () =>
+          outputOf(other).includes(`the super-validator ${name} has other addresses`),
+        )
+    }
+
+    it.runIf(isCometBft)(
+      'remove and admit a validator by its member file, without a restart',
+      async () => {
+        const { svs, validator } = network
+        const path = 'etc/members/v.member.json'
+        const text = await readFile(join(validator.machine.directory, path), 'utf8')
+        const before = await Promise.all(svs.map(processesOf))
+        // Each operator has its member files at one of two places.
+        const change = async (present: boolean) => {
+          for (const { machine, configFile } of svs) {
+            const [, members = ''] =
+              /^QS_MEMBERS=(.*)$/m.exec(await readFile(configFile, 'utf8')) ?? []
+            const file = join(members, 'v.member.json')
+            if (present) machine.write(relative(machine.directory, file), text)
+            else await rm(file)
+          }
+        }
+        await change(false)
+        await untilTrue('the engines to refuse the validator', () =>
+          outputOf(validator).includes('no other engine is connected'),
+        )
+        await change(true)
+        await untilWhole()
+        await register()
+        expect(await Promise.all(svs.map(processesOf))).toEqual(before)
+      },
+    )
 
     it('restore a validator with its users, rights, renewals and coin', async () => {
       const { validator, client } = network
@@ -216,6 +279,8 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       await alice.accept(await alice.request('renewed.unverified.ns'), { autoRenew: true })
       await untilFound(client, 'renewed.unverified.ns')
 
+      const coinOf = async () => (await alice.balance()).effective_unlocked_qty
+      const coin = await coinOf()
       const since = { name: 'who-came-since', party: '', coin: '' }
       await lose(validator, {
         address: validator.machine.address,
@@ -228,6 +293,7 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       await restore(validator)
       await runAgain(validator)
       await untilWhole()
+      expect(await coinOf()).toBe(coin)
       const params = { path: { id: 'carol' } }
       expect(unwrap(await users.GET('/v2/users/{id}/rights', { params })).rights).toEqual(rights)
       const { subscriptions } = unwrap(await alice.client.GET('/v0/wallet/subscriptions'))
@@ -309,8 +375,8 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
         )
         await runAgain(operator)
         expect(await runCli(operator, 'log', 'verify', ...own)).toContain('The log is whole')
-        await register()
         await untilWhole()
+        await register()
         await expectNoContradiction()
       },
     )

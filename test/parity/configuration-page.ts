@@ -1,15 +1,21 @@
 /** Generates the page of all variables and flags from the code that reads them. */
-import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
+import { type Env, EnvError, type NoteVariable, readEnv, type Variable } from '@quorumscan/base'
 import { createProgram, EXAMPLES, examplesOf } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
-import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
-import { OWN_VARIABLES } from '@quorumscan/operator/run'
+import {
+  readOperatorAddress,
+  readScanConfig,
+  readSynchronizerConfig,
+  readValidatorConfig,
+} from '@quorumscan/config'
+import { BACKUP_VARIABLES, OWN_VARIABLES } from '@quorumscan/operator/run'
 import { RIG } from 'quorumscan/commands'
 
 type Command = ReturnType<typeof createProgram>['program']
 
 /** Readers of variables, with the variables that make them read further ones. */
 const PROCESSES = [
+  ['run', (env: Env, note?: NoteVariable) => readEnv(env, readOperatorAddress, note), {}],
   ['scan', readScanConfig, {}],
   ['synchronizer', readSynchronizerConfig, {}],
   ['synchronizer', readSynchronizerConfig, { QS_ENGINE_HOME: 'here' }],
@@ -53,6 +59,8 @@ function variableRows(): readonly Row[] {
     }
   for (const [name, meaning] of Object.entries(OWN_VARIABLES))
     noteOf('run')({ name, ...meaning, fallback: null })
+  for (const [name, meaning] of Object.entries(BACKUP_VARIABLES))
+    noteOf('backup')({ name, ...meaning, fallback: '' })
   for (const [name, read, env] of PROCESSES) noteVariables((note) => read(env, note), noteOf(name))
   return [...rowByName.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
 }

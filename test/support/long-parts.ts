@@ -145,6 +145,16 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/e2e/upgrade.test.ts'],
   },
   {
+    name: 'alerts',
+    shows: 'alerts of operators fire in Prometheus within a minute, and end within two',
+    files: ['test/e2e/alerts.test.ts'],
+  },
+  {
+    name: 'alerts-cluster',
+    shows: 'alerts about lies and clocks fire in Prometheus within a minute, and end within two',
+    files: ['test/e2e/alerts.test.ts'],
+  },
+  {
     name: 'chaos',
     shows: 'lookups are answered within 15 s while a node is faulty at random',
     files: ['test/e2e/random-faults.test.ts'],

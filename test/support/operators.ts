@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path'
 import { createAuthority, required, type TestAuthority, until } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
+import { type createUser, unwrap } from './client.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
 import { createMachines, type Machine, type Machines, type StartRelay } from './machines.ts'
 import { createTrustingFetch } from './trusting-fetch.ts'
@@ -56,6 +57,8 @@ export type Operator = {
 export type NetworkOptions = {
   readonly ordering: Ordering
   readonly svCount: number
+  /** Whether users may create coin. Default: true. */
+  readonly devnet?: boolean
   /** Settings of the genesis. Default: rounds of a second. */
   readonly rules?: readonly string[]
   /** Variables of all operators, in addition to the required ones. */
@@ -173,15 +176,15 @@ async function makeNetwork(
       fetch: createTrustingFetch(readFileSync(authority.caFile, 'utf8')),
       token: async (user: string) => issuer.token(user),
     },
-    /** Makes a TLS key on the machine, and gives the machine its certificate. */
-    certify: (machine: Machine) => certify(machine, authority),
+    /** Makes a TLS key on the machine, and gives the machine its certificate, which is valid for these days. */
+    certify: (machine: Machine, days?: number) => certify(machine, authority, days),
   }
 }
 
 /** Each operator makes its keys, and a genesis from the member files of all. All must get the same hash. */
 async function makeGenesis(
   operators: readonly Operator[],
-  { ordering, rules = ['coin.tickMicros=1s'] }: NetworkOptions,
+  { ordering, devnet = true, rules = ['coin.tickMicros=1s'] }: NetworkOptions,
 ): Promise<void> {
   const memberFiles: { readonly file: string; readonly text: string }[] = []
   for (const operator of operators) {
@@ -196,7 +199,7 @@ async function makeGenesis(
     memberFiles.push({ file: `etc/members/${name}.member.json`, text })
   }
   const files = memberFiles.map(({ file }) => file)
-  const set = ['devnet=true', ...rules].flatMap((rule) => ['--set', rule])
+  const set = [`devnet=${devnet}`, ...rules].flatMap((rule) => ['--set', rule])
   const settings = ['--ordering', ordering, ...set, '--json']
   const hashes = new Set<string>()
   for (const operator of operators) {
@@ -208,10 +211,10 @@ async function makeGenesis(
   if (hashes.size !== 1) throw new Error(`operators have several geneses: ${[...hashes].join(' ')}`)
 }
 
-async function certify(machine: Machine, authority: TestAuthority): Promise<void> {
+async function certify(machine: Machine, authority: TestAuthority, days?: number): Promise<void> {
   machine.write('etc/tls/ca.pem', readFileSync(authority.caFile))
   const request = await machine.run('openssl', ...TLS_REQUEST.split(' '))
-  machine.write('etc/tls/cert.pem', await authority.sign(request, machine.address))
+  machine.write('etc/tls/cert.pem', await authority.sign(request, machine.address, days))
 }
 
 function urlOf({ machine }: Pick<Operator, 'machine'>): string {
@@ -222,6 +225,20 @@ function urlOf({ machine }: Pick<Operator, 'machine'>): string {
 export function runCli({ machine, bin }: Operator, ...args: readonly string[]): Promise<string> {
   const trust = 'NODE_EXTRA_CA_CERTS=etc/tls/ca.pem'
   return machine.run('env', trust, process.execPath, bin, ...args)
+}
+
+/** What `rewards`, or a command below it, prints for a super-validator. */
+export async function rewardsOf(sv: Operator, ...args: readonly string[]) {
+  return JSON.parse(await runCli(sv, 'rewards', ...args, '--config', sv.configFile, '--json'))
+}
+
+/** Waits until coin is offered to a user, who accepts it. */
+export async function acceptOffer({ client }: Awaited<ReturnType<typeof createUser>>) {
+  const path = '/v0/wallet/token-standard/transfers'
+  const { contract_id } = await until('an offer', async () => {
+    return unwrap(await client.GET(path)).transfers[0]
+  })
+  unwrap(await client.POST(`${path}/{contract_id}/accept`, { params: { path: { contract_id } } }))
 }
 
 /** Starts the operator's processes. */

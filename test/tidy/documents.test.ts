@@ -51,13 +51,31 @@ describe('documents', () => {
     expect(unknownNames(texts, DECISION, numbers)).toEqual([])
   })
 
-  it('every alert has exactly one row with its meaning and what to do', () => {
-    const alerts = namesIn(read('deploy/prometheus/alerts.yml'), /^ +- alert: (\w+)$/gm)
-    const rows = namesIn(
-      read('deploy/README.md'),
-      /^\| ([A-Z]\w+(?:, [A-Z]\w+)*) \| \S.* \| \S.* \|$/gm,
+  it('every alert links to its own section, which has its meaning and what to do', () => {
+    const rules = read('deploy/prometheus/alerts.yml')
+      .split(/^ +- alert: /m)
+      .slice(1)
+    const alerts = rules.map((rule) => /^\w+/.exec(rule)?.[0] ?? '')
+    const sections = namesIn(
+      read('docs/operations.md'),
+      /^### ([A-Z]\w+)\n(?:[^#\n].*\n)+\n\*\*What to do:\*\* \S/gm,
     )
-    expect(rows.flatMap((names) => names.split(', ')).sort()).toEqual(alerts.sort())
+    expect(sections.sort()).toEqual([...alerts].sort())
+    const urls = namesIn(read('deploy/prometheus/alerts.yml'), /^ +runbook_url: (\S+)$/gm)
+    expect(urls).toEqual(alerts.map((name) => `docs/operations.md#${name.toLowerCase()}`))
+  })
+
+  it('every alert names its process, fires in a test of promtool, and ends in one', () => {
+    const rules = read('deploy/prometheus/alerts.yml')
+      .split(/^ +- alert: /m)
+      .slice(1)
+    const cases = read('deploy/prometheus/alerts.test.yml')
+    for (const rule of rules) {
+      const alert = /^\w+/.exec(rule)?.[0] ?? ''
+      expect(rule, alert).toMatch(/summary: .*\$labels\.process\b/)
+      expect(cases).toMatch(new RegExp(`alertname: ${alert}\n +exp_alerts:\n +- exp_labels`))
+      expect(cases).toContain(`alertname: ${alert}, exp_alerts: [] }`)
+    }
   })
 
   it('a process reads every variable that documents for operators name', () => {

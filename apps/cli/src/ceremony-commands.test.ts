@@ -68,6 +68,26 @@ it('four operators create a genesis, and each reads the same genesis hash', asyn
   )
 })
 
+it('`member file` issues the file again, and the genesis still matches it', async () => {
+  const members = ['sv-1', 'orderer'].map((name) => at('moving', name, `${name}.member.json`))
+  const keys = (name: string, role: string) =>
+    type(`keys new --name ${name} --role ${role} --out ${at('moving', name)}`)
+  await keys('sv-1', 'super-validator')
+  await keys('orderer', 'synchronizer')
+  const genesis = at('moving', 'genesis.json')
+  await type(`genesis create ${members.join(' ')} --set devnet=true --out ${genesis}`)
+  const command = `member file --name sv-1 --out ${at('moving', 'sv-1')}`
+  const url = 'https://moved.example'
+  expect(JSON.parse(await type(`${command} --url ${url} --json`))).toEqual({
+    ...{ memberFile: members[0], url, engineAddress: null, sequence: 1 },
+  })
+  expect(readFileSync(members[0] ?? '', 'utf8')).toContain(url)
+  expect(await type(`genesis verify ${genesis} ${members.join(' ')}`)).toContain(
+    'The genesis matches these member files.',
+  )
+  await expect(type(command)).rejects.toThrow('nothing was changed: name a new address')
+})
+
 it('a second `keys new` does not overwrite the keys of a member', async () => {
   const keys = () => readFileSync(at('own', 'keys', 'v.participant'), 'utf8')
   await type(`keys new --name v --role validator --out ${at('own')}`)

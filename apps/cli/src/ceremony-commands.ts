@@ -53,6 +53,28 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       printResult(options, { memberFile, keyFiles }, text)
     })
 
+  const member = group('member', 'the public file of one operator, for the others')
+  plain('file', 'issue the member file again after an address has changed', member)
+    .requiredOption('--name <name>', 'the name in the network, e.g. sv-1')
+    .requiredOption('--out <dir>', 'the data directory, with the keys and the member file')
+    .option('--url <url>', 'the new address of its scan node')
+    .option('--engine-address <host:port>', 'the new address of its engine')
+    .addHelpText('after', REISSUE_HELP)
+    .action(async (options: Omit<KeysFlags, 'role'>) => {
+      const { name, out, json: _json, ...addresses } = options
+      const { reissueMember } = await loadCeremony()
+      if (Object.keys(addresses).length === 0)
+        throw new UsageError(
+          'nothing was changed: name a new address, `--url` or `--engine-address`',
+        )
+      const directory = dataDirectory(out)
+      const { url, engineAddress, reissued } = reissueMember(directory, name, addresses)
+      const memberFile = directory.memberFile(name)
+      const text = `${memberFile} has the new addresses. Give it to the other operators, who put it in the place of the old one.`
+      const result = { memberFile, url, engineAddress, sequence: reissued?.sequence }
+      printResult(options, result, wrap(text).join('\n'))
+    })
+
   const genesis = group('genesis', 'the document that fixes the members and rules of a network')
   plain('create', 'make the genesis of a network from its member files', genesis)
     .argument('<member-file...>', 'the files that `keys new` wrote, in any order')
@@ -153,6 +175,10 @@ function writePublic(file: string, text: string): void {
       )
   }
 }
+
+const REISSUE_HELP = `
+An address that is not named stays. The new file has the same keys and a higher
+sequence: of two files of one member, the newer one is valid. The genesis stays.`
 
 const HASH_HELP = `
 Every operator compares the hash with the others. The same hash means the same

@@ -1,10 +1,12 @@
 /** `run`, `backup` and `restore`: the processes of one operator, in the foreground, and their data. */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
+import type { OperatorConfig } from '@quorumscan/operator/run'
 import { UsageError } from '@quorumscan/runtime'
 import { Argument } from 'commander'
 import {
+  integer,
   printLossily,
   printResult,
   setHintOption,
@@ -13,22 +15,45 @@ import {
   wrap,
 } from './options.ts'
 import type { CommandContext } from './rig.ts'
+import { exitOfChecks, formatChecks } from './status.ts'
 
-type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
-type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
+type RunFlags = { config: string; check?: boolean; json?: boolean }
+/** Ten years of daily backups. */
+const KEEP_MAX = 3650
 
-export function addRunCommand({ plain, redisServer, entryFiles, clock }: CommandContext): void {
+type BackupFlags = {
+  config: string
+  out?: string
+  encryptTo?: string
+  keep?: number
+  log?: boolean
+  json?: boolean
+}
+type RestoreFlags = {
+  to: string
+  identity?: string
+  set?: string[]
+  log?: string[]
+  json?: boolean
+}
+
+export function addRunCommand(context: CommandContext): void {
+  const { plain, redisServer, entryFiles, clock } = context
   plain('run', "run this operator's processes in the foreground")
     .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, one per line: NAME=value')
+    .option('--check', 'only check what it needs, and start nothing')
     .addHelpText(
       'after',
       `
 It starts Redis and each process, restarts processes that exit, and writes their
 output to its own, for systemd and containers. If the configuration is wrong, it
-exits at once and prints all problems. docs/configuration.md has the variables.`,
+exits at once and prints all problems. docs/configuration.md has the variables.
+It first makes the checks of --check, which may be made while it runs, too.
+Exit status: 1 a check failed, 2 the configuration is wrong.`,
     )
-    .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
+    .action(async (role: Runnable, options: RunFlags) => {
+      if (options.check) return await checkOnly(role, options, context)
       const interrupted = untilInterrupted()
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
@@ -42,12 +67,30 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
     })
 }
 
+async function checkOnly(
+  role: Runnable,
+  options: RunFlags,
+  { redisServer, clock, exitWith }: CommandContext,
+): Promise<void> {
+  const operator = await import('@quorumscan/operator/run')
+  const config = operator.readOperatorConfig(role, options.config, operator.validateProcesses)
+  const isRunning = (await operator.findOwner(config.directory, clock)) !== null
+  const checked = operator.checkedOperator({ config, redisServer, env: process.env, clock })
+  const checks = await withProgress('asking other machines', clock, () =>
+    operator.checkStart(checked, isRunning),
+  )
+  exitWith(exitOfChecks(checks))
+  printResult(options, { isRunning, checks }, formatChecks(checks).join('\n'))
+}
+
 export function addBackupCommands({ plain, redisServer, clock }: CommandContext): void {
   const { env } = process
   plain('backup', 'write a backup of one operator, whether its processes run or not')
     .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, as for `run`')
-    .requiredOption('--out <file>', 'the file to write, with mode 0600')
+    .option('--out <file>', 'the file to write, with mode 0600 (default: a new one in QS_BACKUPS)')
+    .option('--encrypt-to <recipient>', 'encrypt it by age (default: to QS_BACKUP_RECIPIENT)')
+    .option('--keep <n>', 'delete all in QS_BACKUPS but the newest n', integer(1, KEEP_MAX))
     .option('--log', 'for a super-validator: only the newest 64 MiB of the log, and no keys')
     .addHelpText(
       'after',
@@ -60,27 +103,41 @@ from the log, and the vote state of an engine: an old copy would let the engine
 double-sign.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
+      assertCombination(role, options)
       const { readOperatorConfig } = await import('@quorumscan/operator/run')
-      const { backUp } = await import('@quorumscan/operator/backup')
+      const backup = await import('@quorumscan/operator/backup')
       const config = readOperatorConfig(role, options.config, () => [])
-      const { log: isLogOnly = false } = options
-      if (isLogOnly && role !== 'sv')
-        throw new UsageError(
-          '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
-        )
-      const file = resolve(options.out)
+      const { log: isLogOnly = false, keep } = options
+      // Another operator reads the file of `--log`, who has no identity of this one.
+      const recipient = options.encryptTo ?? (isLogOnly ? null : config.backupRecipient)
+      const file =
+        options.out === undefined
+          ? backup.newBackupFile(directoryOf(config, options), {
+              name: config.name,
+              nowMicros: clock.nowMicros(),
+              isEncrypted: recipient !== null,
+            })
+          : resolve(options.out)
       if (role === 'synchronizer') setHintOption('--config', options.config)
       await withProgress('reading', clock, () =>
-        backUp({ config, file, isLogOnly, redisServer, env, clock }),
+        backup.backUp({ config, file, isLogOnly, recipient, redisServer, env, clock }),
       )
+      const deleted =
+        keep === undefined ? [] : backup.deleteOldBackups(dirname(file), config.name, keep)
+      const { name } = config
+      const secret =
+        recipient === null
+          ? `It holds private keys: every reader of it can act as ${name}. Keep it encrypted, and on another machine.`
+          : `It is encrypted to ${recipient}. Copy it to another machine, and keep the identity of this recipient on neither.`
       const text = isLogOnly
-        ? `${file} contains the newest log entries that ${config.name} stored, without keys. Send it to the operator of the synchronizer.`
-        : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
-      printResult(options, { file, name: config.name }, wrap(text).join('\n'))
+        ? `${file} contains the newest log entries that ${name} stored, without keys. Send it to the operator of the synchronizer.`
+        : `${name} is backed up in ${file}. ${secret}`
+      printResult(options, { file, name, recipient, deleted }, wrap(text).join('\n'))
     })
   plain('restore', 'restore a backup of one operator into a new data directory')
     .argument('<file>', 'the file that `backup` wrote')
     .requiredOption('--to <dir>', 'the data directory to make')
+    .option('--identity <file>', 'of age (age-keygen): decrypts a backup that is encrypted')
     .option('--set <name=value...>', 'variables with other values here, e.g. QS_PORT=4711')
     .option('--log <file...>', 'for a synchronizer: backups of super-validators, made with --log')
     .addHelpText(
@@ -92,13 +149,30 @@ the same keys equivocate.`,
     .action(async (file: string, options: RestoreFlags) => {
       const { to: target, set = [], log: logFiles = [] } = options
       const overrides = parseOverrides(set)
-      const { restore } = await import('@quorumscan/operator/backup')
+      const { readIdentities, restore } = await import('@quorumscan/operator/backup')
+      const identities = options.identity === undefined ? [] : readIdentities(options.identity)
       const restored = await withProgress('restoring', clock, () =>
-        restore({ file, target, overrides, logFiles, redisServer, env, clock }),
+        restore({ file, target, identities, overrides, logFiles, redisServer, env, clock }),
       )
       const { genesis: _genesis, ...json } = restored
       printResult(options, json, describe(restored).flatMap(wrap).join('\n'))
     })
+}
+
+function assertCombination(role: Runnable, { log = false, out, keep }: BackupFlags): void {
+  if (log && role !== 'sv')
+    throw new UsageError(
+      '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
+    )
+  if (log && out === undefined)
+    throw new UsageError('--log needs `--out`: the file is for another operator')
+  if (keep !== undefined && out !== undefined)
+    throw new UsageError('--keep is for the directory QS_BACKUPS: leave `--out` out')
+}
+
+function directoryOf({ backupDirectory }: OperatorConfig, { config }: BackupFlags): string {
+  if (backupDirectory !== null) return backupDirectory
+  throw new UsageError(`no file was named: use \`--out\`, or set QS_BACKUPS in ${config}`)
 }
 
 function roleArgument(): Argument {

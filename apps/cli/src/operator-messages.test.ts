@@ -133,6 +133,30 @@ it.each([
     'backup sv --config DIR/nowhere --out DIR/out',
     '2 quorumscan: the configuration cannot be read: DIR/nowhere does not exist',
   ],
+  [
+    'backup sv --log --config DIR/nowhere',
+    '2 quorumscan: --log needs `--out`: the file is for another operator',
+  ],
+  [
+    'backup sv --keep 3 --config DIR/nowhere --out DIR/out',
+    '2 quorumscan: --keep is for the directory QS_BACKUPS: leave `--out` out',
+  ],
+  [
+    'restore DIR/file --to DIR/to --identity DIR/file',
+    '2 quorumscan: DIR/file: it has no line AGE-SECRET-KEY-…, as `age-keygen` writes it',
+  ],
+  [
+    'member file --name sv-1 --out DIR/sv-1',
+    '2 quorumscan: nothing was changed: name a new address, `--url` or `--engine-address`',
+  ],
+  [
+    'member file --name sv-1 --out DIR/sv-1 --url a.example',
+    '2 quorumscan: the member file stays as it is: url: must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone)',
+  ],
+  [
+    'member file --name v --out DIR/v --url https://a.example',
+    '1 quorumscan: DIR/v/v.member.json does not exist',
+  ],
   ['restore DIR/nowhere --to DIR/to', '1 quorumscan: DIR/nowhere does not exist'],
   ['restore DIR/members --to DIR/to', '1 quorumscan: DIR/members is a directory, and not a file'],
   [

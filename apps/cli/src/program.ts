@@ -21,7 +21,9 @@ import { type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
+import { addRewardsCommands } from './rewards-commands.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
+import { addStatusCommand } from './status.ts'
 import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { versionsText } from './versions.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -87,8 +89,11 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       setHintOption('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
     })
 
-  const plain: CommandContext['plain'] = (name, description, parent = program) =>
-    parent.command(name).description(description).option('--json', 'print the result as JSON')
+  const plain: CommandContext['plain'] = (name, description, parent = program, options = {}) =>
+    parent
+      .command(name, options)
+      .description(description)
+      .option('--json', 'print the result as JSON')
   const command: CommandContext['command'] = (...args) =>
     plain(...args).option('--data-dir <dir>', 'the data directory of the cluster', defaultDir)
   const context: CommandContext = {
@@ -163,9 +168,11 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   context.section("One operator's part of a network:")
   addCeremonyCommands(context)
   addRunCommand(context)
+  addStatusCommand(context)
   addCheckCommand(context)
   addConfigCommands(context)
   addProtocolCommands(context)
+  addRewardsCommands(context)
   addBackupCommands(context)
   addLogCommands(context)
   addJobCommands(context)

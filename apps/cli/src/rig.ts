@@ -3,13 +3,18 @@ import type { Clock } from '@quorumscan/base'
 import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
 import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
-import type { Command } from 'commander'
+import type { Command, CommandOptions } from 'commander'
 import type { Environment } from './environment.ts'
 
 /** The options of a command with a data directory. */
 export type Common = { dataDir: string; json?: boolean }
 
-type MakeCommand = (name: string, description: string, parent?: Command) => Command
+type MakeCommand = (
+  name: string,
+  description: string,
+  parent?: Command,
+  options?: CommandOptions,
+) => Command
 
 /** The context of every command. */
 export type CommandContext = Pick<Environment, 'redisServer' | 'entryFiles'> & {
@@ -38,6 +43,8 @@ export type Rig = {
 export type LocalCluster = {
   /** The addresses of its nodes and its validator. @throws {NoReplyError} If it does not run. */
   addresses(directory: DataDirectory): Promise<ClusterAddresses>
+  /** What its control plane reports, as text and as a value. @throws {NoReplyError} If it does not run. */
+  status(directory: DataDirectory): Promise<StatusReport>
   /** The rules of the name service that enough nodes agree on. */
   rules(directory: DataDirectory): Promise<RulesInForce>
   /** Changes the rules, confirmed by a quorum; returns those that are then in force. */
@@ -63,6 +70,12 @@ export type ClusterAddresses = {
   readonly validatorUrl: string
 }
 
+export type StatusReport = {
+  readonly text: string
+  readonly value: unknown
+  readonly exitCode?: number
+}
+
 /** The result of a command, as text for a person and as JSON. */
 export type LogReport = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
@@ -74,6 +87,7 @@ function refuse(what: string): never {
 export const NO_CLUSTER: LocalCluster = {
   addresses: async () =>
     refuse('name the genesis with `--genesis` and the nodes with `--members` or `--scan`'),
+  status: async () => refuse("name the operator's configuration with `--config`"),
   rules: async () => refuse('name a scan node with `--scan`'),
   setRules: async () =>
     refuse('confirm for one super-validator, with `--key`, `--scan` and `--synchronizer`'),

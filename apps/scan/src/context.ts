@@ -3,7 +3,7 @@
 import { EnvError, type KeyPair, openAll, readKeyPair } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
-import { openJobs, QUEUES_OF } from '@quorumscan/jobs'
+import { dueJobsOf, openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
 import { readStoredEnd } from '@quorumscan/log'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
@@ -26,21 +26,23 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * @throws {EnvError} If a key is not the one that the genesis names for this node.
  */
 export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {
-  const { nodeName } = config
+  const { nodeName, rewards } = config
   const app = await createAppBase(nodeName, config, overrides)
   const { genesis } = app
   const { node, index } = nodeOf(genesis, nodeName)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
   const party = svPartyOf(node)
-  const peers = config.nodes.filter(({ name }) => name !== nodeName)
+  if (rewards?.to === party)
+    throw new EnvError('QS_REWARDS_TO names the party of this node itself, which has the rewards')
+  const peers = app.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const follower = resources.opened(
       await openFollower(app, {
         config,
         peers,
         member: { name: nodeName, scanKey, snapshotDirectory: config.snapshotDirectory },
-        dueJobs: QUEUES_OF.scan.definitions.map(({ name }) => name),
+        dueJobs: dueJobsOf('scan'),
         async rebuild(deleteStored, { redis, ...parts }) {
           const end = await readStoredEnd(redis)
           const { signal = new AbortController().signal } = overrides
@@ -57,7 +59,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         redis,
         ledger,
         isLive,
-        deps: { ledger, submit: submitter.submit, party, userId: nodeName },
+        deps: { ledger, submit: submitter.submit, party, userId: nodeName, rewards },
         turn: { index, count: genesis.nodes.length },
       }),
     )

@@ -47,7 +47,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
   const needed = maxFaulty(genesis.nodes.length) + 1
-  const nodes = nodesOf(genesis, config.nodes, needed)
+  const nodes = nodesOf(genesis, app.nodes, needed)
   const operatorKeys = new Set(genesis.nodes.map(({ operatorKey }) => operatorKey))
   const createEntryBudgets = () =>
     createRateBudgets({ rates: config.entryRates, operatorKeys, clock })
@@ -82,6 +82,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       const { spendOfKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
         ...ordering,
+        engines: () => app.enginePeers() ?? ordering.engines,
         ordering: genesis.ordering,
         checkEntry,
         nodes,
@@ -119,11 +120,11 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
 
 /** Each counts by its name in the genesis, so that none counts twice. */
 function nodesOf(genesis: Genesis, nodes: readonly Peer[], needed: number): readonly Peer[] {
-  const urlByName = new Map(nodes.map(({ name, url }) => [name, url]))
-  for (const name of urlByName.keys())
+  const nodeByName = new Map(nodes.map((node) => [node.name, node]))
+  for (const name of nodeByName.keys())
     if (!genesis.nodes.some((node) => node.name === name))
       throw new EnvError(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
-  if (urlByName.size < needed)
+  if (nodeByName.size < needed)
     throw new EnvError(`QS_NODES must name ${needed} nodes of the genesis, which confirm the clock`)
-  return [...urlByName].map(([name, url]) => ({ name, url }))
+  return [...nodeByName.values()]
 }

@@ -48,7 +48,8 @@ function createServer(context: Context, port: () => number): HttpServer {
         body: await log.answerRead(body ?? new Uint8Array()),
       }),
       followLog: async ({ query, client, signal }) => {
-        const stream = await feed.open({ from: query.from, peer: client.key, signal })
+        const peer = { peer: client.key, isAdmitted: () => client.isPeer }
+        const stream = await feed.open({ from: query.from, ...peer, signal })
         return { headers: BYTES, body: stream }
       },
     },

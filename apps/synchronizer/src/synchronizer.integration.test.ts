@@ -80,6 +80,7 @@ async function setUp(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
+    peersFile: null,
     connections: PLAIN_CONNECTIONS,
     ordering: {
       driver: 'redis' as const,
@@ -136,6 +137,7 @@ async function setUp(
     redis,
     reported,
     readUntil,
+    setTokens: (tokens: readonly string[]) => file('peers', `${tokens.join('\n')}\n`),
     start,
     /** The clock of synchronizer and nodes is stopped, so no budget is refilled. */
     startFrozen: () => {
@@ -503,6 +505,23 @@ describe('the synchronizer', () => {
     expect((await send(`${synchronizer.url}/metrics`)).text).toContain(
       'quorumscan_log_followers 0\n',
     )
+  })
+
+  it('reads the file of tokens again: ends the stream of a removed one, and serves a new one', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    const other = 'token-of-another-peer-of-it'
+    const follow = (token: string, signal: AbortSignal) =>
+      fetch(`${synchronizer.url}/v0/log?from=1`, { headers: { 'x-peer-token': token }, signal })
+    const stop = new AbortController()
+    const stream = await follow(TOKEN, stop.signal)
+    await expect(stream).toAnswer(200)
+    await expect(await follow(other, stop.signal)).toAnswer(401)
+    await own.setTokens([other])
+    expect((await stream.arrayBuffer()).byteLength).toBeGreaterThan(0)
+    await expect(await follow(TOKEN, stop.signal)).toAnswer(401)
+    await expect(await follow(other, stop.signal)).toAnswer(200)
+    stop.abort()
   })
 
   it('buffers only a part for a follower that stops reading, and sends all later', async () => {

@@ -3,7 +3,7 @@ import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
 import { EnvError, fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
-import { QUEUES_OF } from '@quorumscan/jobs'
+import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
@@ -69,13 +69,13 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const follower = resources.opened(
       await openFollower(app, {
         config,
-        peers: config.nodes,
-        signers: config.nodes.filter(({ name }) => isTrusted(rule, name)),
+        peers: app.nodes,
+        signers: app.nodes.filter(({ name }) => isTrusted(rule, name)),
         peerTokenByOrigin,
         allowPrivateAddresses: config.allowPrivateAddresses,
         member: null,
         participant,
-        dueJobs: QUEUES_OF.validator.definitions.map(({ name }) => name),
+        dueJobs: dueJobsOf('validator'),
         // No lookup of another process waits for it, so it takes no turn.
         async rebuild(deleteStored) {
           logger.warn('another release wrote the replica: the validator deletes and rebuilds it')

@@ -1,4 +1,7 @@
-/** Real processes export every metric of the alert rules and the dashboard in `deploy/`. */
+/**
+ * Real processes export every metric of the alert rules and the dashboards in `deploy/`. `test/e2e/alerts.test.ts` shows
+ * the same of each role, by a real Prometheus.
+ */
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -65,6 +68,7 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       port: 0,
       logLevel: 'silent',
       tracesEndpoint: null,
+      peersFile: null,
       connections: {
         ...PLAIN_CONNECTIONS,
         ...{ tls: await authority.issue('synchronizer'), operatorAddress },
@@ -91,8 +95,10 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
 
 const read = (path: string) => readFile(join(deploy, path), 'utf8')
 
-/** `name` or `name{label="value"}`, as rules ask for series. */
-const SELECTOR = /quorumscan_[a-z0-9_]+(?:\{[^}]*\})?/g
+/** `name` or `name{label="value"}`, as rules ask for series. `run` exports whether its processes are up. */
+const SELECTOR = /quorumscan_(?!process_up)[a-z0-9_]+(?:\{[^}]*\})?/g
+/** Metrics of `run`, and of members that order together. */
+const METRICS_OF_OTHERS = ['quorumscan_process_up', 'quorumscan_ordering_first_height']
 
 async function alertSelectors(): Promise<readonly string[]> {
   const selectors = [...new Set((await read('prometheus/alerts.yml')).match(SELECTOR))]
@@ -142,23 +148,26 @@ it('every series that an alert watches exists once the processes have connected'
   })
 })
 
-it('every metric on the dashboard is exported by a process', async ({ first }) => {
-  const names = new Set((await read('grafana/dashboard.json')).match(/quorumscan_[a-z0-9_]+/g))
+it('every metric on a dashboard is exported by a process', async ({ first }) => {
+  const roles = ['super-validator', 'validator', 'synchronizer']
+  const dashboards = await Promise.all(roles.map((role) => read(`grafana/${role}.json`)))
+  const names = new Set(dashboards.join().match(/quorumscan_[a-z0-9_]+/g))
   expect(names.size).toBeGreaterThan(20)
   const isKnown = (name: string) =>
     [name, name.replace(/_(bucket|count|sum)$/, '')].some((one) => first.includes(`# TYPE ${one} `))
-  expect([...names].filter((name) => !isKnown(name))).toEqual([])
+  expect([...names].filter((name) => !isKnown(name)).sort()).toEqual(METRICS_OF_OTHERS.toSorted())
 })
 
-it('no label is one that Prometheus sets itself', async ({ first }) => {
-  expect(first.split('\n').filter((line) => /[{,](job|instance)="/.test(line))).toEqual([])
+it('no label is one that Prometheus or `run` sets itself', async ({ first }) => {
+  expect(first.split('\n').filter((line) => /[{,](job|instance|process)="/.test(line))).toEqual([])
 })
 
 const promtool = provided('promtool')
 it.skipIf(promtool === null)('promtool accepts the files, and the tests of the alerts pass', () => {
   const check = (...args: string[]) =>
     execFileSync(promtool ?? '', args, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
-  expect(check('check', 'config', 'prometheus.yml')).toContain('SUCCESS')
+  for (const file of ['prometheus.yml', 'cluster.yml'])
+    expect(check('check', 'config', file)).toContain('SUCCESS')
   expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')
 })
 

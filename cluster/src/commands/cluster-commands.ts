@@ -45,8 +45,6 @@ import type { UpFlags } from './up.ts'
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
 /** Keeps `status` below 2 s if the control plane hangs. */
 const STATUS_TIMEOUT_MS = 1200
-/** The control plane polls its processes twice per second. */
-const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_DEFAULT = 50
 const LOG_LINES_MAX = 1_000_000
 /** More than the bound of a log file. */
@@ -72,6 +70,15 @@ export const RIG: Rig = {
       const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
       const known = nodes.map(({ name, url, state }) => ({ name, url, isUp: state === 'up' }))
       return { nodes: known, validatorUrl: validator.url }
+    },
+    async status(directory) {
+      const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
+      const status = await call(client.cluster.status.query()).catch((cause: unknown) => {
+        throw cause instanceof NoReplyError
+          ? new NoReplyError(`${cause.message}\n${describeRemains(directory)}`, { cause })
+          : cause
+      })
+      return { text: formatStatus(status), value: status }
     },
     rules: (directory) => call(connectControl(directory).names.config.query()),
     setRules: (directory, change) => call(connectControl(directory).names.setConfig.mutate(change)),
@@ -141,26 +148,6 @@ function addCommands(context: CommandContext): void {
     .action(async (flags: UpFlags) => {
       const { up } = await import('./up.ts')
       exitWith(await up(flags, { redisServer, clock }))
-    })
-
-  command('status', 'show processes, faults and tolerated failures')
-    .option('--watch', 'refresh until interrupted; with --json a line each time')
-    .action(async (options: Common & { watch?: boolean }) => {
-      const directory = dataDirectory(options.dataDir)
-      const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
-      for (;;) {
-        const status = await call(client.cluster.status.query()).catch((cause: unknown) => {
-          throw cause instanceof NoReplyError
-            ? new NoReplyError(`${cause.message}\n${describeRemains(directory)}`, { cause })
-            : cause
-        })
-        // Moves the cursor home and clears the screen: the table stays in its place.
-        const clear =
-          options.watch && !options.json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
-        printResult(options, status, `${clear}${formatStatus(status)}`)
-        if (!options.watch) return
-        await clock.delay(WATCH_INTERVAL_MS)
-      }
     })
 
   command('events', 'show recent events, oldest first').action(async (options: Common) => {

@@ -41,6 +41,6 @@ async function route(ordering: SynchronizerConfig['ordering'], faulty: FaultyPro
   return {
     ...ordering,
     redis: await faulty.routeRedis(ordering.redis),
-    engine: { ...ordering.engine, peers: await faulty.routePeers(ordering.engine.peers) },
+    engines: { ...ordering.engines, peers: await faulty.routePeers(ordering.engines.peers) },
   }
 }

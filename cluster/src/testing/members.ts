@@ -145,12 +145,16 @@ async function createMember(options: {
           port: 0,
           logLevel: 'silent',
           tracesEndpoint: null,
+          peersFile: null,
           connections: PLAIN_CONNECTIONS,
           ordering: {
             driver: 'cometbft',
             redis: { place: { path: redis.socketPath } },
-            engine: { program, home, sockets, address, peers, nodeKeyFile, votingKeyFile },
-            followers: twin === null ? [] : [nodeIdOf(twin.nodeKey.publicKey)],
+            engine: { program, home, sockets, address, nodeKeyFile, votingKeyFile },
+            engines: {
+              peers,
+              followers: twin === null ? [] : [nodeIdOf(twin.nodeKey.publicKey)],
+            },
           },
           logDirectory: null,
           diskFreeMibMin: 0,

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EnvError, openAll, type Resources, readKeyPair } from '@quorumscan/base'
-import type { EngineConfig } from '@quorumscan/config'
+import type { EngineConfig, EnginePeers } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
 import { createRateLimitedLog, type Peer, writeFileAtomic } from '@quorumscan/runtime'
@@ -33,8 +33,8 @@ type CometbftLogOptions = Pick<
   'checkEntry' | 'redis' | 'charge' | 'chargeSender' | 'assertRoom' | 'onGroup'
 > & {
   readonly ordering: CometbftOrdering
-  /** Ids of engines that the operator lets in beyond those of the genesis. */
-  readonly followers: readonly string[]
+  /** The engines that the operator names now. */
+  readonly engines: () => EnginePeers
   readonly engine: EngineConfig
   /** The super-validators that the operator names, including this one. They pass requests on to other engines. */
   readonly nodes: readonly Peer[]
@@ -72,14 +72,13 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
 }
 
 /** The keys of this member, and the engines that may connect to its own. */
-async function readIdentity({ engine, ordering, followers }: CometbftLogOptions) {
+async function readIdentity({ engine, engines, ordering }: CometbftLogOptions) {
   const members = ordering.validators.map(({ nodeId }) => nodeId)
   const votingKey = engine.votingKeyFile === null ? null : await readKeyPair(engine.votingKeyFile)
   const own = ordering.validators.find(({ key }) => key === votingKey?.publicKey)
   if (votingKey !== null && own === undefined)
     throw new EnvError('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
   const nodeKey = await readKeyPair(engine.nodeKeyFile)
-  const admitted = new Set([...members, ...followers])
   return {
     members,
     memberCount: members.length,
@@ -87,7 +86,7 @@ async function readIdentity({ engine, ordering, followers }: CometbftLogOptions)
     ownName: own?.name ?? null,
     nodeKey,
     ownId: nodeIdOf(nodeKey.publicKey),
-    isPeer: (nodeId: string) => admitted.has(nodeId),
+    isPeer: (nodeId: string) => members.includes(nodeId) || engines().followers.includes(nodeId),
     sockets: { abci: `${engine.sockets}.abci`, engine: `${engine.sockets}.engine` },
   }
 }
@@ -130,7 +129,9 @@ async function openMember(context: Context, restart: () => void) {
       // The members whose scan nodes are known.
       members: nodes.flatMap((node) => {
         const nodeId = ordering.validators.find(({ name }) => name === node.name)?.nodeId
-        return nodeId === undefined || nodeId === ownId ? [] : [{ ...node, nodeId }]
+        if (nodeId === undefined || nodeId === ownId) return []
+        // A copy would not follow the node to another address.
+        return [Object.assign(Object.create(node) as Peer, { nodeId })]
       }),
       reads: resources.opened(createMemberReads({ ...context, key: context.nodeKey })),
       height: () => member.head().height,
@@ -156,12 +157,13 @@ type MemberParts = Awaited<ReturnType<typeof openMember>>
 
 async function runEngine(context: Context, parts: MemberParts) {
   const { clock, joinEngine, logger, resources, sockets } = context
-  const { address, home, peers, program } = context.engine
+  const { address, home, program } = context.engine
+  const peers = () => context.engines().peers
   const { member, misbehavior, stateSync, voting } = parts
   const acceptor = resources.opened(await acceptForEngine({ address, join: joinEngine, clock }))
   const prepare = async () => {
     await rm(sockets.engine, { force: true }) // A killed engine leaves its socket.
-    const own = { name: address, address: await acceptor.nextEngineAddress(), peers }
+    const own = { name: address, address: await acceptor.nextEngineAddress(), peers: peers() }
     const votingKey = voting.engineKey()
     const files = engineFiles({
       ...context,
@@ -178,11 +180,12 @@ async function runEngine(context: Context, parts: MemberParts) {
   )
   const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')
   const warnWithoutPeers = createNoPeersWarning(context)
-  const hasNoPeers = () => peers.length > 0 && watch.connected().length === 0
+  const hasNoPeers = () => peers().length > 0 && watch.connected().length === 0
   const watch = resources.opened(
     watchEngine({
       ...context,
       peers,
+      disconnect: acceptor.disconnect,
       onProblem,
       height: () => member.head().height,
       async onReading(reading) {

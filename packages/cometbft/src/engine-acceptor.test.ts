@@ -16,8 +16,11 @@ async function setUp() {
   const address = `${HOST}:${await freePort()}`
   const acceptor = await acceptForEngine({ address, clock })
   const [, enginePort] = (await acceptor.nextEngineAddress()).split(':')
+  /** The port from which each connection reaches the engine. */
+  const ports: number[] = []
   const engine = await listen(
     (socket) => {
+      ports.push(socket.remotePort ?? 0)
       socket.on('data', (data) => void socket.write(String(data) === 'member' ? ADMISSION : data))
     },
     { at: Number(enginePort) },
@@ -25,6 +28,8 @@ async function setUp() {
   const sockets: Socket[] = []
   return {
     clock,
+    acceptor,
+    ports,
     async open(localAddress: string): Promise<Socket> {
       const socket = connect({ host: HOST, port: Number(address.split(':')[1]), localAddress })
       sockets.push(socket)
@@ -58,6 +63,17 @@ it('passes bytes both ways, and the end of a connection', async () => {
   expect(await handshake(socket, 'hello')).toBe('hello'.length)
   socket.end()
   await once(socket, 'close')
+})
+
+it('closes the connection that the engine names by its port, and no other', async () => {
+  await using world = await setUp()
+  const [first, second] = [await world.open(HOST), await world.open(HOST)]
+  await handshake(first, 'member')
+  await handshake(second, 'member')
+  const closed = Promise.race([first, second].map((socket) => once(socket, 'close')))
+  world.acceptor.disconnect(world.ports[0] ?? 0)
+  await closed
+  expect([first.closed, second.closed].filter(Boolean)).toHaveLength(1)
 })
 
 it('limits pending connections of an address, but not admitted ones', async () => {

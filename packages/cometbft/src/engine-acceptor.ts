@@ -36,15 +36,16 @@ export async function acceptForEngine(options: {
 }) {
   const { address, join = joinSockets, clock } = options
   const pending = new ConnectionLimiter(PENDING)
-  const clients = new Set<Socket>()
+  /** The clients, each with its connection to the engine. */
+  const clients = new Map<Socket, Socket>()
   let enginePort: number | null = null
 
   const accept = (client: Socket) => {
-    clients.add(client)
     client.on('error', () => {}) // 'close' follows.
     if (enginePort === null) return void client.destroy()
     const to = { host: LOOPBACK, port: enginePort }
     const engine = createConnection({ ...to, allowHalfOpen: true, noDelay: true })
+    clients.set(client, engine)
     const admitted = new AbortController()
     const slot = pending.acquire(client.remoteAddress, { evict: () => client.destroy() })
     const leave = () => {
@@ -77,8 +78,12 @@ export async function acceptForEngine(options: {
       enginePort = await freePort()
       return `${LOOPBACK}:${enginePort}`
     },
+    /** Closes the connection that the engine sees from this port. */
+    disconnect(port: number): void {
+      for (const [client, engine] of clients) if (engine.localPort === port) client.destroy()
+    },
     async [Symbol.asyncDispose](): Promise<void> {
-      for (const client of clients) client.destroy()
+      for (const client of clients.keys()) client.destroy()
       await server[Symbol.asyncDispose]()
     },
   }

@@ -1,6 +1,6 @@
 /**
- * Watches a running engine: reads its state, and dials the members that it has lost. The engine itself gives a member up
- * after a day, and dials it less and less often after the first minutes.
+ * Watches a running engine: reads its state, dials the members that it has lost, and disconnects engines that are no longer
+ * admitted. The engine itself gives a member up after a day, and dials it less and less often after the first minutes.
  */
 import type { Clock } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
@@ -21,7 +21,11 @@ const POLL_MS = 2000
 export function watchEngine(options: {
   readonly rpc: EngineRpc
   /** `id@host:port` of the other members. */
-  readonly peers: readonly string[]
+  readonly peers: () => readonly string[]
+  /** Whether the engine with this id may be connected. */
+  readonly isPeer: (nodeId: string) => boolean
+  /** Closes the connection of the engine that dialed from this port. */
+  readonly disconnect: (port: number) => void
   /** Ids of the engines that vote. */
   readonly members: readonly string[]
   /** The height of the newest block that was published. */
@@ -48,6 +52,8 @@ export function watchEngine(options: {
         rpc.call('dump_consensus_state'),
       ])
       connected = idsOf(net)
+      for (const { id, port } of addressesOf(consensus))
+        if (!options.isPeer(id)) options.disconnect(port)
       return {
         kind: 'up',
         isCatchingUp: Object(Object(status).sync_info).catching_up === true,
@@ -69,7 +75,7 @@ export function watchEngine(options: {
       options.restart()
     }
     await options.onReading(reading).catch(options.onFailure)
-    const missing = options.peers.filter((peer) => !connected.includes(idOf(peer)))
+    const missing = options.peers().filter((peer) => !connected.includes(idOf(peer)))
     if (reading.kind === 'unreachable' || missing.length === 0) return
     await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)
   }
@@ -91,6 +97,14 @@ function idOf(peer: string): string {
 
 function idsOf(net: unknown): readonly string[] {
   return listOf(Object(net).peers).map((peer) => String(Object(Object(peer).node_info).id))
+}
+
+/** The id of each connected engine, and the port from which it dialed. */
+function addressesOf(consensus: unknown) {
+  return listOf(Object(consensus).peers).map((peer) => {
+    const address = String(Object(peer).node_address)
+    return { id: idOf(address), port: Number(/\d+$/.exec(address)) }
+  })
 }
 
 /** The heights that members report. Other engines may claim any height. */

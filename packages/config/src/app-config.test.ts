@@ -61,6 +61,7 @@ it('trusted proxies are addresses, and pass the client address in one header', (
 it.each([
   ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
   ['[::1]:9464', { host: '::1', port: 9464 }],
+  ['unix:///run/sv-1', { path: '/run/sv-1' }],
   ['', null],
 ])('the operator address may be %j', (text, address) => {
   expect(read({ QS_OPERATOR_ADDRESS: text }).connections.operatorAddress).toEqual(address)

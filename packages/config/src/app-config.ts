@@ -1,5 +1,12 @@
 /** Reads the configuration that all processes of a network share from environment variables. */
-import { type EnvReader, openClientTls, readOwnCertificate, readSecret } from '@quorumscan/base'
+import { parseEnv } from 'node:util'
+import {
+  type EnvReader,
+  openClientTls,
+  readEnv,
+  readOwnCertificate,
+  readSecret,
+} from '@quorumscan/base'
 import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections, readEnum } from './connections-config.ts'
 
@@ -36,10 +43,13 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       about: 'the collector of traces (OTLP over HTTP); without it, none are sent',
       example: 'http://127.0.0.1:4318',
     }),
-    nodes: variables.parsed('QS_NODES', {
-      about: 'scan nodes of the network; the process compares its clock with theirs',
-      example: 'sv-1=https://sv-1.example,sv-2=https://sv-2.example',
-      parse: parsePeers,
+    nodes: readNodes(variables),
+    /** Null: what the variables say does not change. */
+    peersFile: variables.optional('QS_PEERS_FILE', {
+      about:
+        'a file with the newest values of `QS_NODES`, `QS_ENGINE_PEERS` and `QS_ENGINE_FOLLOWERS`, one per line; `run` writes it, and the process reads it again every 2 s',
+      example: '/var/lib/quorumscan/peers.env',
+      file: parsePeersFile,
     }),
     rateLimit: variables.integer('QS_RATE_LIMIT', {
       about: 'units of work per second for each client address',
@@ -48,6 +58,49 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       fallback: rateLimit,
     }),
   }
+}
+
+function readNodes(variables: EnvReader) {
+  return variables.parsed('QS_NODES', {
+    about: 'scan nodes of the network; the process compares its clock with theirs',
+    example: 'sv-1=https://sv-1.example,sv-2=https://sv-2.example',
+    parse: parsePeers,
+  })
+}
+
+/** The engines with which that of this process connects. */
+export function readEnginePeers(variables: EnvReader) {
+  return {
+    /** `id@host:port` of the engines that it dials. */
+    peers: variables.parsed('QS_ENGINE_PEERS', {
+      about: "id@host:port of the other members' engines",
+      example: `${'ab'.repeat(20)}@sv-2.example:26656`,
+      parse: (text) => parseList(text, /^[0-9a-f]{40}@[!-~]+:[0-9]{1,5}$/, 'id@host:port'),
+    }),
+    /** Ids of the engines that it admits beyond those of the genesis. */
+    followers: variables.parsed('QS_ENGINE_FOLLOWERS', {
+      about: 'ids of engines without a vote that may connect',
+      example: 'ab'.repeat(20),
+      parse: (text) => parseList(text, /^[0-9a-f]{40}$/, 'the id of an engine'),
+    }),
+  }
+}
+
+export type EnginePeers = ReturnType<typeof readEnginePeers>
+
+function parseList(text: string, pattern: RegExp, what: string): readonly string[] {
+  const items = text.split(',').filter((item) => item !== '')
+  const wrong = items.find((item) => !pattern.test(item))
+  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} is not ${what}`)
+  return items
+}
+
+/** Reads the file of `QS_PEERS_FILE`. @throws {EnvError} Which names the variables that are invalid. */
+export function parsePeersFile(text: string) {
+  return readEnv(parseEnv(text), (variables) => ({
+    nodes: readNodes(variables),
+    engines: readEnginePeers(variables),
+  }))
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']

@@ -32,7 +32,7 @@ export function readConnections(variables: EnvReader) {
       file: assertCertificate,
     }),
     proxies: readProxies(variables),
-    /** The address for health and metrics; null: the public address. */
+    /** The address for health and metrics, or the path of a unix socket; null: the public address. */
     operatorAddress: readOperatorAddress(variables),
   }
 }
@@ -56,7 +56,7 @@ const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):([0-9]{1,5})$/i
 const PORT_MAX = 65_535
 
 /** @throws {RangeError} If the text is not a host and a port. */
-function parseAddress(text: string): { readonly host: string; readonly port: number } {
+export function parseAddress(text: string): { readonly host: string; readonly port: number } {
   const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
   const [host, port] = [bracketed ?? plain, Number(digits)]
   if (host === undefined || port > PORT_MAX)
@@ -70,12 +70,20 @@ export function assertAddress(text: string): string {
   return text
 }
 
-function readOperatorAddress(variables: EnvReader) {
-  const [address = null] = variables.parsed('QS_OPERATOR_ADDRESS', {
+const UNIX_SOCKET = 'unix://'
+
+/** Where a process listens: on TCP, or on a unix socket. */
+type ListenerAddress = ReturnType<typeof parseAddress> | { readonly path: string }
+
+export function readOperatorAddress(variables: EnvReader): ListenerAddress | null {
+  const [address = null] = variables.parsed<ListenerAddress>('QS_OPERATOR_ADDRESS', {
     about:
-      'host:port for /metrics and health without TLS, for its operator; /metrics is then served nowhere else',
+      'host:port for /metrics and health without TLS, for its operator; /metrics is then served nowhere else. `run` serves the metrics of all its processes there, and gives each a socket, unix:///path',
     example: '127.0.0.1:9464',
-    parse: (text) => (text === '' ? [] : [parseAddress(text)]),
+    parse(text) {
+      if (text.startsWith(UNIX_SOCKET)) return [{ path: text.slice(UNIX_SOCKET.length) }]
+      return text === '' ? [] : [parseAddress(text)]
+    },
   })
   return address
 }

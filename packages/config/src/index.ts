@@ -1,10 +1,18 @@
-export { type AppConfig, GENESIS_VARIABLE, readLogClientOptions } from './app-config.ts'
+export {
+  type AppConfig,
+  type EnginePeers,
+  GENESIS_VARIABLE,
+  parsePeersFile,
+  readLogClientOptions,
+} from './app-config.ts'
 export {
   addTo,
   familyOf,
   PLAIN_CONNECTIONS,
   type ProxiesConfig,
+  parseAddress,
   parseProxies,
+  readOperatorAddress,
 } from './connections-config.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export * from './synchronizer-config.ts'

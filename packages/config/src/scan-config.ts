@@ -1,5 +1,12 @@
 /** Reads the configuration of a scan node from environment variables. `context.ts` reads the files. */
-import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
+import {
+  type Env,
+  type EnvReader,
+  type NoteVariable,
+  parseKeyFile,
+  readEnv,
+} from '@quorumscan/base'
+import { isPartyId, parseAmount } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parsePeerTokens, parseServiceUrl } from '@quorumscan/runtime'
 import { readFollowerConfig } from './app-config.ts'
@@ -41,13 +48,42 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
           'the directory in which it keeps snapshots of the state, for replicas that start from scratch; without it, it takes none',
         example: '/var/lib/quorumscan/snapshots/sv-1',
       }),
+      rewards: readRewards(variables),
       /** D-33. */
       peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-        about: 'a file of tokens, one per line, of callers with a higher rate limit',
+        about:
+          'a file of tokens, one per line, of callers with a higher rate limit; read again every 2 s',
         example: '/etc/quorumscan/peer-tokens',
         file: parsePeerTokens,
       }),
     }),
     note,
   )
+}
+
+/** What the node sends of its coin (D-78); null: nothing. */
+function readRewards(variables: EnvReader) {
+  const to = variables.optional('QS_REWARDS_TO', {
+    about:
+      'the party to which the node offers the coin that its operator earns; without it, `quorumscan rewards send` does',
+    example: `treasury::1220${'0'.repeat(64)}`,
+    read: parseParty,
+  })
+  const keep = variables.optional('QS_REWARDS_KEEP', {
+    about: 'the coin that it keeps of it; without it, none. Needs QS_REWARDS_TO',
+    example: '100',
+    read: parseKept,
+  })
+  if (to === null && keep !== null) variables.problem('QS_REWARDS_KEEP needs QS_REWARDS_TO')
+  return to === null ? null : { to, keep: parseAmount(keep ?? '0') ?? 0n }
+}
+
+function parseParty(text: string): string {
+  if (isPartyId(text)) return text
+  throw new Error('is no party: write it as in alice::1220…, with 64 hex digits at the end')
+}
+
+function parseKept(text: string): string {
+  if ((parseAmount(text) ?? -1n) >= 0n) return text
+  throw new Error('is no amount of coin, with at most 10 decimals, such as 100 or 2.5')
 }

@@ -38,6 +38,7 @@ it('reads the variables that the cluster sets', () => {
     rateLimit: 2000,
     entryRates: { anonymous: 50, peer: 500, superValidator: 25 },
     peerTokensFile: null,
+    peersFile: null,
   })
 })
 
@@ -77,11 +78,10 @@ it('reads the additional variables of a member', () => {
       program: 'cometbft',
       sockets: '/s/sv-1',
       address: '127.0.0.1:26657',
-      peers: [`${engineId}@127.0.0.1:26656`],
       nodeKeyFile: '/d/node',
       votingKeyFile: '/d/voting',
     },
-    followers: [],
+    engines: { peers: [`${engineId}@127.0.0.1:26656`], followers: [] },
   })
 })
 

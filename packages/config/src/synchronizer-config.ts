@@ -9,7 +9,7 @@ import {
 } from '@quorumscan/base'
 import { type RedisConfig, readOwnRedis, readRedis, usesSentinels } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
-import { type AppConfig, readAppConfig } from './app-config.ts'
+import { type AppConfig, readAppConfig, readEnginePeers } from './app-config.ts'
 import { assertAddress } from './connections-config.ts'
 
 export type SynchronizerConfig = ReturnType<typeof readSynchronizerConfig>
@@ -96,7 +96,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
           about:
-            'a file of tokens, one per line, of peers, which follow the log and may submit more',
+            'a file of tokens, one per line, of peers, which follow the log and may submit more; read again every 2 s',
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),
@@ -161,11 +161,6 @@ function readOrdering(variables: EnvReader) {
         example: '0.0.0.0:26656',
         read: assertAddress,
       }),
-      peers: variables.parsed('QS_ENGINE_PEERS', {
-        about: "id@host:port of the other members' engines",
-        example: `${'ab'.repeat(20)}@sv-2.example:26656`,
-        parse: parsePeers,
-      }),
       nodeKeyFile: variables.text('QS_ENGINE_KEY_FILE', {
         about: 'the file of the key by which its engine proves its id (a seed in hex)',
         example: '/var/lib/quorumscan/keys/sv-1.engine',
@@ -179,11 +174,7 @@ function readOrdering(variables: EnvReader) {
         file: parseKeyFile,
       }),
     },
-    followers: variables.parsed('QS_ENGINE_FOLLOWERS', {
-      about: 'ids of engines without a vote that may connect',
-      example: 'ab'.repeat(20),
-      parse: parseIds,
-    }),
+    engines: readEnginePeers(variables),
   }
 }
 
@@ -198,19 +189,4 @@ function readLogRedis(variables: EnvReader): RedisConfig {
       'QS_LOG_REDIS must not use sentinels: a promoted Redis replica may lack the end of the log',
     )
   return config
-}
-
-function parsePeers(text: string): readonly string[] {
-  return parseList(text, /^[0-9a-f]{40}@[!-~]+:[0-9]{1,5}$/, 'id@host:port')
-}
-
-function parseIds(text: string): readonly string[] {
-  return parseList(text, /^[0-9a-f]{40}$/, 'the id of an engine')
-}
-
-function parseList(text: string, pattern: RegExp, what: string): readonly string[] {
-  const items = text.split(',').filter((item) => item !== '')
-  const wrong = items.find((item) => !pattern.test(item))
-  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} is not ${what}`)
-  return items
 }

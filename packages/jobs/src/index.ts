@@ -1,5 +1,6 @@
 export type { JobFailure } from './failures.ts'
 export { openJobs } from './jobs.ts'
-export { openProcessQueues, type ProcessJobs, QUEUES_OF } from './node-queues.ts'
+export { dueJobsOf, openProcessQueues, type ProcessJobs, QUEUES_OF } from './node-queues.ts'
 export { operatorJobs } from './operator-jobs.ts'
+export { OFFER_MICROS } from './reward-jobs.ts'
 export { walletJobs } from './wallet-jobs.ts'

@@ -3,7 +3,14 @@
  * `worker.ts` runs definitions, and `sweep.ts` finds the contracts for which they run.
  */
 import type { Ledger } from '@quorumscan/ledger'
-import type { Command, Contract, ContractId, PartyId } from '@quorumscan/model'
+import type {
+  Amount,
+  Command,
+  Contract,
+  ContractId,
+  DisclosedContract,
+  PartyId,
+} from '@quorumscan/model'
 import type { Submitter } from '@quorumscan/submit'
 
 /**
@@ -11,7 +18,7 @@ import type { Submitter } from '@quorumscan/submit'
  * data: everything else is read from the ledger.
  */
 export type JobDefinition<Deps> = {
-  /** Equal to `DueItem.job`. */
+  /** Equal to `DueItem.job`, unless it has `due`. */
   readonly name: string
   /**
    * 'every-member': each member does its own part. Default: the work of one member is enough. Members start one after
@@ -23,6 +30,11 @@ export type JobDefinition<Deps> = {
    * handles all. Called in every sweep with a page of due contracts.
    */
   select?(contractIds: readonly ContractId[], deps: Deps): Promise<readonly ContractId[]>
+  /**
+   * Returns the contracts for which it is due. Called in every sweep. Without `due`, the ledger has what is due under
+   * its name.
+   */
+  due?(deps: Deps): Promise<readonly ContractId[]>
   /**
    * Does the work, or nothing when it is done already: any job may run twice, also at the same time.
    *
@@ -52,6 +64,8 @@ type SubmittingDeps = {
 export type OperatorDeps = SubmittingDeps & {
   /** The super-validator's own party, hosted by its operator key. */
   readonly party: PartyId
+  /** Where the coin of this party is sent that exceeds `keep`; null: it stays. */
+  readonly rewards: { readonly to: PartyId; readonly keep: Amount } | null
 }
 
 /** The dependencies of the wallet jobs of a validator. */
@@ -73,7 +87,12 @@ export type WalletDeps = SubmittingDeps & {
 const SUBMIT_TIMEOUT_MS = 10_000
 
 /** A command and its party: the one of the super-validator, or one that the validator hosts. */
-export type Act = { readonly party: PartyId; readonly command: Command }
+export type Act = {
+  readonly party: PartyId
+  readonly command: Command
+  /** Contracts that the command uses and the party cannot see. */
+  readonly disclosed?: readonly DisclosedContract[]
+}
 
 /**
  * A job that submits one command for its contract, unless the contract is archived or `commandFor` finds nothing to do.
@@ -94,8 +113,9 @@ export function submittingJob<Deps extends SubmittingDeps>(
       if (act === null) return
       const { submit, userId, signal } = deps
       const commandId = `${row.name}-${contractId}`
+      const { disclosed = [] } = act
       await submit(
-        { userId, actAs: [act.party], commands: [act.command], commandId },
+        { userId, actAs: [act.party], commands: [act.command], disclosed, commandId },
         { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
       )
     },

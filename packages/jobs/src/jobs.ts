@@ -51,7 +51,7 @@ export async function openJobs<Deps>(
   const workerConnection = connectWorkers(redis, onError)
   const closing = new AbortController()
   const { signal } = closing
-  const queues = definitions.map(({ name, runsOn, select }) => ({
+  const queues = definitions.map(({ name, runsOn, select, due }) => ({
     ...createQueue({
       name,
       connection: producer,
@@ -60,6 +60,7 @@ export async function openJobs<Deps>(
       onError,
     }),
     select: async (ids: readonly string[]) => (await select?.(ids, deps)) ?? ids,
+    due: due && (() => due(deps)),
   }))
   measureQueues(metrics, queues)
   const postponed = createPostponed(clock, POSTPONED_MAX)

@@ -3,6 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
 import { connectProducer } from './connection.ts'
 import { createFailures, type JobFailure, jobId } from './failures.ts'
+import type { JobDefinition } from './job.ts'
 import { operatorJobs } from './operator-jobs.ts'
 import { countsOf, createQueue, type JobCounts } from './queue.ts'
 import { walletJobs } from './wallet-jobs.ts'
@@ -12,6 +13,12 @@ export const QUEUES_OF = {
   scan: { prefix: 'jobs', definitions: operatorJobs },
   validator: { prefix: 'wallet-jobs', definitions: walletJobs },
 } as const
+
+/** The jobs whose due work the replica of a node must report. */
+export function dueJobsOf(kind: keyof typeof QUEUES_OF): readonly string[] {
+  const definitions: readonly JobDefinition<never>[] = QUEUES_OF[kind].definitions
+  return definitions.flatMap(({ name, due }) => (due === undefined ? name : []))
+}
 
 export type ProcessJobs = {
   readonly queues: Readonly<Record<string, JobCounts>>

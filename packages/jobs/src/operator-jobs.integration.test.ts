@@ -79,6 +79,7 @@ function createWorld() {
         ledger,
         party: svPartyOf(node),
         userId: node.name,
+        rewards: null,
         async submit({ actAs, commands }) {
           if (refuse()) throw new ScanError('SUBMISSION_UNKNOWN', 'not seen in time')
           submit(keyPair, actAs, [...commands])

@@ -20,6 +20,7 @@ import {
   parseTime,
 } from '@quorumscan/model'
 import { type JobDefinition, type OperatorDeps, submittingJob } from './job.ts'
+import { rewardJobs } from './reward-jobs.ts'
 
 /** The rules that each command of a super-validator exercises, and its party. */
 type BySuperValidator = { readonly dsoRules: ContractId; readonly sv: PartyId }
@@ -49,6 +50,7 @@ function operatorJob(
 }
 
 export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
+  ...rewardJobs,
   // Submits this super-validator's confirmation of an initial payment; due as soon as one exists.
   // Confirms "resolve payment P", once. Interpretation decides whether to collect or to refund when
   // the q-th confirmation arrives (D-23).

@@ -40,6 +40,8 @@ export function createPostponed(clock: Clock, sizeMax: number) {
 type SweptQueue = Pick<JobQueue, 'name' | 'add' | 'counts'> & {
   /** Returns the contracts that are work for this process (`JobDefinition.select`). */
   select(contractIds: readonly ContractId[]): Promise<readonly ContractId[]>
+  /** Returns what is due of a job that is not due on the ledger (`JobDefinition.due`). */
+  readonly due?: (() => Promise<readonly ContractId[]>) | undefined
 }
 
 export function createSweep(options: {
@@ -88,7 +90,12 @@ export function createSweep(options: {
     return new Map(counts.map(([job, ofJob]) => [job, Math.max(0, QUEUED_MAX - sumOf(ofJob))]))
   }
 
-  const walk = async (job: string, roomByJob: Map<string, number>) => {
+  const walk = async ({ name: job, due }: SweptQueue, roomByJob: Map<string, number>) => {
+    if (due !== undefined)
+      return await add(
+        (await due()).map((contractId) => ({ job, contractId, at: 0 })),
+        roomByJob,
+      )
     for (let page = 0; page < PAGES_PER_SWEEP_MAX; page++) {
       if (roomByJob.get(job) === 0) return
       const after = cursors.get(job) ?? null
@@ -121,7 +128,7 @@ export function createSweep(options: {
     async tick(): Promise<void> {
       const roomByJob = await measureRoom()
       // Each job has its own portion, so that the backlog of one job does not delay the others.
-      for (const job of queues.keys()) await walk(job, roomByJob)
+      for (const queue of queues.values()) await walk(queue, roomByJob)
     },
   }
 }

@@ -174,6 +174,17 @@ describe('the followers', () => {
       await feed.open({ from: 1, peer: `peer ${index}`, signal: unending() })
   })
 
+  it('end when the peer is no longer admitted, which makes room', async ({ feed }) => {
+    let isAdmitted = true
+    const peer = { peer: 'peer', isAdmitted: () => isAdmitted }
+    const stream = await feed.open({ from: 1, ...peer, signal: unending() })
+    const pieces = stream[Symbol.asyncIterator]()
+    await pieces.next()
+    isAdmitted = false
+    expect(await pieces.next()).toMatchObject({ done: true })
+    expect(feed.followerCount()).toBe(0)
+  })
+
   it('end when the feed is closed, and none can join afterwards', async ({ feed, framesOf }) => {
     const stream = await feed.open({ from: 1, peer: 'peer', signal: unending() })
     const ended = (async () => {

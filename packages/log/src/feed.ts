@@ -20,7 +20,12 @@ const GROUPS_PER_READ = 8
 /** A follower that receives nothing for several times as long opens another stream. */
 const HEARTBEAT_MS = 2000
 
-type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
+type Follower = {
+  readonly peer: string
+  readonly isAdmitted: () => boolean
+  isOver: boolean
+  wake: () => void
+}
 
 export function createLogFeed(options: { readonly redis: RedisAddress; readonly clock: Clock }) {
   const recent = createRecentFrames()
@@ -58,13 +63,13 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
     followers.delete(follower)
     follower.wake()
   }
-  const addFollower = (peer: string): Follower => {
+  const addFollower = (peer: string, isAdmitted: () => boolean): Follower => {
     if (closing.signal.aborted) throw new ScanError('NOT_READY', 'the log is being closed')
     const [oldest, ...others] = [...followers].filter((one) => one.peer === peer)
     if (oldest !== undefined && others.length + 1 >= FOLLOWERS_PER_PEER_MAX) remove(oldest)
     if (followers.size >= FOLLOWERS_MAX)
       throw new ScanError('OVERLOADED', `${FOLLOWERS_MAX} processes follow the log already`)
-    const follower = { peer, isOver: false, wake: () => {} }
+    const follower = { peer, isAdmitted, isOver: false, wake: () => {} }
     followers.add(follower)
     return follower
   }
@@ -82,7 +87,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
     let next = from
     const heartbeat = () => encodeFrame({ offset: head, group: null })
     yield heartbeat()
-    while (!follower.isOver) {
+    while (!follower.isOver && follower.isAdmitted()) {
       const fresh = recent.from(next)
       if (fresh !== null) {
         next = fresh.next
@@ -100,6 +105,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
         )
       } else if (!follower.isOver && !(await untilNews(follower))) yield heartbeat()
     }
+    remove(follower)
   }
 
   return {
@@ -115,16 +121,18 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
      * it consists of heartbeats.
      *
      * @param options.peer - The follower. When a peer opens too many streams, its oldest one ends.
+     * @param options.isAdmitted - Whether the peer may still follow. Otherwise the stream ends, within 2 s.
      * @param options.signal - Ends the stream, whether or not anything was read.
      * @throws {ScanError} OVERLOADED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, NOT_READY when it is closed.
      */
     async open(options: {
       readonly from: Offset
       readonly peer: string
+      readonly isAdmitted?: () => boolean
       readonly signal: AbortSignal
     }): Promise<AsyncIterable<Uint8Array>> {
-      const { from, peer, signal } = options
-      const follower = addFollower(peer)
+      const { from, peer, isAdmitted = () => true, signal } = options
+      const follower = addFollower(peer, isAdmitted)
       const onAbort = () => remove(follower)
       signal.addEventListener('abort', onAbort, { once: true })
       try {

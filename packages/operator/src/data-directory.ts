@@ -23,6 +23,8 @@ export function dataDirectory(root: string) {
     chaosDirectory: join(path, 'chaos'),
     /** The member file, for the other operators. */
     memberFile: (name: string) => join(path, `${name}.member.json`),
+    /** What follows from the member files, for the processes of the operator. */
+    peersFile: join(path, 'peers.env'),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
     /** The directory of a member's engine: its blocks, and its record of signed votes. */

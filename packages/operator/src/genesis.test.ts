@@ -1,8 +1,8 @@
-import { createKeyPair } from '@quorumscan/base'
+import { createKeyPair, toHex } from '@quorumscan/base'
 import { parseGenesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeGenesis } from './ceremony/describe-genesis.ts'
-import { type MemberFile, parseMember, writeMember } from './ceremony/member.ts'
+import { firstDigestOf, type MemberFile, parseMember, writeMember } from './ceremony/member.ts'
 import type { OrderingDriver } from './ceremony/rules.ts'
 import { parseSettings, rulesOf } from './ceremony/rules.ts'
 import { createGenesis, hashGenesis } from './genesis.ts'
@@ -52,6 +52,17 @@ describe('a genesis', () => {
     const { nodes, ordering } = createGenesis(four.toReversed(), together)
     expect(nodes.map(({ name }) => name)).toEqual(['sv-1', 'sv-2', 'sv-3', 'sv-10'])
     expect(ordering).toMatchObject({ validators: nodes.map(({ name }) => ({ name })) })
+  })
+
+  it('is the same from member files that were issued again, with the old ones or without', () => {
+    const [keys, others] = [newKeys(), four.slice(1)]
+    const first = superValidator('sv-1', {}, keys)
+    const reissued = { sequence: 1, first: toHex(firstDigestOf(first)) }
+    const moved = superValidator('sv-1', { url: 'https://moved.example', reissued }, keys)
+    const made = [[first], [moved], [first, moved]].map((files) =>
+      hashGenesis(createGenesis([...files, ...others], together)),
+    )
+    expect(new Set(made).size).toBe(1)
   })
 
   it('differs if a member, a rule or the ordering differs', () => {

@@ -14,7 +14,12 @@ import {
   type GenesisOrdering,
   parseGenesis,
 } from '@quorumscan/verifier'
-import type { MemberFile, MemberFileOf } from './ceremony/member.ts'
+import {
+  firstDigestOf,
+  type MemberFile,
+  type MemberFileOf,
+  newestMembers,
+} from './ceremony/member.ts'
 import {
   type GenesisOverrides,
   type NetworkRules,
@@ -34,13 +39,13 @@ export function createGenesis(
   { driver, overrides }: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
 ): Genesis {
   // The files of validators are in the same directory, but the genesis does not name validators.
-  const members = memberFiles.filter(({ role }) => role !== 'validator')
+  const members = newestMembers(memberFiles).filter(({ role }) => role !== 'validator')
   refuseDuplicates(members)
   const sorted = members.toSorted(byName)
   const nodes = sorted.filter((member) => member.role === 'super-validator')
   const { ordering: engineRules, ...rules } = networkRules(driver, overrides)
   const ordering = orderingOf(sorted, nodes, engineRules)
-  const digests = sorted.map((member) => sha256(utf8(canonicalJson(member))))
+  const digests = sorted.map(firstDigestOf)
   const nonce = toHex(sha256(utf8('quorumscan/nonce/1\0'), ...digests))
   const document = {
     version: 3,

@@ -30,10 +30,12 @@ export async function askSignedStates(
     readonly signal?: AbortSignal
     /** How long a node may take. */
     readonly timeoutMs?: number
+    /** As that of `ask`. */
+    readonly fetch?: typeof globalThis.fetch
   },
 ) {
-  const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS } = options
-  const bounds = { timeoutMs, ...(signal && { signal }) }
+  const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS, fetch } = options
+  const bounds = { timeoutMs, ...(signal && { signal }), ...(fetch && { fetch }) }
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
   const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url

@@ -11,6 +11,7 @@ export type {
 } from './reads/update-reads.ts'
 export { openReplica, type Replica } from './replica.ts'
 export { measureReplica } from './replica-metrics.ts'
+export { openReplicaReads, type ReplicaReads } from './replica-reads.ts'
 export type { StateReads } from './state-tree/state-service.ts'
 export { stateDiverged } from './state-tree/tree-updater.ts'
 export { deleteReplica } from './storage/delete-replica.ts'

@@ -30,9 +30,11 @@ export async function ask(
     readonly body?: unknown
     readonly signal?: AbortSignal
     readonly bytesMax?: number
+    /** Default: that of Node.js, which trusts `NODE_EXTRA_CA_CERTS`. */
+    readonly fetch?: typeof globalThis.fetch
   },
 ): Promise<HttpReply> {
-  const { body, token = null, signal } = options
+  const { body, token = null, signal, fetch = globalThis.fetch } = options
   const timeout = AbortSignal.timeout(options.timeoutMs)
   const ending = signal === undefined ? timeout : anySignal([timeout, signal])
   const startedMs = performance.now()

@@ -48,7 +48,7 @@ function makeDirectories(path: string): void {
 export function assertWritable(path: string): void {
   try {
     makePrivateDirectory(path)
-    rmSync(writeTemporary(join(path, 'writable'), ''))
+    rmSync(writeTemporary(join(path, 'writable'), '\n')) // An empty file fits on a full disk.
   } catch (error) {
     const { code = null } = error as NodeJS.ErrnoException
     const why =
@@ -58,9 +58,9 @@ export function assertWritable(path: string): void {
   }
 }
 
-/** Replaces the file atomically, with mode 0600. Durable when it returns. Makes its directory if it is missing. */
-export function writeFileAtomic(path: string, text: string): void {
-  const temporary = writeTemporary(path, text)
+/** Replaces the file atomically. Durable when it returns. Makes its directory if it is missing. */
+export function writeFileAtomic(path: string, text: string, mode = SECRET_MODE): void {
+  const temporary = writeTemporary(path, text, mode)
   renameSync(temporary, path)
   syncDirectory(dirname(path))
 }
@@ -158,7 +158,12 @@ function writeTemporary(path: string, text: string, mode = SECRET_MODE): string 
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   writeFileSync(temporary, '', { flag: 'wx', mode: SECRET_MODE })
   chmodSync(temporary, mode) // Regardless of the umask.
-  writeFileSync(temporary, text, { flush: true })
+  try {
+    writeFileSync(temporary, text, { flush: true })
+  } catch (error) {
+    rmSync(temporary) // Else each attempt on a full disk would leave a file.
+    throw error
+  }
   return temporary
 }
 

@@ -49,17 +49,24 @@ export async function fetchHealth(url: string): Promise<Health | null> {
   if (ready.status === null) return null
   const head = ready.headers.get('x-ledger-head')
   // A scan node reports its head with every answer, the other processes in their status.
-  const { offset, ordering = null } =
-    head === null ? await askStatus(url) : { offset: Number(head) }
+  const {
+    offset,
+    recordTime,
+    ordering = null,
+  } = head === null
+    ? await askStatus(url)
+    : { offset: Number(head), recordTime: ready.headers.get('x-ledger-head-time') }
   return {
     ...readinessOf(ready),
     offset: reportedOffset.parse(offset ?? null),
-    recordTime: ready.headers.get('x-ledger-head-time'),
+    recordTime: typeof recordTime === 'string' ? recordTime : null,
     ordering: reportedOrdering.parse(ordering),
   }
 }
 
-async function askStatus(url: string): Promise<Partial<Record<'offset' | 'ordering', unknown>>> {
+type Reported = Partial<Record<'offset' | 'recordTime' | 'ordering', unknown>>
+
+async function askStatus(url: string): Promise<Reported> {
   const { body } = await ask(`${url}/status`, { timeoutMs: TIMEOUT_MS })
   return Object(Object(Object(body).success).extra)
 }

@@ -49,15 +49,25 @@ export function createPeerAddresses(allowPrivate: boolean) {
     refresh(): void {
       load().catch(() => {}) // Read again in the next round.
     },
-    /** The most likely address first. */
-    endpointsOf({ name, url }: Peer): readonly PeerEndpoint[] {
-      const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
-      const moved = urlByPeer.get(name)
-      if (moved === undefined || moved === url) return [configured]
-      // A peer of a private network moves within it. Another could make this process send requests into its own network.
-      const mayBePrivate = allowPrivate || parseNodeUrl(url, false) === undefined
-      const isUsable = parseNodeUrl(moved, mayBePrivate) !== undefined && isAuthenticated(moved)
-      return isUsable ? [{ url: moved, isPublicOnly: !mayBePrivate }, configured] : [configured]
-    },
+    endpointsOf: (peer: Peer): readonly PeerEndpoint[] =>
+      endpointsOf(peer, urlByPeer.get(peer.name), allowPrivate),
   }
+}
+
+/**
+ * The addresses of a peer, the most likely one first.
+ *
+ * @param moved - Its address on the ledger, if that is known.
+ */
+export function endpointsOf(
+  { url }: Peer,
+  moved: string | undefined,
+  allowPrivate: boolean,
+): readonly PeerEndpoint[] {
+  const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
+  if (moved === undefined || moved === url) return [configured]
+  // A peer of a private network moves within it. Another could make this process send requests into its own network.
+  const mayBePrivate = allowPrivate || parseNodeUrl(url, false) === undefined
+  const isUsable = parseNodeUrl(moved, mayBePrivate) !== undefined && isAuthenticated(moved)
+  return isUsable ? [{ url: moved, isPublicOnly: !mayBePrivate }, configured] : [configured]
 }

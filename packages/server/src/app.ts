@@ -1,4 +1,5 @@
 /** What the processes of a network have in common: what they begin with, and how they listen. */
+import { rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import {
   type Clock,
@@ -10,12 +11,14 @@ import {
   readParsed,
   systemRandom,
 } from '@quorumscan/base'
-import type { AppConfig } from '@quorumscan/config'
+import { type AppConfig, parsePeersFile } from '@quorumscan/config'
 import {
   createLogger,
   createMetrics,
   type Logger,
+  openLiveFile,
   openTlsCertificate,
+  type Peer,
   parsePeerTokens,
   startTracing,
   type Tracing,
@@ -49,12 +52,22 @@ export async function createAppBase(
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
   const { tls, peerCa, proxies, operatorAddress } = config.connections
+  /** Null: the variable is not set. */
+  const liveFile = <T>(variable: string, file: string | null, parse: (text: string) => T) =>
+    file === null ? null : openLiveFile({ variable, file }, parse, { clock, logger })
+  const { peerTokensFile = null, peersFile } = config
   /** The tokens of callers with a higher rate (D-33). */
-  const peerTokens = await readParsed(config.peerTokensFile ?? null, parsePeerTokens)
+  const peerTokens = liveFile('QS_PEER_TOKENS_FILE', peerTokensFile, parsePeerTokens)
+  const peers = liveFile('QS_PEERS_FILE', peersFile, parsePeersFile)
   const certificate =
     tls === null ? null : await openTlsCertificate(tls, { clock, logger, metrics })
   const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
-  const rateLimit = { unitsPerSecond: config.rateLimit, peerTokens }
+  const rateLimit = {
+    unitsPerSecond: config.rateLimit,
+    get peerTokens() {
+      return peerTokens?.() ?? []
+    },
+  }
   const hasOperatorServer = operatorAddress !== null
   return {
     name,
@@ -64,6 +77,15 @@ export async function createAppBase(
     metrics,
     /** The options of `buildServer` that all apps share. */
     serving: { certificate, proxies, hasOperatorServer, rateLimit, clock, logger, tracer },
+    /** The nodes of `QS_NODES`, each with its newest address. */
+    nodes: config.nodes.map(({ name, url }) => ({
+      name,
+      get url() {
+        return peers?.().nodes.find((node) => node.name === name)?.url ?? url
+      },
+    })) as readonly Peer[],
+    /** The newest engine peers of `QS_PEERS_FILE`; null if it is not set. */
+    enginePeers: () => peers?.().engines ?? null,
     trust: openClientTls({ ca: peerCa, own: null }),
     tracer,
     genesis,
@@ -120,6 +142,9 @@ export async function startApp<Context extends AppContext>(
     const server: HttpServer = createServer(context, port)
     extend?.({ server, context })
     const { operatorAddress } = connections
+    // A process that was killed leaves its socket file.
+    if (operatorAddress !== null && 'path' in operatorAddress)
+      rmSync(operatorAddress.path, { force: true })
     if (operatorAddress !== null)
       await resources.opened(server.buildOperatorServer()).listen({ ...operatorAddress })
     const backlog = defaultLimits.backlogMax

@@ -52,7 +52,24 @@ it('a connection with another token is another client', () => {
   })
   const [{ socket, headers: none }, { headers: shown }] = [request(), request(TOKEN)]
   const keys = [none, shown, shown, none].map((headers) => clientOf({ socket, headers }).key)
-  expect(keys).toEqual(['192.0.2.1', 'peer 0', 'peer 0', '192.0.2.1'])
+  const peer = expect.stringMatching(/^peer [0-9a-f]{16}$/)
+  expect(keys).toEqual(['192.0.2.1', peer, peer, '192.0.2.1'])
+})
+
+it('a token that is added makes a peer, and one that is removed no longer does, on one connection', () => {
+  const rateLimit = { unitsPerSecond: 1, peerTokens: [] as string[] }
+  const { of } = createClients({ clientAddresses, rateLimit, clock: createManualClock() })
+  const shown = request(TOKEN)
+  expect(of(shown)).toMatchObject({ key: '192.0.2.1', isPeer: false })
+  rateLimit.peerTokens = [`${TOKEN}x`, TOKEN]
+  const peer = of(shown)
+  expect(peer.isPeer).toBe(true)
+  // Its name does not depend on other tokens.
+  rateLimit.peerTokens = [TOKEN]
+  expect(of(shown)).toMatchObject({ key: peer.key, isPeer: true })
+  rateLimit.peerTokens = []
+  expect(peer.isPeer).toBe(false)
+  expect(of(shown)).toMatchObject({ key: '192.0.2.1', isPeer: false })
 })
 
 it('a client with a wrong token is no peer', () => {
@@ -87,7 +104,7 @@ it('the clients of a proxy are those that its header names, on one connection', 
   of('192.0.2.1').spend(1)
   of('192.0.2.2').spend(1)
   expect(() => of('192.0.2.1').spend(1)).toThrow('too much work')
-  expect(of('192.0.2.1', TOKEN)).toMatchObject({ key: 'peer 0', address: '192.0.2.1' })
+  expect(of('192.0.2.1', TOKEN)).toMatchObject({ isPeer: true, address: '192.0.2.1' })
 })
 
 it.each([

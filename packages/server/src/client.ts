@@ -22,6 +22,7 @@ const IPV6_GROUP_BITS = 16
 export type RateLimit = {
   /** The rate of each client address. */
   readonly unitsPerSecond: number
+  /** Tokens of peers. Another list replaces them. */
   readonly peerTokens?: readonly string[]
 }
 
@@ -32,6 +33,7 @@ export type Client = {
   readonly network: string
   /** The address that the socket or the proxy reports; undefined on a unix socket. */
   readonly address: string | undefined
+  /** Becomes false when its token is removed, also while a request is in progress. */
   readonly isPeer: boolean
   /** Charges all buckets that count for this client, as `RateBudget` does. @throws {ScanError} RATE_LIMITED. */
   spend(units: number): void
@@ -69,12 +71,18 @@ export function createClients(options: {
   const { rateLimit, clientAddresses, clock } = options
   const budgetOf = (unitsPerSecond: number) =>
     rateLimit === null ? unlimitedRateBudget : createRateBudget({ unitsPerSecond, clock })
-  const { unitsPerSecond = 0, peerTokens = [] } = rateLimit ?? {}
+  const unitsPerSecond = rateLimit?.unitsPerSecond ?? 0
   const addresses = budgetOf(unitsPerSecond)
   const networks = budgetOf(NETWORK_FACTOR * unitsPerSecond)
   const peers = budgetOf(Math.max(unitsPerSecond, PEER_UNITS_PER_SECOND))
-  const digest = (token: string) => sha256Hex(utf8(token))
-  const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
+  let tokens: readonly string[] = []
+  let digests: ReadonlySet<string> = new Set()
+  const currentDigests = () => {
+    const { peerTokens = tokens } = rateLimit ?? {}
+    if (peerTokens !== tokens) digests = new Set(peerTokens.map((token) => sha256Hex(utf8(token))))
+    tokens = peerTokens
+    return digests
+  }
 
   const anonymousAt = (address: string | undefined): Client => {
     const { client: key, network } = keysOf(address)
@@ -84,22 +92,37 @@ export function createClients(options: {
     }
     return { key, network, address, isPeer: false, spend: pay('spend'), charge: pay('charge') }
   }
-  const peerOf = (socket: Request['socket'], token: string | null): string | undefined => {
-    if (rateLimit === null) return undefined
-    if (peerByDigest.size > 0 && token !== null && isPeerToken(token))
-      return peerByDigest.get(digest(token))
-    // The certificate of a proxy does not name the client that the proxy serves.
-    return clientAddresses.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
+  const peerAt = (address: string | undefined, digest: string, isPeer: () => boolean): Client => {
+    const key = `peer ${digest.slice(0, PEER_NAME_DIGITS)}`
+    return {
+      key,
+      network: key,
+      address,
+      get isPeer() {
+        return isPeer()
+      },
+      spend: (units) => peers.spend(key, units),
+      charge: (units) => peers.charge(key, units),
+    }
   }
   const clientAt = ({ socket }: Request, address: string | undefined, token: string | null) => {
-    const peer = peerOf(socket, token)
-    if (peer === undefined) return anonymousAt(address)
-    const spend = (units: number) => peers.spend(peer, units)
-    const charge = (units: number) => peers.charge(peer, units)
-    return { key: peer, network: peer, address, isPeer: true, spend, charge }
+    if (rateLimit === null) return anonymousAt(address)
+    if (currentDigests().size > 0 && token !== null && isPeerToken(token)) {
+      const digest = sha256Hex(utf8(token))
+      const isPeer = () => currentDigests().has(digest)
+      return isPeer() ? peerAt(address, digest, isPeer) : anonymousAt(address)
+    }
+    // The certificate of a proxy does not name the client that the proxy serves.
+    if (clientAddresses.isProxy(socket.remoteAddress)) return anonymousAt(address)
+    const digest = certifiedSubject(socket)
+    return digest === undefined ? anonymousAt(address) : peerAt(address, digest, () => true)
   }
   // The next request of a connection is nearly always of the same client.
-  type Last = { readonly token: string | null; readonly client: Client }
+  type Last = {
+    readonly token: string | null
+    readonly digests: ReadonlySet<string>
+    readonly client: Client
+  }
   const lastBySocket = new WeakMap<Request['socket'], Last>()
   return {
     of(request: Request): Client {
@@ -107,10 +130,10 @@ export function createClients(options: {
       const token = typeof given === 'string' ? given : null
       const address = clientAddresses.addressOf(request)
       const last = lastBySocket.get(request.socket)
-      if (last !== undefined && last.token === token && last.client.address === address)
-        return last.client
+      const isSame = last?.token === token && last.digests === currentDigests()
+      if (last !== undefined && isSame && last.client.address === address) return last.client
       const client = clientAt(request, address, token)
-      lastBySocket.set(request.socket, { token, client })
+      lastBySocket.set(request.socket, { token, digests, client })
       return client
     },
     /** Whether the address may begin a TLS handshake, for which its bucket pays. */
@@ -126,11 +149,14 @@ export function createClients(options: {
   }
 }
 
-/** The subject of the certificate, if the server trusts its authority. A renewed certificate has the same subject. */
-function certifiedPeer(socket: Request['socket']): string | undefined {
+/**
+ * The digest of the subject of the certificate, if the server trusts its authority. A renewed certificate has the same
+ * subject.
+ */
+function certifiedSubject(socket: Request['socket']): string | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return undefined
   const { subject = '', subjectAltName = '' } = certificate
-  return `peer ${sha256Hex(utf8(`${subject}\n${subjectAltName}`)).slice(0, PEER_NAME_DIGITS)}`
+  return sha256Hex(utf8(`${subject}\n${subjectAltName}`))
 }

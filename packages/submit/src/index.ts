@@ -4,5 +4,6 @@ export {
   type Participant,
   type SignedSubmission,
   signSubmission,
+  submissionBody,
 } from './submission.ts'
 export * from './submitter.ts'

@@ -145,6 +145,16 @@ const SUBMIT_TIMEOUT_MS = 15_000
 
 export type CommandInput = Omit<SubmitInput, 'deduplication'>
 
+/** The error with which the ledger would refuse a submission as the next entry; null: it would accept it. */
+export async function refusalOf(
+  deps: Parameters<typeof dryRun>[0],
+  body: Parameters<typeof dryRun>[1],
+  now: Micros,
+): Promise<ScanError | null> {
+  const result = await dryRun(deps, body, { now, notBefore: 0 })
+  return result.kind === 'accepted' ? null : new ScanError(errorCodeOf(result.code), result.message)
+}
+
 /** Dry-runs each command first, so that a refusal comes at once and nothing gets into the log. */
 export type CheckedSubmitter = ReturnType<typeof createCheckedSubmitter>
 
@@ -167,13 +177,10 @@ export function createCheckedSubmitter(deps: {
     commandId: input.commandId ?? randomHex(deps.random, 16),
   })
 
-  const refusalOf = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
+  const refusalNow = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
     deps.assertLive()
     const body = submissionBody({ ...command, deduplication }, deps.random)
-    const result = await dryRun(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
-    return result.kind === 'accepted'
-      ? null
-      : new ScanError(errorCodeOf(result.code), result.message)
+    return await refusalOf(deps, body, deps.clock.nowMicros())
   }
 
   return {
@@ -183,7 +190,7 @@ export function createCheckedSubmitter(deps: {
      *
      * @throws {ScanError} NOT_READY while the replica catches up.
      */
-    dryRun: (input: CommandInput) => refusalOf(withId(input)),
+    dryRun: (input: CommandInput) => refusalNow(withId(input)),
     /**
      * The update that the commands made, once the validator's replica has applied them.
      *
@@ -192,7 +199,7 @@ export function createCheckedSubmitter(deps: {
      */
     async submit(input: CommandInput, signal: AbortSignal): Promise<Update> {
       const command = withId(input)
-      const refusal = await refusalOf(command)
+      const refusal = await refusalNow(command)
       if (refusal !== null) throw refusal
       const { update } = await deps.submitter.submit(
         { ...command, deduplication },

@@ -12,6 +12,11 @@ export type ServiceHealth = ReturnType<typeof createServiceHealth>
 /** The status of a service with its processes. */
 export type ServiceStatus = ReturnType<ServiceHealth['statusOf']>
 
+/** At its root, a validator serves the `/readyz` of the ledger interface, which reports no reason. */
+export function healthUrlOf({ url, kind }: Pick<Service, 'url' | 'kind'>): string {
+  return `${url}${kind === 'validator' ? '/api/validator' : ''}`
+}
+
 /** Stores the latest health report of each service. */
 export function createServiceHealth(options: {
   readonly supervisor: Supervisor
@@ -79,9 +84,7 @@ export function createServiceHealth(options: {
     /** Asks the service for its health now. */
     async ask(service: Service): Promise<void> {
       const report = reportByName.get(service.name)
-      // At its root, a validator serves the `/readyz` of the ledger interface, which reports no reason.
-      const url = `${service.url}${service.kind === 'validator' ? '/api/validator' : ''}`
-      const health = await fetchHealth(url)
+      const health = await fetchHealth(healthUrlOf(service))
       if (report === undefined) return
       report.health = health
       if (health?.state === 'up') report.wasUp = true

@@ -7,6 +7,7 @@ import { createDirectory } from './directory.ts'
 import { required } from './requirements.ts'
 
 const run = (...args: readonly string[]) => promisify(execFile)(required('openssl'), args)
+const DAYS = 30
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 export type TestAuthority = AsyncDisposable & {
@@ -24,8 +25,12 @@ export type TestAuthority = AsyncDisposable & {
     subject?: string,
     address?: string,
   ): Promise<{ readonly certFile: string; readonly keyFile: string }>
-  /** Signs a certificate request (PEM) for an address, and returns the certificate (PEM). */
-  sign(request: string, address: string): Promise<string>
+  /**
+   * Signs a certificate request (PEM) for an address, and returns the certificate (PEM).
+   *
+   * @param days - Default: longer than the week in which an alert fires.
+   */
+  sign(request: string, address: string, days?: number): Promise<string>
 }
 
 /** Creates an authority with its files in a temporary directory, which its disposal deletes. */
@@ -33,16 +38,18 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
   const { path: directory, ...temporary } = createDirectory()
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
   const authority = ['-keyout', file('ca', 'key'), '-out', file('ca', 'pem')]
-  await run(...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '2', ...authority])
+  await run(
+    ...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', String(DAYS), ...authority],
+  )
   let count = 0
-  const sign = async (requestFile: string, address?: string): Promise<string> => {
+  const sign = async (requestFile: string, address?: string, days = DAYS): Promise<string> => {
     const leaf = `leaf-${++count}`
     const [extensions, certFile] = [file(leaf, 'ext'), file(leaf, 'pem')]
     const subject = address === undefined ? 'IP:127.0.0.1,DNS:localhost' : `IP:${address}`
     await writeFile(extensions, `subjectAltName=${subject}\n`)
     const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
-    const options = ['-in', requestFile, '-out', certFile, '-days', '2', '-extfile', extensions]
-    await run(...['x509', '-req', ...signer, ...options])
+    const options = ['-in', requestFile, '-out', certFile, '-extfile', extensions]
+    await run(...['x509', '-req', ...signer, '-days', String(days), ...options])
     return certFile
   }
   return {
@@ -54,10 +61,10 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
       await run(...['req', ...KEY, '-subj', `/CN=${subject}`, ...output])
       return { certFile: await sign(requestFile, address), keyFile }
     },
-    async sign(request, address) {
+    async sign(request, address, days) {
       const requestFile = file(`request-${++count}`, 'csr')
       await writeFile(requestFile, request)
-      return readFile(await sign(requestFile, address), 'utf8')
+      return readFile(await sign(requestFile, address, days), 'utf8')
     },
     ...temporary,
   }

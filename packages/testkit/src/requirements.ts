@@ -42,6 +42,11 @@ const REQUIREMENTS = {
     find: () => program(null, 'promtool'),
     advice: "install Debian's package prometheus",
   },
+  prometheus: {
+    name: 'Prometheus',
+    find: () => program(null, 'prometheus'),
+    advice: "install Debian's package prometheus",
+  },
   python3: {
     name: 'python3',
     find: () => program(null, 'python3'),

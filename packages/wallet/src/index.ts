@@ -1,4 +1,7 @@
 export { type Principal, walletHandlers } from './handlers.ts'
 export { createRegistration, newUser, type Registration } from './users/registration.ts'
+export { balanceOf } from './wallet/coins.ts'
 export { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
+export { spend } from './wallet/spending.ts'
 export { deleteEndedRenewalsPeriodically, payDueRenewal } from './wallet/subscriptions.ts'
+export { prepareTransfer } from './wallet/transfers.ts'

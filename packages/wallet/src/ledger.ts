@@ -23,6 +23,9 @@ const CONTRACTS_PER_PARTY_MAX = 10_000
 export type WalletLedger = Ledger &
   Pick<Replica, 'contractsByKeys' | 'pin' | 'lookups' | 'parties' | 'completions'>
 
+/** What finding contracts by their index keys needs of the ledger. */
+export type KeyedLedger = Pick<Ledger, 'contractsByKey'>
+
 /** The calling user, with the party whose wallet it is. */
 export type WalletUser = { readonly userId: UserId; readonly party: PartyId }
 /** A call of a user. The signal aborts when the client closes its connection. */
@@ -38,7 +41,11 @@ export type OperationDeps = { readonly ledger: Ledger; readonly submitter: Check
  *
  * @throws {ScanError} LIMIT_EXCEEDED rather than leave some out.
  */
-export async function contractsOf(ledger: Ledger, { entity }: Template<unknown>, party: PartyId) {
+export async function contractsOf(
+  ledger: KeyedLedger,
+  { entity }: Template<unknown>,
+  party: PartyId,
+) {
   const limit = CONTRACTS_PER_PARTY_MAX + 1
   return wholeList(entity, await ledger.contractsByKey(`party:${entity}:${party}`, { limit }))
 }
@@ -124,14 +131,14 @@ export function contractNotFound(contractId: ContractId): ScanError {
 }
 
 /** The operator's contract that commands name. */
-export async function singleton(ledger: Ledger, entity: 'AnsRules' | 'CoinRules') {
+export async function singleton(ledger: KeyedLedger, entity: 'AnsRules' | 'CoinRules') {
   const [contract] = await ledger.contractsByKey(`singleton:${entity}`, { limit: 1 })
   assert(contract !== undefined, `the genesis creates ${entity}, and it always exists`)
   return contract
 }
 
 /** The open round with the highest number, whose price is in force (D-22). `price` is USD for one coin. */
-export async function newestRound(ledger: Ledger) {
+export async function newestRound(ledger: KeyedLedger) {
   const rounds = (await ledger.contractsByKey('rounds')).map((contract) =>
     payloadOf(openMiningRound, contract),
   )

@@ -4,7 +4,7 @@
  */
 
 import { assert, type Clock, createSystemClock, type KeyPair } from '@quorumscan/base'
-import { operatorJobs } from '@quorumscan/jobs'
+import { dueJobsOf } from '@quorumscan/jobs'
 import {
   type AppliedEntry,
   acceptRequestCommand,
@@ -39,7 +39,7 @@ import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { createMemoryLog, type MemoryLog } from './memory-ordering.ts'
 
 /** Jobs of a scan node. */
-export const OPERATOR_JOBS = operatorJobs.map(({ name }) => name)
+export const OPERATOR_JOBS = dueJobsOf('scan')
 
 /** The exact fee of a name, one USD at the price of 0.005, so that no change remains. */
 const FEE = 200n * AMOUNT_SCALE

@@ -44,6 +44,7 @@ const validator = await startValidator({
   host: '127.0.0.1',
   port: 0,
   tracesEndpoint: null,
+  peersFile: null,
   connections: PLAIN_CONNECTIONS,
   nodes: [],
   logLevel: 'silent',

@@ -85,6 +85,7 @@ export type Network = AsyncDisposable & {
     | 'connections'
     | 'logLevel'
     | 'tracesEndpoint'
+    | 'peersFile'
     | 'nodes'
     | 'rateLimit'
   > & { readonly log: ScanConfig['log'] & { readonly tokenFile: string } }
@@ -204,6 +205,7 @@ export async function startNetwork(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
+    peersFile: null,
     connections: PLAIN_CONNECTIONS,
     nodes: [],
     log: { url, tokenFile: await file('other', OTHER_TOKEN), certificate: null },
@@ -221,6 +223,7 @@ export async function startNetwork(
       publicUrl: null,
       peerTokensFile: null,
       snapshotDirectory: null,
+      rewards: null,
     }
   }
 

@@ -175,6 +175,7 @@ describe('evidence of the synchronizer', () => {
         port: 0,
         logLevel: 'silent',
         tracesEndpoint: null,
+        peersFile: null,
         connections: PLAIN_CONNECTIONS,
         nodes: [],
       },

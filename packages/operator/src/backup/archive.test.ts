@@ -3,8 +3,10 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { expect, it } from 'vitest'
 import { type Item, openArchive, writeArchive } from './archive.ts'
+import { readIdentities } from './encryption.ts'
 
 const root = directoryOfFile()
 
@@ -60,6 +62,42 @@ it('refuses a file with a changed byte or a missing end, and names it', async ()
   writeFileSync(altered, Buffer.concat([bytes, Buffer.from('\n')]))
   await expect(openArchive(altered)).rejects.toThrow(`${altered} is damaged`)
   await expect(openArchive(join(root, 'nowhere'))).rejects.toThrow('nowhere does not exist')
+})
+
+it('encrypts a file by age, which only the identity of its recipient decrypts', async () => {
+  const [own, other] = [await generateX25519Identity(), await generateX25519Identity()]
+  const file = join(root, 'encrypted')
+  await writeArchive(file, OF, each(ITEMS), await identityToRecipient(own))
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const bytes = readFileSync(file)
+  expect(bytes.toString('latin1')).toMatch(/^age-encryption\.org\/v1\n/)
+  expect(bytes.includes('secret')).toBe(false)
+  const items: Item[] = []
+  for await (const item of (await openArchive(file, [other, own])).items()) items.push(item)
+  expect(items).toEqual(ITEMS)
+  await expect(openArchive(file)).rejects.toThrow('is encrypted: name the file of its identity')
+  await expect(openArchive(file, [other])).rejects.toThrow('or encrypted to another recipient')
+  const altered = join(root, 'altered.age')
+  for (const at of [0, 30, 100, bytes.length >> 1, bytes.length - 1]) {
+    const copy = Buffer.from(bytes)
+    copy[at] = (copy[at] ?? 0) ^ 1
+    writeFileSync(altered, copy)
+    await expect(openArchive(altered, [own]), `byte ${at}`).rejects.toThrow(CommandError)
+    writeFileSync(altered, bytes.subarray(0, at))
+    await expect(openArchive(altered, [own]), `${at} bytes`).rejects.toThrow(altered)
+  }
+  await expect(writeArchive(join(root, 'to'), OF, each(ITEMS), 'age1x')).rejects.toThrow(
+    '"age1x" is not a recipient of age',
+  )
+  expect(readdirSync(root).filter((name) => name.startsWith('to'))).toEqual([])
+})
+
+it('reads the identities in a file as `age-keygen` writes it', () => {
+  const file = join(root, 'key.txt')
+  writeFileSync(file, '# created: today\n# public key: age1…\nAGE-SECRET-KEY-1X\n')
+  expect(readIdentities(file)).toEqual(['AGE-SECRET-KEY-1X'])
+  writeFileSync(file, 'age1x\n')
+  expect(() => readIdentities(file)).toThrow(`${file}: it has no line AGE-SECRET-KEY-…`)
 })
 
 it('leaves no file after a failure, and does not replace an existing one', async () => {

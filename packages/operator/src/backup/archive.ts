@@ -3,10 +3,11 @@
  * of all lines before. A file with a changed byte, or without its end, is refused before any item is used.
  */
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { splitFrames } from '@quorumscan/base'
+import { splitFrames, utf8 } from '@quorumscan/base'
 import { parseJson } from '@quorumscan/reader'
 import {
   CommandError,
@@ -17,6 +18,7 @@ import {
 } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
+import { decrypt, encrypt, isEncrypted } from './encryption.ts'
 
 const FORMAT = 'quorumscan/backup/1'
 /** The path of the genesis document below the data directory. */
@@ -60,12 +62,14 @@ const end = z.strictObject({ kind: z.literal('end'), sha256: z.string() })
 /**
  * Writes a new file that only its owner can read. It appears only when it is complete.
  *
+ * @param recipient - An age recipient, to whom the file is encrypted; null: it is not encrypted.
  * @throws {CommandError} If the file exists.
  */
 export async function writeArchive(
   file: string,
   of: Omit<Header, 'format'>,
   items: AsyncIterable<Item>,
+  recipient: string | null = null,
 ): Promise<void> {
   if (existsSync(file))
     throw new CommandError(
@@ -76,16 +80,10 @@ export async function writeArchive(
   const handle = await open(partial, 'wx', MODE).catch((cause: unknown) => {
     throw new CommandError(`no backup was written: ${messageOfWrite(cause, file)}`, { cause })
   })
-  const hash = createHash('sha256')
-  const write = async (value: unknown) => {
-    const line = `${canonicalJson(value as Json)}\n`
-    hash.update(line)
-    await handle.write(line)
-  }
+  const lines = linesWith(of, items)
   try {
-    await write({ format: FORMAT, ...of })
-    for await (const each of items) await write(each)
-    await write({ kind: 'end', sha256: hash.copy().digest('hex') })
+    for await (const bytes of recipient === null ? lines : encrypt(lines, recipient))
+      await handle.write(bytes)
     await handle.sync()
     await handle.close()
     await rename(partial, file)
@@ -97,18 +95,34 @@ export async function writeArchive(
   }
 }
 
+async function* linesWith(
+  of: Omit<Header, 'format'>,
+  items: AsyncIterable<Item>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  const lineOf = (value: unknown) => {
+    const line = utf8(`${canonicalJson(value as Json)}\n`)
+    hash.update(line)
+    return line
+  }
+  yield lineOf({ format: FORMAT, ...of })
+  for await (const each of items) yield lineOf(each)
+  yield lineOf({ kind: 'end', sha256: hash.copy().digest('hex') })
+}
+
 export type Archive = Awaited<ReturnType<typeof openArchive>>
 
 /**
  * Reads the file once, to its end.
  *
- * @throws {CommandError} If the file is not a backup, or was changed. The message names the file.
+ * @param identities - Of age, one of which decrypts the file if it is encrypted.
+ * @throws {CommandError} If the file is not a backup, was changed, or cannot be decrypted. The message names the file.
  */
-export async function openArchive(file: string) {
+export async function openArchive(file: string, identities: readonly string[] = []) {
   const hash = createHash('sha256')
   let first: Uint8Array | undefined
   let last: { readonly line: Uint8Array; readonly sha256: string } | undefined
-  for await (const line of linesOf(file)) {
+  for await (const line of linesOf(file, identities)) {
     first ??= line
     last = { line, sha256: hash.copy().digest('hex') }
     hash.update(line).update('\n')
@@ -126,7 +140,7 @@ export async function openArchive(file: string) {
     /** The items in the order in which they were written. Each call reads the file again. */
     async *items(): AsyncGenerator<Item> {
       let count = 0
-      for await (const line of linesOf(file)) {
+      for await (const line of linesOf(file, identities)) {
         const value = parseJson(line)
         if (count++ === 0 || end.safeParse(value).success) continue
         const read = item.safeParse(value)
@@ -138,10 +152,15 @@ export async function openArchive(file: string) {
 }
 
 /** The lines without their line feeds, as bytes, because the hash covers bytes. */
-async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
+async function* linesOf(file: string, identities: readonly string[]): AsyncGenerator<Uint8Array> {
   const lines = splitFrames((bytes) => bytes.indexOf(LINE_FEED) + 1 || bytes.byteLength + 1)
   try {
-    for await (const chunk of createReadStream(file))
+    const stored = createReadStream(file)
+    await once(stored, 'readable')
+    const start: Uint8Array | null = stored.read() // Null: the file is empty.
+    if (start !== null) stored.unshift(start)
+    const isAge = start !== null && isEncrypted(start)
+    for await (const chunk of isAge ? decrypt(stored, { file, identities }) : stored)
       for (const line of lines.add(chunk)) yield line.subarray(0, -1)
   } catch (error) {
     throw new CommandError(messageOfRead(error, file), { cause: error })

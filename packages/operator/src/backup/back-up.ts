@@ -22,13 +22,15 @@ import { GENESIS_PATH, type Item, writeArchive } from './archive.ts'
 /** A file that a variable names: certificates and tokens, and no program. */
 const NAMED_BYTES_MAX = 1024 * 1024
 /** Paths of one machine: a restore sets them to those of its machine. */
-const MACHINE_VARIABLES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
+const MACHINE_VARIABLES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS', 'QS_BACKUPS']
 
 type BackUpOptions = OwnNode & {
   readonly config: OperatorConfig
   readonly file: string
   /** Whether a super-validator writes only the newest groups of the log, from which a lost part of it is refilled. */
   readonly isLogOnly: boolean
+  /** Of age; null: the file is not encrypted. */
+  readonly recipient?: string | null
 }
 
 /**
@@ -46,7 +48,8 @@ export async function backUp(options: BackUpOptions): Promise<void> {
   const genesisHash = hashGenesis(config.genesis)
   const takenAt = formatTime(clock.nowMicros())
   const header = { role, name, genesisHash, takenAt, variables: Object.fromEntries(variables) }
-  await writeArchive(options.file, header, itemsOf(options)).catch((error: unknown) => {
+  const { file, recipient = null } = options
+  await writeArchive(file, header, itemsOf(options), recipient).catch((error: unknown) => {
     if (!(error instanceof LogGroupError)) throw error
     throw new CommandError(
       `no backup was written: ${messageOf(error)}\n\`quorumscan log repair\` refills it from the groups that the nodes stored; ` +

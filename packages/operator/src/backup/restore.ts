@@ -40,6 +40,8 @@ type RestoreOptions = Omit<OwnNode, 'config'> & {
   readonly target: string
   /** Variables that have other values on this machine, such as addresses and ports. */
   readonly overrides: Readonly<Record<string, string>>
+  /** Identities of age, one of which decrypts each encrypted backup. */
+  readonly identities?: readonly string[]
   /** Backups of super-validators, with groups of the log that may be newer than those of a synchronizer. */
   readonly logFiles: readonly string[]
 }
@@ -61,9 +63,10 @@ export type Restored = Awaited<ReturnType<typeof restore>>
 export async function restore(options: RestoreOptions) {
   const target = resolve(options.target)
   refuseUnlessEmpty(target)
-  const archive = await openArchive(options.file)
+  const open = (file: string) => openArchive(file, options.identities)
+  const archive = await open(options.file)
   const { header } = archive
-  const others = await Promise.all(options.logFiles.map(openArchive))
+  const others = await Promise.all(options.logFiles.map(open))
   const foreign = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
   if (foreign >= 0)
     throw new CommandError(

@@ -1,5 +1,5 @@
 /** What the operators of a new network do together: members with their keys, and the genesis that they make. */
 export { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
 export { describeGenesis } from './describe-genesis.ts'
-export { makeMember, memberKeyFile, readMember } from './member.ts'
+export { makeMember, memberKeyFile, readMember, reissueMember } from './member.ts'
 export { type GenesisOverrides, parseSettings, rulesOf } from './rules.ts'

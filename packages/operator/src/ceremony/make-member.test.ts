@@ -1,11 +1,18 @@
 import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { keyPairFromSeed } from '@quorumscan/base'
+import { createKeyPair, keyPairFromSeed } from '@quorumscan/base'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { createDirectory } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
-import { MEMBER_BYTES_MAX, makeMember, memberKeyFile, readMember } from './member.ts'
+import {
+  MEMBER_BYTES_MAX,
+  makeMember,
+  memberKeyFile,
+  newestMembers,
+  readMember,
+  reissueMember,
+} from './member.ts'
 
 const input = {
   name: 'sv-1',
@@ -50,6 +57,40 @@ it('changes no existing key or member file', async () => {
   expect(() => makeMember(directory, 'validator', input)).toThrow(
     'is the member file of a super-validator: choose another name',
   )
+})
+
+it('issues a member file again with another address and a higher sequence', async () => {
+  using temporary = temporaryDirectory()
+  const { directory } = temporary
+  const url = 'https://sv-1.example'
+  const first = makeMember(directory, 'super-validator', { ...input, url })
+  const second = reissueMember(directory, 'sv-1', { engineAddress: 'sv-1.example:26656' })
+  expect(second).toMatchObject({ ...first, engineAddress: 'sv-1.example:26656', proofs: {} })
+  expect(second.reissued?.sequence).toBe(1)
+  const third = reissueMember(directory, 'sv-1', { url: 'https://other.example' })
+  const reissued = { sequence: 2, first: second.reissued?.first }
+  expect(third).toMatchObject({ url: 'https://other.example', keys: first.keys, reissued })
+  expect(third.engineAddress).toBe('sv-1.example:26656')
+  expect(readMember(directory.memberFile('sv-1'))).toEqual(third)
+  expect((await stat(directory.memberFile('sv-1'))).mode & 0o777).toBe(0o644)
+  expect(newestMembers([second, third, first])).toEqual([third])
+})
+
+it('issues no member file with a wrong address, or with other keys', async () => {
+  using temporary = temporaryDirectory()
+  const { directory } = temporary
+  const first = makeMember(directory, 'validator', { ...input, name: 'v' })
+  expect(() => reissueMember(directory, 'v', { url: 'http://v.example' })).toThrow(
+    'the member file stays as it is: url: must be an https address',
+  )
+  const key = memberKeyFile(directory, 'v', 'participant')
+  await writeFile(key, createKeyPair().seed)
+  expect(() => reissueMember(directory, 'v', { url: 'https://v.example' })).toThrow(
+    'is not the participant key in',
+  )
+  await rm(key)
+  expect(() => reissueMember(directory, 'v', { url: 'https://v.example' })).toThrow(key)
+  expect(readMember(directory.memberFile('v'))).toEqual(first)
 })
 
 it('writes an empty vote state for a new voting key only', async () => {

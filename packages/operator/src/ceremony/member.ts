@@ -1,7 +1,7 @@
 /**
  * Member files and keys. Keys are made on the machine where they stay. Each operator gives its member file to the others
  * before the network exists. The file has the public half of every key, and every key has signed the whole file:
- * its operator has all of its keys. It is public.
+ * its operator has all of its keys. It is public. Its operator issues it again when an address changes.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import {
   fromHex,
   type KeyPair,
   keyPairFromSeed,
+  parseKeyFile,
   sha256,
   toHex,
   utf8,
@@ -24,8 +25,10 @@ import {
   messageOf,
   messageOfRead,
   PUBLIC_MODE,
+  readInput,
   UsageError,
   unlessDamaged,
+  writeFileAtomic,
   writeFileOnce,
 } from '@quorumscan/runtime'
 import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
@@ -83,6 +86,15 @@ const given = {
     .string()
     .refine(isEngineAddress, 'must be host:port, such as sv-1.example:26656')
     .nullable(),
+  /** Missing in the file that `keys new` wrote. */
+  reissued: z
+    .strictObject({
+      /** Of several files with the same keys, the one with the highest sequence is valid. */
+      sequence: z.int().min(1),
+      /** The SHA-256 of that first file, on which the genesis depends, hex. */
+      first: z.string().regex(/^[0-9a-f]{64}$/),
+    })
+    .exactOptional(),
 }
 const of = <R extends Role, K extends KindOf<R>>(role: R, kinds: readonly K[]) => {
   const each = <S extends z.ZodType>(schema: S) =>
@@ -100,7 +112,11 @@ const memberFile = z.discriminatedUnion('role', [
 export type MemberFile = z.infer<typeof memberFile>
 export type MemberFileOf<R extends Role> = Extract<MemberFile, { readonly role: R }>
 
-type MemberInput = Pick<MemberFile, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
+type MemberInput = Pick<
+  MemberFile,
+  'name' | 'createdAtMicros' | 'url' | 'engineAddress' | 'reissued'
+>
+type Addresses = Partial<Pick<MemberFile, 'url' | 'engineAddress'>>
 
 /**
  * The text of a member file, signed with each of its keys.
@@ -181,8 +197,7 @@ export function memberKeyFile(directory: DataDirectory, name: string, kind: stri
 
 /** Makes keys and member file, unless they exist. Existing ones stay as they are. */
 export function makeMember<R extends Role>(directory: DataDirectory, role: R, input: MemberInput) {
-  const checked = z.strictObject(given).safeParse(input)
-  if (!checked.success) throw new UsageError(`no keys were made: ${messageOf(checked.error)}`)
+  assertInput(input, 'no keys were made')
   const { name } = input
   assertWritable(directory.path)
   const makeText = () => {
@@ -195,6 +210,59 @@ export function makeMember<R extends Role>(directory: DataDirectory, role: R, in
   if (member.role === role) return member as MemberFileOf<R>
   throw new CommandError(
     `${directory.memberFile(name)} exists, and is the member file of a ${member.role}: choose another name or directory`,
+  )
+}
+
+function assertInput(input: MemberInput, otherwise: string): void {
+  const checked = z.strictObject(given).safeParse(input)
+  if (!checked.success) throw new UsageError(`${otherwise}: ${messageOf(checked.error)}`)
+}
+
+/**
+ * Replaces the member file of the data directory by one with other addresses and the next sequence. Returns its contents.
+ *
+ * @throws {CommandError} If the file or a key cannot be read, or the keys are not those of the file: it stays as it is.
+ */
+export function reissueMember(directory: DataDirectory, name: string, addresses: Addresses) {
+  const file = directory.memberFile(name)
+  const { role, keys, version: _version, proofs: _proofs, ...old } = readMember(file)
+  const sequence = sequenceOf(old) + 1
+  const first = toHex(firstDigestOf(readMember(file)))
+  const input = { ...old, ...addresses, reissued: { sequence, first } }
+  assertInput(input, 'the member file stays as it is')
+  const pairs = Object.entries(keys).map(([kind, publicKey]) => {
+    const keyFile = memberKeyFile(directory, name, kind)
+    const pair = readInput(
+      keyFile,
+      (bytes) => parseKeyFile(bytes.toString()),
+      'the member file stays as it is: ',
+    )
+    if (pair.publicKey === publicKey) return [kind, pair]
+    throw new CommandError(`${keyFile} is not the ${kind} key in ${file}, which stays as it is`)
+  })
+  writeFileAtomic(file, writeMember(role, input, Object.fromEntries(pairs)), PUBLIC_MODE)
+  return readMember(file)
+}
+
+/** The digest of the file that `keys new` wrote. */
+export function firstDigestOf(member: MemberFile): Uint8Array {
+  return member.reissued ? fromHex(member.reissued.first) : sha256(utf8(canonicalJson(member)))
+}
+
+export function sequenceOf({ reissued }: Pick<MemberFile, 'reissued'>): number {
+  return reissued?.sequence ?? 0
+}
+
+/** Whether both are files of one member. */
+export function isSameMember(one: MemberFile, other: MemberFile): boolean {
+  return canonicalJson(one.keys) === canonicalJson(other.keys)
+}
+
+/** Without the files that a newer one of the same member replaces. */
+export function newestMembers(members: readonly MemberFile[]): readonly MemberFile[] {
+  return members.filter(
+    (one) =>
+      !members.some((other) => isSameMember(one, other) && sequenceOf(other) > sequenceOf(one)),
   )
 }
 

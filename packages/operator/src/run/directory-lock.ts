@@ -19,9 +19,7 @@ const ANSWER_MS_MAX = 1_000
  */
 export async function acquireLock({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
   const directory = openSync(path, 'r')
-  // The path of a socket must be short, and that of the directory may be long.
-  const socket =
-    process.platform === 'linux' ? `/proc/self/fd/${directory}/${SOCKET}` : join(path, SOCKET)
+  const socket = socketIn(directory, path)
   try {
     const other = await askOwner(socket, clock)
     if (other !== null) throw new CommandError(`${other} runs the processes of ${path}`)
@@ -40,6 +38,21 @@ export async function acquireLock({ path }: DataDirectory, clock: Clock): Promis
     closeSync(directory)
     throw error
   }
+}
+
+/** The process that runs the processes of a data directory, as text; null: none does. */
+export async function findOwner({ path }: DataDirectory, clock: Clock): Promise<string | null> {
+  const directory = openSync(path, 'r')
+  try {
+    return await askOwner(socketIn(directory, path), clock)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+/** The path of a socket must be short, and that of the directory may be long. */
+function socketIn(directory: number, path: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${directory}/${SOCKET}` : join(path, SOCKET)
 }
 
 /** The process that listens there, as text; null: no process does. */

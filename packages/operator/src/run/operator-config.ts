@@ -11,13 +11,14 @@ import {
   type VariableSpec,
 } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import { GENESIS_VARIABLE } from '@quorumscan/config'
+import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
 import { messageOf, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
   type MemberFile,
   memberKeyFile,
+  newestMembers,
   ROLE_OF,
   type Runnable,
   readMember,
@@ -48,6 +49,23 @@ export const OWN_VARIABLES = {
   },
 } as const satisfies Readonly<Record<string, VariableSpec>>
 
+/** The variables of `backup`, which are optional. */
+export const BACKUP_VARIABLES = {
+  QS_BACKUPS: {
+    about:
+      'the directory in which `backup` writes without `--out`, and in which `status` looks for the newest',
+    example: '/var/lib/quorumscan-backups',
+  },
+  QS_BACKUP_RECIPIENT: {
+    about: 'the recipient of age to whom `backup` encrypts without `--encrypt-to`',
+    example: 'age1…',
+    read(text) {
+      if (/^age1[a-z0-9]{58,}$/.test(text)) return text
+      throw new Error(`${JSON.stringify(text)} is not a recipient of age, such as age1…`)
+    },
+  },
+} as const satisfies Readonly<Record<string, VariableSpec>>
+
 export type OperatorConfig = {
   readonly runs: Runnable
   readonly name: string
@@ -62,8 +80,36 @@ export type OperatorConfig = {
   readonly variables: Env
   /** The port on which the synchronizer of an ordering member serves followers. */
   readonly synchronizerPort: number
+  /** The directory of backups; null: it has none. */
+  readonly backupDirectory: string | null
+  /** Of age; null: backups are not encrypted. */
+  readonly backupRecipient: string | null
+  /** Where `run` serves metrics and health; null: each process serves its own on its port. */
+  readonly operatorAddress: { readonly host: string; readonly port: number } | null
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
+}
+
+/**
+ * What the configuration in the file runs, by the keys in its data directory.
+ *
+ * @throws {UsageError} If there are none of its name.
+ */
+export function findRole(file: string): Runnable {
+  const { QS_NAME: name = '', QS_DATA_DIR: path = '' } = readVariables(file)
+  const runnables = Object.keys(ROLE_OF) as readonly Runnable[]
+  const hasKey = (runs: Runnable) =>
+    existsSync(memberKeyFile(dataDirectory(path), name, KEYS_OF[ROLE_OF[runs]][0]))
+  const found = name && path && runnables.find(hasKey)
+  if (found) return found
+  throw new UsageError(
+    `${file} names no operator of this machine: QS_DATA_DIR (${path}) has no key of QS_NAME (${name})`,
+  )
+}
+
+function readVariables(file: string): Env {
+  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
+  return readInput(file, parse, 'the configuration cannot be read: ')
 }
 
 /**
@@ -77,8 +123,7 @@ export function readOperatorConfig(
   file: string,
   judge: (config: OperatorConfig) => readonly string[],
 ): OperatorConfig {
-  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
-  const variables = readInput(file, parse, 'the configuration cannot be read: ')
+  const variables = readVariables(file)
   const known = new Set<string>()
   try {
     return readEnv(
@@ -132,9 +177,16 @@ function readOperator(
   const isMemberOrdered =
     files.genesis?.ordering.driver === 'cometbft' ||
     (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
+  const { QS_BACKUPS, QS_BACKUP_RECIPIENT } = BACKUP_VARIABLES
+  const backupDirectory = reader.optional('QS_BACKUPS', QS_BACKUPS)
+  const backupRecipient = reader.optional('QS_BACKUP_RECIPIENT', QS_BACKUP_RECIPIENT)
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
-  return { ...found, synchronizerPort }
+  const operatorAddress = readOperatorAddress(reader)
+  if (operatorAddress === null || 'port' in operatorAddress)
+    return { ...found, backupDirectory, backupRecipient, synchronizerPort, operatorAddress }
+  reader.problem('QS_OPERATOR_ADDRESS: `run` serves HTTP: name host:port, not a unix socket')
+  return { ...found, backupDirectory, backupRecipient, synchronizerPort }
 }
 
 /** These name nodes, which are not known without a genesis. */
@@ -149,9 +201,13 @@ function withPlaceholders(config: Found): OperatorConfig {
   return { directory: dataDirectory('/'), genesis, members: [], ...config } as OperatorConfig
 }
 
-/** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
+/**
+ * The newest file of each member.
+ *
+ * @throws {Error} If it cannot be read, or holds a file that its keys did not sign.
+ */
 export function readMembers(directory: string): readonly MemberFile[] {
-  return memberFilesOf(directory).map(readMember)
+  return newestMembers(memberFilesOf(directory).map(readMember))
 }
 
 export function memberFilesOf(directory: string): readonly string[] {
@@ -207,7 +263,7 @@ function publicKeysOf(
 }
 
 /** Problems of member files that contradict the genesis, or lack an address. */
-function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
+export function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
   if (genesis === undefined || members === undefined) return []
   const { nodes, ordering } = genesis
   const isMemberOrdered = ordering.driver === 'cometbft'

@@ -1,18 +1,32 @@
 /** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
 import { readFileSync } from 'node:fs'
-import { type Clock, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
+import {
+  assert,
+  type Clock,
+  type Env,
+  EnvError,
+  type NoteVariable,
+  readEnv,
+  type Variable,
+} from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
+import {
+  readScanConfig,
+  readSynchronizerConfig,
+  readValidatorConfig,
+  type ScanConfig,
+} from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
-import type { RedisService } from '@quorumscan/supervisor'
+import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
 import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
   LOOPBACK,
   type Machine,
+  metricsSocketOf,
   type OwnSynchronizer,
   plan,
   planRedis,
@@ -26,7 +40,6 @@ const CONFIG_OF = {
   validator: readValidatorConfig,
 }
 const ANY_ADDRESS = ['0.0.0.0', '::']
-const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/
 
 /** The variables of a process that listens on the loopback interface only. */
 const LOOPBACK_VARIABLES = {
@@ -35,7 +48,6 @@ const LOOPBACK_VARIABLES = {
   QS_TLS_KEY: '',
   QS_TLS_CLIENT_CA: '',
   QS_TRUSTED_PROXIES: '',
-  QS_OPERATOR_ADDRESS: '',
 }
 
 /** The processes of one operator, by its configuration. @param logWriter - The password of the log's Redis. */
@@ -43,36 +55,81 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
   const { runs, name, genesis, variables, synchronizerPort } = config
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
-  const operatorAddress = variables['QS_OPERATOR_ADDRESS']?.replace(ANY_HOST, `${LOOPBACK}:`)
+  const { operatorAddress } = config
+  // `run` itself listens there.
+  const listenerOf = (process: string) => ({
+    QS_OPERATOR_ADDRESS:
+      operatorAddress === null ? '' : urlOfSocket(metricsSocketOf(machine, process)),
+  })
   const redis = planOperatorRedis(config, machine, logWriter)
-  // In the order of the genesis.
-  const members = genesis.nodes.flatMap((node) =>
-    config.members.filter((one) => one.role === 'super-validator' && one.name === node.name),
-  )
-  const urls = members.flatMap((sv) => (sv.url === null ? [] : [{ name: sv.name, url: sv.url }]))
+  const { urls, peers, followers } = peersOf(config)
   const shared = {
-    QS_NODES: urls.map((sv) => `${sv.name}=${sv.url}`).join(','),
+    QS_NODES: nodesVariable(urls),
     QS_SEEDS: urls.map(({ url }) => url).join(','),
     QS_PUBLIC_URL: urls.find((sv) => sv.name === name)?.url,
+    QS_PEERS_FILE: machine.directory.peersFile,
     ...variables,
   }
-  const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
+  const synchronizerName = `${name}.synchronizer`
   const synchronizer: OwnSynchronizer = {
-    name: `${name}.synchronizer`,
+    name: synchronizerName,
     owner: name,
     port: synchronizerPort,
     enginePorts: [],
     engineSockets: `${redis.redisAddress.path}.e`,
-    peers: members
-      .filter((sv) => sv.name !== name && sv.engineAddress !== null)
-      .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
-    followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
-    variables: { ...shared, ...LOOPBACK_VARIABLES },
+    peers,
+    followers,
+    variables: { ...shared, ...LOOPBACK_VARIABLES, ...listenerOf(synchronizerName) },
   }
-  const url = `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`
-  const own = { runs, name, redis, port, url, variables: shared }
+  const at = operatorAddress ?? { host, port }
+  const url = `http://${urlHost(ANY_ADDRESS.includes(at.host) ? LOOPBACK : at.host)}:${at.port}`
+  const own = { runs, name, redis, port, url, variables: { ...shared, ...listenerOf(name) } }
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return plan(machine, { ...own, synchronizer: isMemberOrdered ? synchronizer : null })
+}
+
+/** The services of an operator, without the programs, sockets and secrets of a start. */
+export function planUnstarted(config: OperatorConfig) {
+  const entryFiles = { scan: '', synchronizer: '', validator: '' }
+  const programs = { redisServer: '', engineProgram: null, entryFiles }
+  const places = { socketDirectory: '/', logFileOf: () => null }
+  const machine = { ...programs, ...places, directory: config.directory, env: {} }
+  return planOperator(config, machine, '')
+}
+
+/** The configuration of a process, by its variables. @throws {EnvError} With all that is missing or wrong. */
+export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
+  return CONFIG_OF[kind](app.env, note)
+}
+
+/** What follows from the member files: addresses of nodes, and the engines with which its own connects. */
+function peersOf({ name, genesis, members }: Pick<OperatorConfig, 'name' | 'genesis' | 'members'>) {
+  // In the order of the genesis.
+  const svs = genesis.nodes.flatMap((node) =>
+    members.filter((one) => one.role === 'super-validator' && one.name === node.name),
+  )
+  const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
+  return {
+    urls: svs.flatMap((sv) => (sv.url === null ? [] : [{ name: sv.name, url: sv.url }])),
+    peers: svs
+      .filter((sv) => sv.name !== name && sv.engineAddress !== null)
+      .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
+    followers: members.filter(({ role }) => role === 'validator').map(engineOf),
+  }
+}
+
+function nodesVariable(urls: readonly { readonly name: string; readonly url: string }[]): string {
+  return urls.map((sv) => `${sv.name}=${sv.url}`).join(',')
+}
+
+/** The text of the file of `QS_PEERS_FILE`. */
+export function peersFileOf(config: OperatorConfig): string {
+  const { urls, peers, followers } = peersOf(config)
+  return `# \`run\` writes this file from the member files.
+QS_NODES=${config.variables['QS_NODES'] ?? nodesVariable(urls)}
+QS_ENGINE_PEERS=${peers.join(',')}
+QS_ENGINE_FOLLOWERS=${config.runs === 'sv' ? followers.join(',') : ''}
+`
 }
 
 /** @param logWriter - As of `planOperator`. */
@@ -113,21 +170,33 @@ export function planOwnRedis({ config, ...node }: OwnNode, socketDirectory: stri
   return planOperatorRedis(config, machine, makeSecret(directory, LOG_WRITER_SECRET))
 }
 
+/** A machine on which nothing is started. */
+function unstarted(directory: OperatorConfig['directory']): Machine {
+  const entryFiles = { scan: '', synchronizer: '', validator: '' }
+  const programs = { redisServer: '', engineProgram: null, entryFiles }
+  return { ...programs, directory, socketDirectory: '/', logFileOf: () => null, env: {} }
+}
+
+/** The configuration of the operator's scan node. @throws {EnvError} If a variable is missing or invalid. */
+export function scanConfigOf(config: OperatorConfig): ScanConfig {
+  const node = planOperator(config, unstarted(config.directory), '').find(
+    ({ kind }) => kind === 'scan',
+  )
+  assert(node !== undefined, 'a super-validator has a scan node')
+  return readScanConfig(node.app.env)
+}
+
 /**
  * All that is wrong with the variables, and with the files that they name. The processes would report it one after the
  * other, between the lines of others.
  */
 export function validateProcesses(config: OperatorConfig): readonly string[] {
-  const { variables, runs, directory } = config
+  const { variables, runs } = config
   const known = new Set(config.known)
   const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const entryFiles = { scan: '', synchronizer: '', validator: '' }
-  const programs = { redisServer: '', engineProgram: null, entryFiles }
-  const places = { directory, socketDirectory: '/', logFileOf: () => null }
-  const unstarted: Machine = { ...programs, ...places, env: {} }
-  const problems = planOperator(config, unstarted, '').flatMap(({ kind, app }) => {
+  const problems = planUnstarted(config).flatMap((service) => {
     try {
-      CONFIG_OF[kind](app.env, ({ name, file }) => {
+      readServiceConfig(service, ({ name, file }) => {
         known.add(name)
         if (file !== undefined) checkByName.set(name, file)
       })
@@ -188,13 +257,13 @@ function problemsOfNames(
   })
 }
 
-/** Settings that may be intended, and are more often a mistake. They are printed at the start. */
+/** Settings that may be intended, and are more often a mistake. */
 export function warningsOf({ variables }: Pick<OperatorConfig, 'variables'>): readonly string[] {
   const host = variables['QS_HOST'] || LOOPBACK
   const isReachedByHttps = variables['QS_TLS_CERT'] || variables['QS_TRUSTED_PROXIES']
   if (isReachedByHttps || isAuthenticated(`http://${urlHost(host)}`)) return []
   return [
-    `warning: QS_HOST=${host} serves plain HTTP, but other machines connect only by https. ` +
+    `QS_HOST=${host} serves plain HTTP, but other machines connect only by https. ` +
       'Set QS_TLS_CERT and QS_TLS_KEY, or name a reverse proxy in QS_TRUSTED_PROXIES',
   ]
 }

@@ -121,11 +121,13 @@ describe('a super-validator whose members order together', () => {
       ordering: {
         driver: 'cometbft',
         redis: readScanConfig(scan?.app.env ?? {}).redis,
-        followers: [idOf(validator)],
+        engines: {
+          peers: svs.slice(1).map((sv) => `${idOf(sv)}@${sv.name}.example:26656`),
+          followers: [idOf(validator)],
+        },
         engine: {
           address: '0.0.0.0:26656',
           program: '/usr/bin/cometbft',
-          peers: svs.slice(1).map((sv) => `${idOf(sv)}@${sv.name}.example:26656`),
           votingKeyFile: join(root, 'sv-1', 'keys', 'sv-1.voting'),
         },
       },
@@ -133,7 +135,7 @@ describe('a super-validator whose members order together', () => {
   })
 })
 
-it('TLS, proxies and the operator address apply to the public process only', () => {
+it('TLS and proxies apply to the public process only, and `run` listens at the operator address', () => {
   const connections = {
     ...tls,
     QS_TRUSTED_PROXIES: '10.0.0.7',
@@ -144,12 +146,18 @@ it('TLS, proxies and the operator address apply to the public process only', () 
   expect(readScanConfig(scan?.app.env ?? {}).connections).toMatchObject({
     tls: { certFile: tls.QS_TLS_CERT, keyFile: tls.QS_TLS_KEY },
     proxies: { trusted: ['10.0.0.7'] },
-    operatorAddress: { host: '0.0.0.0', port: 9464 },
+    operatorAddress: { path: '/run/qs/m-sv-1' },
   })
   expect(scan?.url).toBe('http://127.0.0.1:9464')
-  expect(readSynchronizerConfig(ordering?.app.env ?? {}).connections).toEqual(PLAIN_CONNECTIONS)
+  expect(readSynchronizerConfig(ordering?.app.env ?? {}).connections).toEqual({
+    ...PLAIN_CONNECTIONS,
+    operatorAddress: { path: '/run/qs/m-sv-1.synchronizer' },
+  })
   expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: '' })).toThrow(
     'QS_OPERATOR_ADDRESS is not set',
+  )
+  expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: 'unix:///run/sv-1' })).toThrow(
+    'name host:port, not a unix socket',
   )
 })
 
@@ -173,7 +181,7 @@ it('a validator has an engine without a vote', () => {
   const users = { QS_JWKS_URL: 'https://issuer.example/jwks' }
   const [ordering, app] = plan('validator', { ...ownVariables('v', 'cometbft'), ...users })
   const { ordering: config } = readSynchronizerConfig(ordering?.app.env ?? {})
-  expect(config).toMatchObject({ followers: [], engine: { votingKeyFile: null } })
+  expect(config).toMatchObject({ engines: { followers: [] }, engine: { votingKeyFile: null } })
   expect(readValidatorConfig(app?.app.env ?? {})).toMatchObject({
     participantKeyFile: join(root, 'v', 'keys', 'v.participant'),
     seeds: svs.map(({ url }) => url),

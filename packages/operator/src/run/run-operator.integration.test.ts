@@ -1,65 +1,154 @@
-/** `run` with real processes, of which one finds that its configuration is wrong. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+/** `run` with real processes: their checks before and after the start, and one that finds its configuration wrong. */
+import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createSystemClock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
-import { required } from '@quorumscan/testkit'
+import { freePort, required, until } from '@quorumscan/testkit'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { expect, it } from 'vitest'
 import { makeMember } from '../ceremony/member.ts'
+import type { Check } from '../checks/check.ts'
+import { checkedOperator } from '../checks/operator.ts'
+import { checkRunning } from '../checks/running.ts'
+import { checkStart } from '../checks/start.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
-import { readOperatorConfig } from './operator-config.ts'
+import { findRole, type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { validateProcesses } from './operator-services.ts'
 import { runOperator } from './run-operator.ts'
 
 const root = directoryOfFile()
 const members = join(root, 'members')
 mkdirSync(members)
+const clock = createSystemClock()
+const ports = await Promise.all([freePort(), freePort()])
+const [nodePort, ordererPort] = ports
+const ordererUrl = `http://127.0.0.1:${ordererPort}`
 
 function enroll<R extends 'super-validator' | 'synchronizer'>(role: R, name: string) {
   const directory = dataDirectory(join(root, name))
-  const url = role === 'synchronizer' ? null : `https://${name}.example`
+  const url = role === 'synchronizer' ? null : `http://127.0.0.1:${nodePort}`
   const member = makeMember(directory, role, { name, createdAtMicros: 1, url, engineAddress: null })
   copyFileSync(directory.memberFile(name), join(members, `${name}.member.json`))
   return member
 }
 
+const document = createGenesis(
+  [enroll('super-validator', 'sv-1'), enroll('synchronizer', 'orderer')],
+  { driver: 'redis', overrides: {} },
+)
+writeFileSync(join(root, 'genesis.json'), JSON.stringify(document))
+const token = 'a-token-of-22-letters_'
+writeFileSync(join(root, 'token'), token)
+writeFileSync(join(root, 'other-token'), `${token}_`)
+
 const appMain = (app: string) =>
   fileURLToPath(new URL(`../../../../apps/${app}/dist/main.js`, import.meta.url))
+const entryFiles = {
+  scan: appMain('scan'),
+  synchronizer: appMain('synchronizer'),
+  validator: appMain('validator'),
+}
 
-it('stops all processes, without a restart, if one finds its configuration wrong', async () => {
-  const document = createGenesis(
-    [enroll('super-validator', 'sv-1'), enroll('synchronizer', 'orderer')],
-    { driver: 'redis', overrides: {} },
-  )
-  writeFileSync(join(root, 'genesis.json'), JSON.stringify(document))
-  const file = join(root, 'run.env')
-  const variables = {
-    QS_NAME: 'orderer',
-    QS_DATA_DIR: join(root, 'orderer'),
+function configOf(runs: 'sv' | 'synchronizer', variables: object) {
+  const name = runs === 'sv' ? 'sv-1' : 'orderer'
+  const all = {
+    QS_NAME: name,
+    QS_DATA_DIR: join(root, name),
     QS_GENESIS: join(root, 'genesis.json'),
     QS_MEMBERS: members,
-    QS_PORT: '0',
-    // Only the process compares this with the genesis.
-    QS_NODES: 'sv-9=https://sv-9.example',
+    QS_LOG_LEVEL: 'warn',
+    ...variables,
   }
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  const file = join(root, `${name}.env`)
+  const lines = Object.entries(all).map(([variable, value]) => `${variable}=${value}`)
   writeFileSync(file, lines.join('\n'))
+  expect(findRole(file)).toBe(runs)
+  return readOperatorConfig(runs, file, validateProcesses)
+}
+
+const given = { redisServer: required('redis'), env: process.env, clock }
+const run = (config: OperatorConfig, said: string[] = []) =>
+  runOperator({ ...given, config, entryFiles, report: (sentence) => said.push(sentence) })
+
+it('stops all processes, without a restart, if one finds its configuration wrong', async () => {
   const said: string[] = []
-  await using running = await runOperator({
-    config: readOperatorConfig('synchronizer', file, validateProcesses),
-    redisServer: required('redis'),
-    entryFiles: { scan: '', synchronizer: appMain('synchronizer'), validator: '' },
-    env: process.env,
-    clock: createSystemClock(),
-    report: (sentence) => said.push(sentence),
-  })
+  // Only the process compares this with the genesis.
+  const nodes = { QS_NODES: 'sv-9=https://127.0.0.1:1' }
+  await using running = await run(configOf('synchronizer', { QS_PORT: '0', ...nodes }), said)
   const failed = expect(running.failed).rejects
   await failed.toBeInstanceOf(UsageError)
   await failed.toThrow(
     'the configuration is wrong: orderer exited; its last log line has the reason',
   )
   expect(said.join()).not.toContain('started again')
+  expect(said.join()).toContain('warning: peers: 0 of 1 other nodes answer; sv-9: ')
+})
+
+/** The states of the checks, by their names. */
+const statesOf = (checks: readonly Check[]) =>
+  Object.fromEntries(checks.map(({ name, state }) => [name, state]))
+
+it('checks an operator before its start and while it runs, and starts none on a used port', async () => {
+  const log = { QS_LOG: ordererUrl, QS_LOG_TOKEN_FILE: join(root, 'token') }
+  const sv = checkedOperator({
+    ...given,
+    config: configOf('sv', { ...log, QS_PORT: String(nodePort) }),
+  })
+  const orderer = configOf('synchronizer', {
+    QS_PORT: String(ordererPort),
+    QS_PEER_TOKENS_FILE: join(root, 'token'),
+  })
+  // One that may heal by itself is a warning.
+  const before = {
+    ...{ configuration: 'ok', keys: 'ok', directory: 'ok', addresses: 'ok', Redis: 'ok' },
+    ...{ disk: 'ok', synchronizer: 'warning', 'other machine': 'ok' },
+  }
+  expect(statesOf(await checkStart(sv, false))).toEqual(before)
+  const options = { entryFiles, backupDirectory: null }
+  expect(await checkRunning(sv, options)).toMatchObject({
+    isRunning: false,
+    checks: [{ name: 'processes', state: 'failed' }, { name: 'disk' }],
+  })
+
+  await using _orderer = await run(orderer)
+  const said: string[] = []
+  await using _sv = await run(sv.config, said)
+  await until('the node to be ready', () => said.includes('sv-1 is ready') || undefined)
+  await until('a signed state', async () => {
+    const { checks } = await checkRunning(sv, options)
+    return checks.every(({ state }) => state === 'ok') || undefined
+  })
+  const { isRunning, checks } = await checkRunning(checkedOperator({ ...given, config: orderer }), {
+    ...options,
+    backupDirectory: root,
+  })
+  expect([isRunning, statesOf(checks)]).toEqual([
+    true,
+    {
+      ...{ Redis: 'ok', synchronizer: 'ok', log: 'ok', votes: 'ok', version: 'ok', disk: 'ok' },
+      ...{ peers: 'ok', clock: 'ok', backup: 'warning' },
+    },
+  ])
+
+  // Its own processes hold its addresses.
+  const { addresses: _, 'other machine': __, ...others } = before
+  expect(statesOf(await checkStart(sv, true))).toEqual({ ...others, synchronizer: 'ok' })
+  const wrong = configOf('sv', {
+    ...log,
+    QS_PORT: String(nodePort),
+    QS_LOG_TOKEN_FILE: join(root, 'other-token'),
+  })
+  const refused = await checkStart(checkedOperator({ ...given, config: wrong }), true)
+  expect(refused.find(({ name }) => name === 'synchronizer')).toMatchObject({
+    state: 'warning',
+    detail: `${ordererUrl} refuses the token or certificate of this operator`,
+  })
+  const other = dataDirectory(join(root, 'other'))
+  cpSync(dataDirectory(join(root, 'orderer')).keyFile(''), other.keyFile(''), { recursive: true })
+  const second = run({ ...orderer, directory: other })
+  await expect(second).rejects.toThrow(
+    `nothing was started, because a check failed:\naddresses: 127.0.0.1:${ordererPort} (QS_PORT) is used by another process`,
+  )
 })

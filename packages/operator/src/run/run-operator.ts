@@ -1,14 +1,18 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
 import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
-import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
-import { assertRedisUsable, ServiceRunner } from '@quorumscan/supervisor'
+import { assertWritable, CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import { ServiceRunner } from '@quorumscan/supervisor'
+import { describeCheck } from '../checks/check.ts'
+import { checkedOperator } from '../checks/operator.ts'
+import { checkStart } from '../checks/start.ts'
 import { findEngine } from '../engine/find-engine.ts'
-import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
+import { LOG_WRITER_SECRET, type Machine, metricsSocketOf } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
-import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
+import { openOperatorListener } from './operator-listener.ts'
+import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
-import { refuseSecondMachine } from './second-machine.ts'
+import { watchMembers } from './watch-members.ts'
 
 /** The supervisor's text of the exit status for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
@@ -16,8 +20,7 @@ const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 /**
  * Starts everything, and returns when that is done; disposing stops it in order.
  *
- * @throws {CommandError} If the operator already runs, on this or another machine, or if a program is missing: then
- *   nothing was started.
+ * @throws {CommandError} If the operator already runs, or a check fails (`checkStart`): then nothing was started.
  */
 export async function runOperator(
   options: OwnNode & {
@@ -27,22 +30,11 @@ export async function runOperator(
     readonly report: (sentence: string) => void
   },
 ) {
-  const { config, redisServer, clock, report } = options
+  const { config, redisServer, entryFiles, clock, report } = options
   const { directory, genesis, name } = config
-  for (const warning of warningsOf(config)) report(warning)
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
-  if (externalRedisOf(config) === null) await assertRedisUsable(redisServer)
-  const machine: Omit<Machine, 'socketDirectory'> = {
-    directory,
-    redisServer,
-    entryFiles: options.entryFiles,
-    engineProgram: isMemberOrdered
-      ? await findEngine({ ...options.env, ...config.variables })
-      : null,
-    env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
-    logFileOf: () => null,
-  }
   return openAll(async (resources) => {
+    assertWritable(directory.path) // Its error is a sentence, also on a full disk.
     const lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
       if (!(cause instanceof CommandError)) throw cause
       throw new CommandError(
@@ -52,9 +44,16 @@ export async function runOperator(
     })
     const { socketDirectory, endedCount } = resources.opened(lock)
     if (endedCount > 0) report(`ended ${endedCount} processes that a crash had left running`)
+    await refuseFailed(options, report)
+    const engineProgram = isMemberOrdered
+      ? await findEngine({ ...options.env, ...config.variables })
+      : null
+    const inherited = Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))
+    const env = Object.fromEntries(inherited)
+    const machine = { directory, socketDirectory, redisServer, entryFiles, engineProgram, env }
     if (isMemberOrdered) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
-    const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
+    const services = planOperator(config, { ...machine, logFileOf: () => null }, logWriter)
     const wereReady = new Set<string>()
     const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller may no longer wait for it.
@@ -76,7 +75,14 @@ export async function runOperator(
       },
     })
     resources.onClose(() => runner.stopAll())
-    await refuseSecondMachine(config, clock)
+    const { operatorAddress: address } = config
+    const socketOf = (id: string) => metricsSocketOf({ socketDirectory }, id)
+    const { processes } = runner
+    if (address !== null)
+      resources.opened(
+        await openOperatorListener({ name, address, services, processes, socketOf, clock }),
+      )
+    resources.opened(watchMembers(config, { clock, report }))
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
     for (const service of services)
@@ -92,4 +98,17 @@ export async function runOperator(
       failed,
     }
   })
+}
+
+/** Reports the warnings of the checks. @throws {CommandError} With all that failed. */
+async function refuseFailed(
+  operator: Parameters<typeof checkedOperator>[0],
+  report: (sentence: string) => void,
+): Promise<void> {
+  const checks = await checkStart(checkedOperator(operator), false)
+  for (const check of checks)
+    if (check.state === 'warning') report(`warning: ${describeCheck(check)}`)
+  const failed = checks.filter(({ state }) => state === 'failed').map(describeCheck)
+  if (failed.length > 0)
+    throw new CommandError(['nothing was started, because a check failed:', ...failed].join('\n'))
 }

@@ -5,7 +5,7 @@
 import { type Clock, fromUtf8, openClientTls, withTimeout } from '@quorumscan/base'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
-import { createWebCrypto } from '@quorumscan/verifier'
+import { createWebCrypto, type Genesis } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
 import { readStatements } from '../signed-states.ts'
@@ -34,7 +34,7 @@ export async function refuseSecondMachine(
   await using transport = createUndiciTransport({ trust })
   await using client = createPeerClient({ trust, clock })
   const urls = members.flatMap(({ url }) => url ?? [])
-  const learned = await learnAddress(config, { seeds: urls, transport, clock })
+  const learned = (await learnAddresses(genesis, { seeds: urls, transport, clock })).get(name)
   const own = members.filter((member) => member.name === name).map(({ url }) => url)
   const addresses = new Set([variables['QS_PUBLIC_URL'], ...own, learned].map((url) => url ?? ''))
   addresses.delete('')
@@ -58,12 +58,12 @@ export async function refuseSecondMachine(
   )
 }
 
-/** The address on the ledger, signed by the key; null if no node reports one in time. */
-async function learnAddress(
-  { name, genesis }: Pick<OperatorConfig, 'name' | 'genesis'>,
+/** The addresses on the ledger, signed by their nodes, by name, as far as a node reports them in time. */
+export async function learnAddresses(
+  genesis: Genesis,
   options: Pick<Parameters<typeof createCertifiedReader>[0], 'seeds' | 'transport' | 'clock'>,
-): Promise<string | null> {
-  if (options.seeds.length === 0) return null
+): Promise<ReadonlyMap<string, string>> {
+  if (options.seeds.length === 0) return new Map()
   const network = { genesis, genesisHash: hashGenesis(genesis), allowPrivateAddresses: true }
   await using reader = createCertifiedReader({ ...options, ...network })
   const bound = { clock: options.clock, timeoutMs: ANSWER_MS_MAX }
@@ -72,5 +72,6 @@ async function learnAddress(
     () => reader.refreshAddresses(),
     () => {},
   )
-  return reader.status().nodes.find((node) => node.name === name)?.url ?? null
+  const known = reader.status().nodes
+  return new Map(known.flatMap(({ name, url }) => (name === null ? [] : [[name, url] as const])))
 }

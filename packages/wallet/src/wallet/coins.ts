@@ -27,7 +27,7 @@ const NO_FEE = formatAmount(0n)
 const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
 
 /** Reads both kinds at one record time, so that coin that is being locked is neither missing nor counted twice. */
-async function holdingsOf(ledger: WalletLedger, party: PartyId) {
+async function holdingsOf(ledger: Pick<WalletLedger, 'contractsByKeys'>, party: PartyId) {
   const found = await joinedContractsOf(ledger, { coins: coin, locked: lockedCoin }, party)
   const holding = (contract: Contract, { amount }: (typeof found.coins)[number]['payload']) => ({
     contract,
@@ -43,7 +43,10 @@ async function holdingsOf(ledger: WalletLedger, party: PartyId) {
   }
 }
 
-export async function balanceOf(ledger: WalletLedger, party: PartyId) {
+export async function balanceOf(
+  ledger: Pick<WalletLedger, 'contractsByKey' | 'contractsByKeys'>,
+  party: PartyId,
+) {
   const [round, { unlocked, locked }] = await Promise.all([
     newestRound(ledger),
     holdingsOf(ledger, party),

@@ -1,6 +1,6 @@
 /** Paying with coins of a party: choosing them, and choosing again when one was spent in between. */
 import { isScanError, ScanError } from '@quorumscan/errors'
-import { coin, type Ledger, payloadOf, type SubscriptionPayData } from '@quorumscan/ledger'
+import { coin, payloadOf, type SubscriptionPayData } from '@quorumscan/ledger'
 import {
   type Amount,
   type Command,
@@ -8,10 +8,11 @@ import {
   ceilDivide,
   formatAmount,
   type PartyId,
-  type Update,
 } from '@quorumscan/model'
+import type { CheckedSubmitter, CommandInput } from '@quorumscan/submit'
 import {
   contractsOf,
+  type KeyedLedger,
   newestRound,
   type OperationDeps,
   submissionOf,
@@ -33,6 +34,14 @@ export type Spending = Omit<UserCommand, 'command'> & {
   readonly command: (inputs: readonly ContractId[]) => Command
 }
 
+/** The ports of `spend`: what the submitter returns is the outcome. */
+type SpendingPorts<Outcome> = {
+  readonly ledger: KeyedLedger
+  readonly submitter: Pick<CheckedSubmitter, 'dryRun'> & {
+    readonly submit: (input: CommandInput, signal: AbortSignal) => Promise<Outcome>
+  }
+}
+
 /**
  * Submits one command that spends coin. To be called in the party's turn. `prepare` is called before each
  * attempt: what it has read may have changed, and it throws when nothing is left to pay for.
@@ -40,10 +49,10 @@ export type Spending = Omit<UserCommand, 'command'> & {
  * @throws {ScanError} DUPLICATE_COMMAND for a repeated command id, for any coins that the party still holds;
  *   INSUFFICIENT_FUNDS (`details`: needed, available), LIMIT_EXCEEDED, and as any submission.
  */
-export async function spend(
-  deps: SpendingDeps,
+export async function spend<Outcome>(
+  deps: SpendingPorts<Outcome>,
   input: UserCall & { readonly prepare: () => Promise<Spending> },
-): Promise<Update> {
+): Promise<Outcome> {
   const { user, signal } = input
   for (let attempt = 1; ; attempt++) {
     const { needed, command, ...options } = await input.prepare()
@@ -69,12 +78,15 @@ export async function spend(
 }
 
 /** Coin for one payment of a subscription at the price in force (D-22). */
-export async function coinForPayment(ledger: Ledger, { paymentAmount }: SubscriptionPayData) {
+export async function coinForPayment(ledger: KeyedLedger, { paymentAmount }: SubscriptionPayData) {
   const { amount, unit } = paymentAmount
   return unit === 'CoinUnit' ? amount : ceilDivide(amount, (await newestRound(ledger)).price)
 }
 
-async function spendableCoins(ledger: Ledger, party: PartyId): Promise<readonly SpendableCoin[]> {
+async function spendableCoins(
+  ledger: KeyedLedger,
+  party: PartyId,
+): Promise<readonly SpendableCoin[]> {
   const contracts = await contractsOf(ledger, coin, party)
   return contracts.map((contract) => ({
     contractId: contract.contractId,

@@ -16,11 +16,12 @@ import {
   type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import { type ContractId, type Micros, parseAmount } from '@quorumscan/model'
+import { type Amount, type Micros, type PartyId, parseAmount } from '@quorumscan/model'
 import {
   type ContractCall,
   contractNotFound,
   inOrder,
+  type KeyedLedger,
   resultContractId,
   resultContractIds,
   singleton,
@@ -29,7 +30,7 @@ import {
   type WalletUser,
 } from '../ledger.ts'
 import { invalidMember } from './coins.ts'
-import { type SpendingDeps, spend } from './spending.ts'
+import { type Spending, type SpendingDeps, spend } from './spending.ts'
 
 /** Transfer offers to a party in one list. Other parties can create any number of them. */
 const OFFERS_LISTED_MAX = 1_000
@@ -56,21 +57,8 @@ export async function createTransfer(
   if (executeBefore <= deps.now()) throw invalidMember('expires_at', 'must be in the future')
   const { party: sender } = user
   const isOwn = receiver === sender
-  const prepare = async () => {
-    const rules = await singleton(deps.ledger, 'CoinRules')
-    return {
-      needed: amount,
-      disclosed: [disclose(rules)],
-      command(inputs: readonly ContractId[]) {
-        const by = { coinRules: rules.contractId, sender, inputs }
-        if (isOwn) return transferCommand({ ...by, outputs: [{ receiver, amount }] })
-        const offer = { receiver, amount, executeBefore, description, trackingId }
-        return createTransferInstructionCommand({ ...by, ...offer })
-      },
-      // Any text may be a tracking id, not so a command id.
-      commandId: `transfer-${toHex(sha256(utf8(trackingId)))}`,
-    }
-  }
+  const offer = { sender, receiver, amount, executeBefore, description, trackingId }
+  const prepare = () => prepareTransfer(deps.ledger, offer)
   const update = await deps.queue.run(user.party, signal, () =>
     spend(deps, { user, signal, prepare }),
   )
@@ -80,6 +68,33 @@ export async function createTransfer(
       : { transfer_instruction_cid: resultContractId(update, 'transferInstructionCid') },
     sender_change_cids: resultContractIds(update, 'senderChange'),
     meta: {},
+  }
+}
+
+/** A transfer as `spend` submits it: once for each tracking id. */
+export async function prepareTransfer(
+  ledger: KeyedLedger,
+  offer: {
+    readonly sender: PartyId
+    readonly receiver: PartyId
+    readonly amount: Amount
+    readonly executeBefore: Micros
+    readonly description: string
+    readonly trackingId: string
+  },
+): Promise<Spending> {
+  const { sender, receiver, amount, trackingId } = offer
+  const rules = await singleton(ledger, 'CoinRules')
+  const coinRules = rules.contractId
+  return {
+    needed: amount,
+    disclosed: [disclose(rules)],
+    command: (inputs) =>
+      receiver === sender
+        ? transferCommand({ coinRules, sender, inputs, outputs: [{ receiver, amount }] })
+        : createTransferInstructionCommand({ coinRules, inputs, ...offer }),
+    // Any text may be a tracking id, not so a command id.
+    commandId: `transfer-${toHex(sha256(utf8(trackingId)))}`,
   }
 }
 

@@ -1,0 +1,74 @@
+/** What an operator's part needs of its machine: Redis, the engine, and space on the disk. */
+import { statfs } from 'node:fs/promises'
+import { type Clock, withTimeout } from '@quorumscan/base'
+import { LOG_USER } from '@quorumscan/log'
+import { assertProfile, readRedisAddress, withRedis } from '@quorumscan/redis'
+import { messageOf } from '@quorumscan/runtime'
+import { assertRedisUsable } from '@quorumscan/supervisor'
+import type { OperatorConfig } from '../run/operator-config.ts'
+import { externalRedisOf } from '../run/operator-services.ts'
+import { asserted, type Check, failed, ok, warning } from './check.ts'
+
+const MIB = 2 ** 20
+/** A node that has less takes no snapshots. */
+const SNAPSHOT_MIB_MIN = 1024
+const REDIS_MS_MAX = 3_000
+const ROOM = 'Make room (docs/operations.md, "A full disk"). No restart is needed'
+
+type Config = Pick<OperatorConfig, 'runs' | 'variables' | 'directory'>
+
+/** The command by which `run` starts a Redis, or the Redis that the file names, with its settings. */
+export async function checkRedis(
+  config: Config,
+  { redisServer, clock }: { readonly redisServer: string; readonly clock: Clock },
+): Promise<Check> {
+  const external = externalRedisOf(config)
+  if (external === null)
+    return asserted('Redis', async () => {
+      await assertRedisUsable(redisServer)
+      return `${redisServer} can be started`
+    })
+  const isLog = config.runs === 'synchronizer'
+  const advice = 'docs/operations.md, "A Redis of your own", lists what it needs'
+  try {
+    const address = await readRedisAddress(external, isLog ? LOG_USER : undefined)
+    const bound = { clock, timeoutMs: REDIS_MS_MAX }
+    const work = () =>
+      withRedis(address, 'probe', async (redis) => {
+        await redis.ping()
+        // The synchronizer checks that of the log, whose user may do nothing else.
+        if (!isLog) await assertProfile(redis, config.runs === 'sv' ? 'replicaRead' : 'users')
+      })
+    await withTimeout(bound, work, () => {
+      throw new Error(`no answer within ${REDIS_MS_MAX} ms`)
+    })
+    return ok('Redis', 'it answers, and has the settings that it needs')
+  } catch (error) {
+    // It refuses this user, or has other settings. It may be loading its file.
+    const { name, message } = error as Error
+    const isRefused = /^(ReplyError|ScanError)$/.test(name) && !message.startsWith('LOADING')
+    if (isRefused) return failed('Redis', message, advice)
+    return warning('Redis', `it does not answer: ${messageOf(error)}`, advice)
+  }
+}
+
+/** @param freeMibMin - Below it the synchronizer of this operator accepts no entries. */
+export async function checkDisk(
+  { path }: Config['directory'],
+  freeMibMin: number,
+  freeBytesOf: (directory: string) => Promise<number> = freeBytesOnDisk,
+): Promise<Check> {
+  const freeMib = Math.floor((await freeBytesOf(path)) / MIB)
+  const detail = `${freeMib} MiB are free in ${path}`
+  if (freeMib < 1) return failed('disk', detail, ROOM)
+  if (freeMib < freeMibMin)
+    return warning('disk', `${detail}; below ${freeMibMin} it accepts no entries (LOG_FULL)`, ROOM)
+  if (freeMib < SNAPSHOT_MIB_MIN)
+    return warning('disk', `${detail}; below ${SNAPSHOT_MIB_MIN} it takes no snapshots`, ROOM)
+  return ok('disk', detail)
+}
+
+async function freeBytesOnDisk(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
+}

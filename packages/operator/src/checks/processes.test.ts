@@ -1,0 +1,98 @@
+/** What the reports of an operator's processes mean. */
+import { createManualClock } from '@quorumscan/testkit'
+import { formatInstant, type Genesis } from '@quorumscan/verifier'
+import { expect, it } from 'vitest'
+import { checkBlocks, checkLogHeight, checkProcess, type Observed } from './processes.ts'
+
+const clock = createManualClock()
+const service = { kind: 'scan' } as Observed['service']
+const upHealth: NonNullable<Observed['health']> = {
+  state: 'up',
+  detail: null,
+  code: null,
+  isWaitingForRebuildTurn: false,
+  isStalled: false,
+  offset: 10,
+  recordTime: formatInstant(clock.nowMicros()),
+  ordering: null,
+}
+const observed = (changes: Partial<Observed['health']>, pid: number | null = 5): Observed => ({
+  service,
+  pid,
+  health: { ...upHealth, ...changes },
+  version: '0.1.0',
+})
+
+it.each([
+  ['up', observed({}), 'ok', 'up (process 5)'],
+  ['gone', observed({}, null), 'failed', 'it does not run'],
+  ['silent', { ...observed({}), health: null }, 'failed', 'process 5 does not answer'],
+  [
+    'up, with a detail',
+    observed({ detail: 'the log is full.' }),
+    'warning',
+    'up (process 5): the log is full',
+  ],
+  [
+    'catching up',
+    observed({ state: 'catching-up', detail: 'The replica is catching up.' }),
+    'warning',
+    'catching up (process 5): The replica is catching up',
+  ],
+  [
+    'stalled',
+    observed({ state: 'catching-up', detail: 'x', code: 'LOG_REGRESSED', isStalled: true }),
+    'failed',
+    'catching up (process 5): x',
+  ],
+] as const)('a process that is %s', (_, one, state, detail) => {
+  expect(checkProcess(one)).toMatchObject({ name: 'scan node', state, detail })
+})
+
+it('a log without a new entry for half a minute is a failure', () => {
+  expect(checkLogHeight(observed({}), 9, clock)).toMatchObject({
+    state: 'ok',
+    detail: `offset 10 of ${formatInstant(clock.nowMicros()).slice(0, 19)}Z; nodes signed 9`,
+  })
+  const recordTime = formatInstant(clock.nowMicros() - 40_000_000)
+  const old = observed({ recordTime })
+  expect(checkLogHeight(old, 12, clock)).toMatchObject({
+    state: 'failed',
+    detail: expect.stringContaining('Nothing came for 40 s'),
+    advice: expect.stringContaining('Only this operator lags'),
+  })
+  expect(checkLogHeight(old, 10, clock)).toMatchObject({
+    advice: expect.stringContaining('stall for all'),
+  })
+  expect(checkLogHeight({ ...old, health: null }, 10, clock)).toBeNull()
+})
+
+const names = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
+const genesis = { nodes: names.map((name) => ({ name })) } as unknown as Genesis
+
+it.each([
+  [[], ['sv-2', 'sv-3', 'sv-4'], 'ok', 'block 7, all vote'],
+  [['sv-4'], ['sv-2', 'sv-3', 'sv-4'], 'warning', 'block 7; without the votes of sv-4'],
+  [['sv-4'], ['sv-2', 'sv-3'], 'warning', 'without the votes of sv-4; not connected: sv-4'],
+  [[], ['sv-2'], 'failed', 'not connected: sv-3, sv-4. Too few are left to order'],
+] as const)(
+  'votes on blocks without %j, connected to %j: %s',
+  (absent, connected, state, detail) => {
+    const ordering = { height: 7, round: 0, connected: [...connected], absent: [...absent] }
+    expect(checkBlocks(observed({ ordering }), genesis, 'sv-1')).toMatchObject({
+      state,
+      detail: expect.stringContaining(detail),
+    })
+  },
+)
+
+it('a validator has no vote, and should be connected to all members', () => {
+  const ordering = { height: 7, round: 0, connected: names, absent: [] }
+  expect(checkBlocks(observed({ ordering }), genesis, 'v')).toMatchObject({ state: 'ok' })
+  const cutOff = { ...ordering, connected: ['sv-1'] }
+  expect(checkBlocks(observed({ ordering: cutOff }), genesis, 'v')).toMatchObject({
+    state: 'warning',
+    detail: 'block 7; not connected: sv-2, sv-3, sv-4',
+  })
+  expect(checkBlocks(observed({}), genesis, 'v')).toBeNull()
+})

@@ -1,0 +1,68 @@
+/** The checks of an operator whose processes run: those of `status`. */
+import { runningIn } from '@quorumscan/supervisor'
+import type { Machine } from '../plan.ts'
+import { findOwner } from '../run/directory-lock.ts'
+import { externalRedisOf } from '../run/operator-services.ts'
+import { askSignedStates } from '../signed-states.ts'
+import { checkBackup } from './backup.ts'
+import { type Check, failed, ok } from './check.ts'
+import { checkRedis } from './machine.ts'
+import { type CheckedOperator, checkShared, locateNodes } from './operator.ts'
+import { checkVotes } from './peers.ts'
+import { checkBlocks, checkLogHeight, checkProcess, checkVersions, observe } from './processes.ts'
+
+/** A node without a new statement answers after 5 s. */
+const VOTE_MS_MAX = 7_000
+
+/** @param options.backupDirectory - Where its backups are; null: not known here. */
+export async function checkRunning(
+  operator: CheckedOperator,
+  options: Pick<Machine, 'entryFiles'> & { readonly backupDirectory: string | null },
+): Promise<{ readonly isRunning: boolean; readonly checks: readonly Check[] }> {
+  const { config, clock } = operator
+  const { backupDirectory } = options
+  const isRunning = (await findOwner(config.directory, clock)) !== null
+  const nodes = await locateNodes(operator)
+  const [running, shared] = await Promise.all([
+    isRunning ? checkProcesses(operator, { ...options, nodes }) : [notRunning(operator)],
+    checkShared(operator, nodes),
+  ])
+  const backups = backupDirectory === null ? [] : [checkBackup(backupDirectory, clock)]
+  return { isRunning, checks: [...running, ...shared, ...backups] }
+}
+
+function notRunning({ config }: CheckedOperator): Check {
+  const advice = `Check it with \`quorumscan run ${config.runs} --check\`, then start it`
+  return failed('processes', `none runs: no \`run\` is active in ${config.directory.path}`, advice)
+}
+
+async function checkProcesses(
+  operator: CheckedOperator,
+  { entryFiles, nodes }: Pick<Machine, 'entryFiles'> & { readonly nodes: CheckedOperator['nodes'] },
+): Promise<readonly Check[]> {
+  const { config, services, fetch, clock } = operator
+  const { genesis, directory } = config
+  const { recordFile } = directory.processes
+  const [observed, signed] = await Promise.all([
+    observe(services, recordFile),
+    askSignedStates(0, { genesis, nodes, fetch, timeoutMs: VOTE_MS_MAX }),
+  ])
+  const app = observed.at(-1)
+  return [
+    await checkOwnRedis(operator, recordFile),
+    ...observed.map(checkProcess),
+    app && checkLogHeight(app, signed.offset, clock),
+    checkVotes(signed),
+    ...observed.map((one) => checkBlocks(one, genesis, config.name)),
+    checkVersions(observed, entryFiles),
+  ].flatMap((check) => check ?? [])
+}
+
+async function checkOwnRedis(operator: CheckedOperator, recordFile: string): Promise<Check> {
+  const { config, services } = operator
+  if (externalRedisOf(config) !== null) return checkRedis(config, operator)
+  const redis = runningIn(recordFile).find(({ id }) => id === services[0]?.redis.id)
+  return redis === undefined
+    ? failed('Redis', 'it does not run', 'The output of `run` has the reason')
+    : ok('Redis', `process ${redis.pid}`)
+}

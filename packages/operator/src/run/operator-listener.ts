@@ -1,0 +1,121 @@
+/** The operator's listener of `run`: the metrics of all its processes, and the health of the one that serves others. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { type Clock, singleFlight } from '@quorumscan/base'
+import { CommandError, createMetrics, messageOf } from '@quorumscan/runtime'
+import type { Service, ServiceRunner } from '@quorumscan/supervisor'
+
+/** A process that hangs must not delay the metrics of the others: a scrape ends after 5 s. */
+const ANSWER_MS_MAX = 2000
+/** A monitoring system has few connections. */
+const CONNECTIONS_MAX = 64
+
+/** The head of a sample: its metric, and the bracket of its labels. A sample that names its process is left as it is. */
+const SAMPLE = /^(\w+)(?:(\{)(?!process=)|(?= ))/
+
+/**
+ * One exposition of several, in the text format of prom-client. Each sample gets the label `process`. Each metric is
+ * described once, as the format requires.
+ *
+ * @param textOf - The expositions by the names of their processes.
+ */
+export function mergeMetrics(textOf: ReadonlyMap<string, string>): string {
+  const samplesOf = new Map<string, string[]>()
+  for (const [process, exposition] of textOf)
+    for (const metric of exposition.trim().split('\n\n')) {
+      const [help, type, ...samples] = metric.split('\n')
+      const known = samplesOf.get(`${help}\n${type}`) ?? []
+      samplesOf.set(`${help}\n${type}`, known)
+      for (const sample of samples)
+        known.push(
+          sample.replace(
+            SAMPLE,
+            (_, name, bracket) => `${name}{process="${process}"${bracket ? ',' : '}'}`,
+          ),
+        )
+    }
+  return [...samplesOf].map(([about, samples]) => `${[about, ...samples].join('\n')}\n`).join('\n')
+}
+
+/**
+ * Listens until it is disposed of. Answers `/metrics` itself, and passes every other path on to the process that has the
+ * name of the operator.
+ *
+ * @throws {CommandError} If the address cannot be listened on.
+ */
+export async function openOperatorListener(options: {
+  readonly name: string
+  readonly address: { readonly host: string; readonly port: number }
+  readonly services: readonly Pick<Service, 'app' | 'redis' | 'isExternal'>[]
+  readonly processes: Pick<ServiceRunner['processes'], 'state'>
+  /** The socket on which a process serves its metrics and its health. */
+  readonly socketOf: (process: string) => string
+  readonly clock: Clock
+}): Promise<AsyncDisposable> {
+  const { name, address, services, processes, socketOf } = options
+  const metrics = createMetrics(options)
+  const textOf = new Map<string, string>()
+  const redisIds = services.flatMap(({ redis, isExternal }) => (isExternal ? [] : [redis.id]))
+  metrics.sampled('gauge', {
+    name: 'process_up',
+    help: '1 for a process of `quorumscan run` that serves its metrics, or, for a Redis, that is running.',
+    labels: ['process'],
+    read: () => [
+      ...services.map(({ app }) => [[app.id], Number(textOf.has(app.id))] as const),
+      ...Array.from(new Set(redisIds), (id) => {
+        return [[id], Number(processes.state(id) === 'running')] as const
+      }),
+    ],
+  })
+  const scrape = singleFlight(async () => {
+    textOf.clear()
+    const read = async ({ app: { id } }: Pick<Service, 'app'>) => {
+      const answer = await ask(socketOf(id), '/metrics').catch(() => null)
+      if (answer?.statusCode === 200) textOf.set(id, await text(answer))
+    }
+    // A process that does not answer has no metrics, and `process_up` is 0.
+    await Promise.allSettled(services.map(read))
+    const { contentType, text: own } = await metrics.expose()
+    return { contentType, body: mergeMetrics(new Map([...textOf, [`${name}.run`, own]])) }
+  })
+  const answer = async ({ url = '/' }: IncomingMessage, response: ServerResponse) => {
+    if (url.split('?', 1)[0] === '/metrics') {
+      const { contentType, body } = await scrape()
+      response.writeHead(200, { 'content-type': contentType }).end(body)
+      return
+    }
+    const passed = await ask(socketOf(name), url)
+    response.writeHead(passed.statusCode ?? 502, passed.headers)
+    await pipeline(passed, response)
+  }
+  const server = createServer((incoming, response) => {
+    answer(incoming, response).catch(() => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(503).end()
+    })
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  server.listen(address)
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new CommandError(
+      `QS_OPERATOR_ADDRESS cannot be listened on (${messageOf(cause)}): nothing was started`,
+      { cause },
+    )
+  })
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close().closeAllConnections()
+    },
+  }
+}
+
+/** GET at a process on this machine. @throws {Error} Without an answer in time. */
+async function ask(socketPath: string, path: string): Promise<IncomingMessage> {
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+  const sent = request({ socketPath, path, signal, agent: false })
+  sent.on('error', () => {}) // Also after the response: then reading it fails.
+  const [answer] = await once(sent.end(), 'response')
+  return answer
+}
