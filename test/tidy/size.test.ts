@@ -3,8 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { measure } from './measure.ts'
 import { isTest, read, sources } from './tree.ts'
 
-/** Product code of all workspaces: lines that are neither blank nor comment. */
-const CODE_LINES_MAX = 62_000
+/** Product code of all workspaces when its layout was settled: lines that are neither blank nor comment. */
+const SETTLED_CODE_LINES_MAX = 62_000
+/** What features for operators added since. Other work makes room for itself. Decisions: docs/decisions/operators.md. */
+const LINES_OF_LATER_FEATURES = {
+  'rewards of super-validators are spent': 480,
+  'checks before a start and of a running operator': 885,
+  'one metrics address per operator': 130,
+  'peers that change while processes run, encrypted backups': 470,
+}
 /** Comments state reasons and contracts, so they must not be removed to save lines. */
 const CODE_LINES_PER_COMMENT_LINE_MAX = 7
 const FILE_LINES_MAX = 350
@@ -19,6 +26,9 @@ const LONG_FILES: readonly string[] = []
 /** Files with a function that is still too long. */
 const FILES_WITH_LONG_FUNCTIONS: readonly string[] = []
 
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+const CODE_LINES_MAX = SETTLED_CODE_LINES_MAX + sum(Object.values(LINES_OF_LATER_FEATURES))
+
 const product = sources.filter(
   (file) =>
     /^(packages|apps|cluster|sdk)\//.test(file) &&
@@ -26,7 +36,6 @@ const product = sources.filter(
     !/\.test\.tsx$|\.d\.ts$|\/(testing|test|examples)\/|generated/.test(file),
 )
 const sizes = product.map((file) => ({ file, ...measure(file, read(file)) }))
-const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 const workspaceOf = (file: string) =>
   /^((?:packages|apps)\/[^/]+|[^/]+)\//.exec(file)?.[1] ?? 'unknown'
 
