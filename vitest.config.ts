@@ -37,7 +37,7 @@ const project = (
  * Tests of processes, which are built for them anyway: what was built is loaded by Node alone, and once for all files
  * that run one after the other. A file begins five seconds sooner.
  */
-const ofProcesses = (name: string, include: string[], groupOrder: number, maxWorkers: number) => {
+const ofProcesses = (name: string, include: string[]) => {
   const { test, ...rest } = project(name, include, {
     conditions: BUILT,
     limits: CLUSTER_LIMITS,
@@ -45,17 +45,8 @@ const ofProcesses = (name: string, include: string[], groupOrder: number, maxWor
   const server = { deps: { external: [/\/dist\//] } }
   const setupFiles = [...test.setupFiles, 'test/support/print-logs.ts']
   const how = { isolate: false, server, setupFiles }
-  return { ...rest, test: { ...test, ...how, maxWorkers, sequence: { groupOrder } } }
+  return { ...rest, test: { ...test, ...how } }
 }
-
-/**
- * They wait for processes, compilers and seconds of a ledger more than they compute. Other tests compute meanwhile: they
- * are of the same group.
- */
-const waiting = (name: string, include: string[]) => ofProcesses(name, include, 0, WORKERS)
-
-/** They measure, so nothing else runs meanwhile. */
-const alone = (name: string, include: string[]) => ofProcesses(name, include, 1, 1)
 
 /** Files share what they import, which takes half of the time otherwise. */
 const shared = (...options: Parameters<typeof project>) => {
@@ -83,15 +74,16 @@ export default defineConfig({
       shared('parity', ['test/parity/**/*.test.ts']),
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
-      waiting('consumer', ['test/consumer/**/*.test.ts']),
+      ofProcesses('consumer', ['test/consumer/**/*.test.ts']),
       shared('sim', ['test/sim/**/*.test.ts']),
-      waiting('browser', ['test/browser/**/*.test.ts']),
+      ofProcesses('browser', ['test/browser/**/*.test.ts']),
       // A task of turbo, which repeats it only if the site has changed: `npm test` leaves it to the checks.
-      waiting('site', ['test/site/**/*.test.ts']),
-      waiting('conformance', ['test/conformance/**/*.test.ts']),
+      ofProcesses('site', ['test/site/**/*.test.ts']),
+      ofProcesses('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.
-      waiting('e2e', ['test/e2e/**/*.test.ts']),
-      alone('attacks', ['test/attacks/**/*.test.ts']),
+      ofProcesses('e2e', ['test/e2e/**/*.test.ts']),
+      // Those that judge times are long parts, which run alone.
+      ofProcesses('attacks', ['test/attacks/**/*.test.ts']),
     ],
   },
 })

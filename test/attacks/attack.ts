@@ -7,11 +7,10 @@ import type { RunningCluster } from 'quorumscan/testing'
 export type Attack = {
   /** Name on the command line, for example `one-byte-chunks`. */
   readonly name: string
-  /**
-   * Whether the verdict compares times that other work on the machine affects. Such an attack is a part of
-   * `npm run test:long` and has a cluster of its own.
-   */
-  readonly needsQuietMachine?: boolean
+  /** Whether the verdict compares times, which other work on the machine affects: it runs only in `npm run test:long`. */
+  readonly comparesTimes?: boolean
+  /** Whether it also has a part of its own, and a cluster of its own, because other attacks leave work behind. */
+  readonly needsOwnCluster?: boolean
   /** One sentence each for the attacker, the attack, and what must hold. */
   readonly claim: string
   /** Ordering of the attacked cluster. Default: `redis`, with one synchronizer. */

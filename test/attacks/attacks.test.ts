@@ -1,6 +1,6 @@
 /**
- * Attacks, one after the other, on one cluster of real processes for each kind of ordering. Those that need a quiet
- * machine have a cluster each. They and those that need CometBFT run only in `npm run test:long`, with the same limits.
+ * Attacks, one after the other, on one cluster of real processes for each kind of ordering, or on one of their own.
+ * Those whose verdict compares times, and those on CometBFT, run only in `npm run test:long`, with the same limits.
  */
 import { isLong } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -22,7 +22,7 @@ it('attacks have unique names', () => {
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length)
 })
 
-const SHARED = ATTACKS.filter(({ needsQuietMachine }) => needsQuietMachine !== true)
+const SHARED = ATTACKS.filter(({ needsOwnCluster }) => needsOwnCluster !== true)
 const start = (ordering: 'redis' | 'cometbft') =>
   startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
 
@@ -34,13 +34,15 @@ for (const ordering of ['redis', 'cometbft'] as const)
     })
     afterAll(() => cluster?.down())
 
-    const tags = ordering === 'redis' ? ['attacks'] : ['long', 'attacks-cometbft']
-    for (const attack of SHARED.filter((one) => (one.ordering ?? 'redis') === ordering))
+    const part = ordering === 'redis' ? 'attacks' : 'attacks-cometbft'
+    for (const attack of SHARED.filter((one) => (one.ordering ?? 'redis') === ordering)) {
+      const isLongOnly = attack.comparesTimes === true || ordering === 'cometbft'
+      const tags = isLongOnly ? ['long', part] : [part]
       it(attack.name, { tags }, (context) => expectHolds(attack, { cluster, context }))
+    }
   })
 
-/** Each has its own cluster, because the verdict compares times, and other attacks leave work behind. */
-describe('on a quiet machine', () => {
+describe('on a cluster of its own', () => {
   for (const attack of ATTACKS.filter((one) => !SHARED.includes(one)))
     it(attack.name, { tags: ['long', attack.name] }, async (context) => {
       await using cluster = await start(attack.ordering ?? 'redis')

@@ -17,6 +17,7 @@ const AHEAD_MS_MAX = 10_000
 
 export const clockForward: Attack = {
   name: 'clock-forward',
+  comparesTimes: true,
   claim:
     'A time server moves the clock of the synchronizer by 30 days, minus ten minutes or three ' +
     'seconds, for six seconds, while a user submits. ' +

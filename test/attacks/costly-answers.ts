@@ -22,7 +22,8 @@ const clock = createSystemClock()
 
 export const costlyAnswers: Attack = {
   name: 'costly-answers',
-  needsQuietMachine: true,
+  comparesTimes: true,
+  needsOwnCluster: true,
   claim:
     'One scan node answers every request with bodies that are expensive to read: ' +
     `${Object.values(COSTLY_LIES).join(', ')}. All the time a client reads pages through the proxy. ` +

@@ -49,7 +49,8 @@ function nested(depth: number): unknown {
 
 export const expensiveSubmissions: Attack = {
   name: 'expensive-submissions',
-  needsQuietMachine: true,
+  comparesTimes: true,
+  needsOwnCluster: true,
   claim:
     'Any client can make fifty keys and submit the most expensive entries from one address, which the ' +
     'validator and the super-validators use as well. All lookups stay verified, and a registration by ' +

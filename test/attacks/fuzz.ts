@@ -79,6 +79,7 @@ async function services({ cluster }: Target): Promise<Readonly<Record<string, Se
 
 export const fuzz: Attack = {
   name: 'fuzz',
+  comparesTimes: true,
   claim:
     'A client with or without a token may send to every route, every WebSocket and every procedure of the control plane ' +
     'what its schema allows, nearly allows, and any bytes. No answer is a 5xx that the route does not declare, no ' +

@@ -1,5 +1,5 @@
 /**
- * Runs attacks and prints their figures. Those that need a quiet machine have a new cluster each. Exits with status 1 if
+ * Runs attacks and prints their figures. Some have a new cluster each. Exits with status 1 if
  * a claim does not hold.
  *
  *   node test/dist/attacks/main.js           all attacks, in full
@@ -25,13 +25,13 @@ const start = (ordering: Attack['ordering'] | 'redis' = 'redis') =>
 
 for (const ordering of ['redis', 'cometbft'] as const) {
   const shared = chosen.filter(
-    (attack) => !attack.needsQuietMachine && (attack.ordering ?? 'redis') === ordering,
+    (attack) => !attack.needsOwnCluster && (attack.ordering ?? 'redis') === ordering,
   )
   if (shared.length === 0) continue
   await using cluster = await start(ordering)
   for (const attack of shared) await run(attack, cluster)
 }
-for (const attack of chosen.filter(({ needsQuietMachine }) => needsQuietMachine)) {
+for (const attack of chosen.filter(({ needsOwnCluster }) => needsOwnCluster)) {
   await using cluster = await start(attack.ordering)
   await run(attack, cluster)
 }

@@ -27,7 +27,8 @@ const WORKERS = 4
 
 export const restlessSuperValidator: Attack = {
   name: 'restless-super-validator',
-  needsQuietMachine: true,
+  comparesTimes: true,
+  needsOwnCluster: true,
   claim:
     'One super-validator can publish new addresses of its node in a loop, with its own keys and token. ' +
     'Registrations take at most one and a half times as long as before, and the ledger accepts one change in ten seconds.',

@@ -23,6 +23,7 @@ const clock = createSystemClock()
 
 export const slowNodes: Attack = {
   name: 'slow-nodes',
+  comparesTimes: true,
   claim:
     'An attacker on the network path delays each answer of all scan nodes by 1.5 s, like a bad link. ' +
     'Every lookup of a new SDK client finds the name within its 10 s, and most wait for only one answer.',
@@ -58,6 +59,7 @@ export const slowNodes: Attack = {
 
 export const awayNodes: Attack = {
   name: 'nodes-away-under-load',
+  comparesTimes: true,
   claim:
     'An attacker stops all scan nodes, or cuts all connections to them, for three seconds, while readers continue. ' +
     'Readers recover: SDK and proxy find names, and the proxy pages, within 12 s after the nodes are back.',

@@ -42,6 +42,7 @@ const floods: Readonly<Record<string, Flood>> = {
 
 export const websocketFloods: Attack = {
   name: 'websocket-floods',
+  comparesTimes: true,
   claim:
     'Any client may open a public stream and send an endless sequence of pings, empty frames, frames in tiny or empty ' +
     'fragments, too long frames, or bytes that are not frames. The connection is cut off, each costs at most ' +

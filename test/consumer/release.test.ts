@@ -1,6 +1,9 @@
 /**
  * A release, built by `deploy/release` and installed into an empty directory, without this repository and without the
  * registry. What the image and the systemd unit run is the package of operators, which has no fault injector.
+ *
+ * @module-tag long
+ * @module-tag release
  */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -196,7 +199,7 @@ it('a release has the hash of each file, and the changes since the last one', ()
   expect(read('CHANGELOG.md')).toContain(changes.trim())
 })
 
-describe('long:', { tags: ['long', 'release'] }, () => {
+describe('an installed release', () => {
   it('the full package starts a network, which answers and stops', async () => {
     required('redis')
     const up = await type(FULL, 'up', '--detach', '--base-port', '0', '--seed-names')
@@ -261,7 +264,7 @@ describe('long:', { tags: ['long', 'release'] }, () => {
 
   it('a build in another clone is equal byte for byte', async () => {
     // The other clone has what is committed.
-    expect(git('status', '--porcelain')).toBe('')
+    expect(git('status', '--porcelain'), 'commit everything first').toBe('')
     const clone = join(project, 'clone')
     const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1' }
     for (const [program, args, cwd] of [

@@ -212,7 +212,9 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
     },
   )
 
-  it('order nothing while the network is split in halves, and have equal replicas after it heals', async () => {
+  it('order nothing while the network is split in halves, and have equal replicas after it heals', {
+    tags: ['long', 'ordering-faults'],
+  }, async () => {
     // The validator is connected to the first half.
     for (const node of ['sv-1', 'sv-2', 'synchronizer']) await cluster.split(node, ['sv-3', 'sv-4'])
     for (const node of ['sv-1', 'sv-3'])

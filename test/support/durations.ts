@@ -27,8 +27,7 @@ export class LongestFirst extends BaseSequencer {
     }
     const byTime = [...longestOf].sort(([, one], [, other]) => other - one).map(([name]) => name)
     const keysOf = (specification: TestSpecification) => {
-      const { name, config } = specification.project
-      return [config.sequence.groupOrder, byTime.indexOf(name), -secondsOf(specification)] as const
+      return [byTime.indexOf(specification.project.name), -secondsOf(specification)] as const
     }
     const compare = (one: TestSpecification, other: TestSpecification) => {
       const [keys, others] = [keysOf(one), keysOf(other)]

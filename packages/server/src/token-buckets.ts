@@ -10,7 +10,7 @@ import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { LRUCache } from 'lru-cache'
 
-/** 100 bytes each: 10 MiB at most (D-33). */
+/** 100 bytes each: 10 MiB at most (D-33). As `max`, the cache would allocate space for all of them at once. */
 const BUCKETS_MAX = 100_000
 const MS_PER_SECOND = 1000
 
@@ -31,7 +31,10 @@ export function createRateBudget(options: {
 }): RateBudget {
   const { unitsPerSecond: rate, clock, bucketsMax = BUCKETS_MAX } = options
   const rateOf = typeof rate === 'number' ? () => rate : rate
-  const buckets = new LRUCache<string, { balance: number; atMs: number }>({ max: bucketsMax })
+  const buckets = new LRUCache<string, { balance: number; atMs: number }>({
+    maxSize: bucketsMax,
+    sizeCalculation: () => 1,
+  })
 
   const debit = (client: string, units: number, unitsMin: number) => {
     const unitsPerSecond = rateOf()
