@@ -29,3 +29,4 @@ export type {
 } from './schemas/ledger/users.ts'
 export { codeByPattern } from './schemas/scalars.ts'
 export { type Openers, socketRoutes } from './sockets.ts'
+export { validatorOf } from './validator-of.ts'

@@ -1,12 +1,11 @@
 /** The routes of a table of `packages/api`, bound to their handlers below one mount point. */
-import { type RouteDef, type RouteTable, unitsOf } from '@quorumscan/api'
+import { type RouteDef, type RouteTable, unitsOf, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Compile } from 'typebox/compile'
 import { type Answer, isStream } from './bind.ts'
 import type { Handlers } from './handler.ts'
-import { compileChecks } from './validation.ts'
+import { requestChecks } from './validation.ts'
 
 /** Returns the caller. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
 export type Authenticate<User> = (request: {
@@ -38,7 +37,7 @@ export function mountRoutes<Routes extends RouteTable, User>(
       | ((request: unknown) => Promise<Answer>)
       | undefined
     assert(handler !== undefined, `${route.operationId} has no handler`)
-    const check = compileChecks(route)
+    const check = requestChecks(route)
     app.route({
       method: route.method,
       url,
@@ -67,8 +66,7 @@ export function mountRoutes<Routes extends RouteTable, User>(
 function answerCheckOf({ response }: RouteDef): (body: unknown) => boolean {
   if (response === null) return (body) => body === null
   if (response === 'bytes') return isStream
-  const compiled = Compile(response)
-  return (body) => compiled.Check(body)
+  return (body) => validatorOf(response).Check(body)
 }
 
 function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | undefined) {

@@ -231,7 +231,15 @@ function createInstance<Routes extends RouteTable, User>(
       maxParamLength: limits.headerBytesMax,
       querystringParser: parseQuery,
     },
+    // Routes check their schemas themselves. Without these, Fastify loads its compilers, a tenth of the time of a start.
+    schemaController: {
+      compilersFactory: { buildValidator: unusedCompiler, buildSerializer: unusedCompiler },
+    },
     frameworkErrors: (error, _request, reply) => void responder.fail(reply, error),
     clientErrorHandler: answerClientError,
   })
+}
+
+function unusedCompiler(): never {
+  throw new Error('no route gives its schemas to Fastify')
 }

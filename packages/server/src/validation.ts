@@ -5,11 +5,11 @@
  * Values are never converted, but for parameters, queries and headers, which arrive as text: an
  * integer must be written plainly (`10`, not `1e1`, ` 10` or `0x0a`).
  */
-import { codeByPattern, type RouteDef } from '@quorumscan/api'
+import { codeByPattern, type RouteDef, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { TObject, TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import type { Validator } from 'typebox/compile'
 
 type Part = 'params' | 'query' | 'headers' | 'body'
 type Check = (value: unknown) => unknown
@@ -17,24 +17,24 @@ type Check = (value: unknown) => unknown
 const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/
 
 /** A function that returns the decoded value. @throws {ScanError} INVALID_ARGUMENT or the member's own code. */
-export function compileCheck(schema: TSchema, part: Part): Check {
-  const compiled = Compile(schema)
+export function requestCheck(schema: TSchema, part: Part): Check {
   const decode = part === 'body' ? null : textDecoder(schema as TObject)
   return (input) => {
     const value = decode === null ? input : decode(input)
-    if (!compiled.Check(value)) throw violation(compiled.Errors(value), part)
+    const validator = validatorOf(schema)
+    if (!validator.Check(value)) throw violation(validator.Errors(value), part)
     return value
   }
 }
 
 /** The checks of one route; a part that is not declared decodes to an empty record. */
-export function compileChecks(route: RouteDef): Readonly<Record<Part, Check>> {
+export function requestChecks(route: RouteDef): Readonly<Record<Part, Check>> {
   const textPart = (schema: TObject | undefined, part: Part): Check =>
-    schema === undefined ? () => ({}) : compileCheck(schema, part)
+    schema === undefined ? () => ({}) : requestCheck(schema, part)
   const { body, bodyOptional = false } = route
   const checkBody: Check =
     typeof body === 'object'
-      ? compileCheck(body, 'body')
+      ? requestCheck(body, 'body')
       : (value) => (body === 'bytes' ? value : undefined)
   return {
     params: textPart(route.params, 'params'),

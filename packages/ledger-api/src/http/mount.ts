@@ -10,14 +10,13 @@
  *   handler         the operation's own errors; anything else is 500, redacted
  */
 import type { IncomingMessage } from 'node:http'
-import type { LedgerRouteDef, RouteTable } from '@quorumscan/api'
+import { type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
 import { chargeForJson, parseExactJson } from '@quorumscan/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
-import { Compile } from 'typebox/compile'
 import type { LedgerAuthenticate } from '../callers.ts'
 import { JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
@@ -76,7 +75,6 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
       const handler: LedgerHandler<LedgerRouteDef> | undefined = mount.handlers[route.operationId]
       assert(handler !== undefined, `${route.operationId} has no handler`)
       const authenticate = callerOf(route, mount.authenticate)
-      const response = Compile(route.response)
       scope.route({
         method: route.method,
         url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
@@ -93,7 +91,7 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
             headers: { 'content-type': JSON_TYPE, ...headers() },
             body: await handler({ ...input, signal }),
           }),
-          isAnswer: (body) => response.Check(body),
+          isAnswer: (body) => validatorOf(route.response).Check(body),
           msMax: route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX,
         }),
       })

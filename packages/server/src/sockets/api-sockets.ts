@@ -8,7 +8,7 @@ import type { TSchema } from 'typebox'
 import { parseJson } from '../body.ts'
 import { toErrorResponse } from '../errors.ts'
 import { givenRequestId } from '../request-id.ts'
-import { compileCheck } from '../validation.ts'
+import { requestCheck } from '../validation.ts'
 import type { SocketDialect } from './mount.ts'
 import type { Frames } from './serve.ts'
 
@@ -41,7 +41,7 @@ export function apiSocketDialect(
   return {
     prefix,
     sockets: sockets.map((socket) => {
-      const check = compileCheck(socket.request, 'body')
+      const check = requestCheck(socket.request, 'body')
       return {
         path: socket.path,
         open(request, requestId) {
