@@ -31,7 +31,17 @@ it('every command has examples and an answer as JSON, in 80 columns', async () =
   const names = commandsIn(whole)
   expect(names.length).toBeGreaterThan(20)
   expect(tooWide(whole)).toEqual([])
-  const groups = ['cometbft', 'config', 'genesis', 'jobs', 'keys', 'log', 'protocol']
+  const groups = [
+    'cometbft',
+    'config',
+    'genesis',
+    'jobs',
+    'keys',
+    'log',
+    'member',
+    'protocol',
+    'rewards',
+  ]
   const grouped = await Promise.all(
     groups.map(async (group) => commandsIn(await helpOf(group)).map((name) => [group, name])),
   )
