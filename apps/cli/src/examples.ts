@@ -34,6 +34,8 @@ export const EXAMPLES = [
   'backup sv --log --config /etc/quorumscan/sv.env --out log.backup',
   'restore sv.age --identity key.txt --to /var/lib/quorumscan',
   'restore sv-1.backup --to /var/lib/quorumscan --set QS_PORT=4711',
+  'rewards show --config /etc/quorumscan/sv.env',
+  'rewards send alice::1220… 250 --config /etc/quorumscan/sv.env',
   'log repair',
   'log repair --cut',
   'log repair --config synchronizer.env --log sv-1.backup …',

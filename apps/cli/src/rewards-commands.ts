@@ -43,10 +43,10 @@ export function addRewardsCommands({ plain, group, redisServer, clock }: Command
     .addHelpText(
       'after',
       `
-The node of the operator must run. The operator key signs the transfer. It is safe
-to run a command again whose answer was lost: the coin is sent once. To send the
-same amount to the same party again within a day, name another --id. Coin that is
-not accepted within 7 days returns.`,
+The node of the operator must run. The operator key signs the transfer. If its
+answer was lost, run the command again: the coin is sent once. To send the same
+amount to the same party again within a day, name another --id. Coin that is not
+accepted within 7 days returns.`,
     )
     .action(async (receiver: string, text: string, options: Flags & { id?: string }) => {
       const amount = coinOf(text)
