@@ -6,7 +6,7 @@ import {
   slowness,
   vitestLimits,
 } from './packages/testkit/src/time-limits.ts'
-import { LongestFirst } from './test/support/durations.ts'
+import { Mixed } from './test/support/durations.ts'
 import { PARTS } from './test/support/long-parts.ts'
 
 /** The code that packages were built to. */
@@ -59,7 +59,7 @@ export default defineConfig({
     maxWorkers: WORKERS,
     // What is compiled once is read from `node_modules` by the other projects, and by the next run.
     experimental: { fsModuleCache: true },
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Mixed },
     tags: PARTS.map(({ name, shows }) => ({
       ...{ name, description: shows, timeout: CLUSTER_LIMITS.testMs * slowness() },
     })),
