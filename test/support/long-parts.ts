@@ -115,9 +115,13 @@ export const PARTS: readonly LongPart[] = [
     files: ORDERING,
   },
   {
-    name: 'ordering-kills',
-    shows:
-      'a cluster neither loses nor repeats entries during 40 kills of engines and synchronizers',
+    name: 'ordering-engine-kills',
+    shows: 'a cluster neither loses nor repeats entries during 20 kills of engines',
+    files: ORDERING,
+  },
+  {
+    name: 'ordering-synchronizer-kills',
+    shows: 'a cluster neither loses nor repeats entries during 20 kills of synchronizers',
     files: ORDERING,
   },
   {
