@@ -87,7 +87,7 @@ async function measureNetwork(
     count,
   } satisfies RegisterArgument)
   await registrant.result()
-  await using voted = startOn(validator, '../proxy/load-child', {
+  await using voted = startOn(validator, '../../support/load-child', {
     origin: client.urls.validator,
     connections: 1,
     ms,
