@@ -3,7 +3,7 @@
  * with the start time of its process.
  */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** A pid with the start time of its process. */
 export type ProcessIdentity = { readonly pid: number; readonly startedAt: string }
@@ -49,16 +49,29 @@ export function signalProcess(
 }
 
 /**
- * Processes of this user whose environment has this variable with this value. Linux only (elsewhere none). Also finds
- * processes that were started just before a crash, and so are not recorded.
+ * Processes of this user whose environment has this variable with the path of this directory. Linux only (elsewhere none).
+ * Also finds processes that were started just before a crash, and so are not recorded. A process that sees another
+ * directory at that path, such as one of another container, is not found.
  */
-export function findByEnvironment(name: string, value: string): ProcessIdentity[] {
+export function findByDirectory(name: string, path: string): ProcessIdentity[] {
   if (!isLinux) return []
-  const wanted = `${name}=${value}`
+  const wanted = `${name}=${path}`
+  const directory = directoryAt(path)
   return readdirSync('/proc')
     .filter((entry) => /^[0-9]+$/.test(entry) && Number(entry) !== process.pid)
     .filter((entry) => readText(`/proc/${entry}/environ`).split('\0').includes(wanted))
+    .filter((entry) => directoryAt(`/proc/${entry}/root${path}`) === directory)
     .flatMap((entry) => identityOf(Number(entry)) ?? [])
+}
+
+/** Equal for equal directories. Null: there is none, or this user may not look. */
+function directoryAt(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path)
+    return `${dev}:${ino}`
+  } catch {
+    return null
+  }
 }
 
 /** The process that leads the group of a process. Linux only (elsewhere null). */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
@@ -131,6 +132,21 @@ it.runIf(process.platform === 'linux')(
     await world.supervisor.start(world.spec('a', IGNORES_TERM))
     await rm(world.options.recordFile)
     expect(await endLeftovers(world.options)).toBe(1)
+  },
+)
+
+it.runIf(spawnSync('unshare', ['-rm', 'true']).status === 0)(
+  'finds no process of a container in which another directory has the path',
+  async () => {
+    await using world = await createWorld()
+    const script = `mount -t tmpfs none '${world.options.marker}' && echo ready && exec sleep 1000`
+    const args = ['-rm', 'sh', '-c', script]
+    await world.supervisor.start({ ...world.spec('a', ''), command: 'unshare', args })
+    await world.untilReady('a')
+    await rm(world.options.recordFile)
+    expect(await endLeftovers(world.options)).toBe(0)
+    expect(world.supervisor.pid('a')).not.toBeNull()
+    await world.supervisor.kill('a')
   },
 )
 

@@ -19,7 +19,7 @@ import { createInterface } from 'node:readline'
 import { afterDelay, type Clock, waitFor, writeLossily } from '@quorumscan/base'
 import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import {
-  findByEnvironment,
+  findByDirectory,
   identityOf,
   leaderOf,
   type ProcessIdentity,
@@ -67,7 +67,7 @@ type Recorded = ProcessIdentity & { readonly id: string; readonly specHash: stri
 export type ProcessRecord = {
   /** The file that lists the running processes. */
   readonly recordFile: string
-  /** The value of `MARKER_VARIABLE`. */
+  /** The value of `MARKER_VARIABLE`: the path of the data directory. */
   readonly marker: string
   readonly clock: Clock
 }
@@ -253,7 +253,7 @@ export async function endLeftovers(
   options: ProcessRecord,
   exceptPids: ReadonlySet<number> = new Set(),
 ): Promise<number> {
-  const marked = findByEnvironment(MARKER_VARIABLE, options.marker)
+  const marked = findByDirectory(MARKER_VARIABLE, options.marker)
   const byPid = new Map([...runningIn(options.recordFile), ...marked].map((one) => [one.pid, one]))
   const alive = [...byPid.values()].filter(({ pid }) => !exceptPids.has(leaderOf(pid) ?? pid))
   for (const identity of alive) signalProcess(identity, 'SIGKILL')
