@@ -39,7 +39,7 @@ export async function networkOf(flags: NetworkFlags, cluster: LocalCluster) {
   }
   if ((members === undefined) === (scan === undefined))
     throw new UsageError(
-      'name the nodes of the network with `--members DIR` or with `--scan URL`, not with both',
+      `name the nodes of the network with \`--members DIR\` or with \`--scan URL\`${members === undefined ? '' : ', not with both'}`,
     )
   const urls = (scan ?? []).map((text) => urlOf('--scan', text))
   const nodes =

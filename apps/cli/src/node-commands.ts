@@ -205,5 +205,7 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
         : 'It fetches everything that it lacks from the log.',
   }
   const run = `  \`quorumscan run ${role} --config ${configFile}\``
-  return [`${name} was restored to its state of ${takenAt}. Run it:`, run, next[role]]
+  const stale =
+    'Its member files of the others are those of that day, and QS_BACKUPS is not set: see docs/operations.md, "Restoring".'
+  return [`${name} was restored to its state of ${takenAt}. Run it:`, run, next[role], stale]
 }

@@ -206,7 +206,7 @@ it.each([
   ],
   [
     'check --genesis DIR/redis.json',
-    '2 quorumscan: name the nodes of the network with `--members DIR` or with `--scan URL`, not with both',
+    '2 quorumscan: name the nodes of the network with `--members DIR` or with `--scan URL`',
   ],
   [
     'check --members DIR/members',

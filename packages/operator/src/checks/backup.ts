@@ -17,7 +17,8 @@ export function checkBackup(directory: string, clock: Clock): Check {
     .map((file) => ({ file, madeMs: statSync(join(directory, file)).mtimeMs }))
     .sort((one, other) => other.madeMs - one.madeMs)
   const advice = 'Take one: docs/operations.md, "Backups"'
-  if (newest === undefined) return warning('backup', `${directory} has no *.backup`, advice)
+  if (newest === undefined)
+    return warning('backup', `${directory} has no *.backup or *.backup.age`, advice)
   const hours = Math.floor((clock.nowMicros() / MICROS_PER_MS - newest.madeMs) / MS_PER_HOUR)
   const detail = `${newest.file} is ${hours} h old`
   return hours > HOURS_MAX ? warning('backup', detail, advice) : ok('backup', detail)
