@@ -15,7 +15,7 @@ it('a slower run names the files that lost most, and counts no file without a re
   )
 })
 
-it('a run has two clusters at a time, and other files beside them, the longest first', () => {
+it('a run has two clusters at a time, and other files meanwhile, the longest first', () => {
   const named = (project: string, ...seconds: number[]) =>
     seconds.map((one) => ({ project, seconds: one }))
   const files = [

@@ -64,7 +64,7 @@ export function findByDirectory(name: string, path: string): ProcessIdentity[] {
     .flatMap((entry) => identityOf(Number(entry)) ?? [])
 }
 
-/** Equal for equal directories. Null: there is none, or this user may not look. */
+/** Equal for equal directories. Null: it does not exist, or this user may not look. */
 function directoryAt(path: string): string | null {
   try {
     const { dev, ino } = statSync(path)

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
@@ -135,14 +134,19 @@ it.runIf(process.platform === 'linux')(
   },
 )
 
-it.runIf(spawnSync('unshare', ['-rm', 'true']).status === 0)(
+it.runIf(process.platform === 'linux')(
   'finds no process of a container in which another directory has the path',
-  async () => {
+  async (context) => {
     await using world = await createWorld()
     const script = `mount -t tmpfs none '${world.options.marker}' && echo ready && exec sleep 1000`
     const args = ['-rm', 'sh', '-c', script]
     await world.supervisor.start({ ...world.spec('a', ''), command: 'unshare', args })
-    await world.untilReady('a')
+    const isReady = async () => (await world.log('a')).includes('ready')
+    await untilTrue(
+      'it to be ready or to end',
+      async () => (await isReady()) || world.supervisor.pid('a') === null,
+    )
+    if (!(await isReady())) return context.skip('this user may not mount here')
     await rm(world.options.recordFile)
     expect(await endLeftovers(world.options)).toBe(0)
     expect(world.supervisor.pid('a')).not.toBeNull()
