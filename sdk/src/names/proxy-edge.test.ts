@@ -226,7 +226,7 @@ describe('the bounds minOffset and maxAgeMs', () => {
     nock(URL)
       .get(`${PATH}/by-name/${ALICE}?quorum=4`)
       .reply(...refusal(502, 'NOT_ENOUGH_NODES'))
-    const names = connect({ timeoutMs: 200 })
+    const names = connect({ timeoutMs: 200, clock: withoutDeadline(systemClock, 200) })
     expect(await names.lookup(ALICE, { minOffset: HEAD + 1 })).toMatchObject({
       kind: 'lagging',
       reason: 'floor',

@@ -46,6 +46,7 @@ const HEAD = 7
 const WRITER_MS = 1000
 const STORE_MS = 1000
 const FAR_MICROS = 4_000_000_000_000_000
+const FAR_MS = 600_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
@@ -120,6 +121,12 @@ const untilTold = (timeoutMs: number) => ({
   clock: withoutDeadline(systemClock, timeoutMs),
 })
 
+/** No other node is asked because one is slow. */
+const WITHOUT_HEDGES = {
+  ...systemClock,
+  delay: (_ms: number, signal?: AbortSignal) => systemClock.delay(FAR_MS, signal),
+}
+
 /** Answers of a node that prove nothing. */
 const FAILURES: Record<string, Behaviour> = {
   'redirects elsewhere': broken(([, body, headers]) => [
@@ -184,7 +191,7 @@ describe('a lookup', () => {
   it('goes to one node, without a preflight of browsers', async () => {
     asked = []
     serve()
-    await using scan = connect()
+    await using scan = connect({ clock: WITHOUT_HEDGES })
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
     expect(await scan.names.resolve(ABSENT)).toBeNull()
     expect((await scan.names.resolveMany([ALICE, ABSENT])).map(partyOf)).toEqual([PARTY, null])
