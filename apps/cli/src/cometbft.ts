@@ -2,8 +2,10 @@
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { forceVote, installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
-import { printResult, withProgress } from './options.ts'
-import type { CommandContext } from './rig.ts'
+import { printResult, setHintOption, withProgress } from './options.ts'
+import type { CommandContext, Common } from './rig.ts'
+
+type VoteFlags = Common & { config?: string }
 
 export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
   const about = 'the engine with which super-validators order the log together'
@@ -15,7 +17,8 @@ export function addCometbftCommands({ command, plain, group, clock }: CommandCon
     printResult(options, { path }, path)
   })
   command('vote', 'allow a super-validator that lost its vote state to vote', cometbft)
-    .argument('<node>', 'sv-1 …')
+    .argument('[node]', 'sv-1 …; with --config: its own')
+    .option('--config <file>', 'of an operator: the configuration of `run sv`')
     .addHelpText(
       'after',
       `
@@ -23,9 +26,9 @@ It votes again by itself once it cannot double-sign. Use this command only
 if no entry is ordered without its vote, which \`status\` reports. It may then
 double-sign at one height, which up to f members may do without harm.`,
     )
-    .action(async (node: string, options: { dataDir: string; json?: boolean }) => {
-      const directory = dataDirectory(options.dataDir)
-      const { ordering } = readGenesis(directory.genesisFile)
+    .action(async (named: string | undefined, options: VoteFlags) => {
+      const { directory, node, genesis } = await memberOf(named, options)
+      const { ordering } = genesis
       if (ordering.driver !== 'cometbft' || !ordering.validators.some(({ name }) => name === node))
         throw new UsageError(
           `${node} has no vote in this network: name one of its super-validators`,
@@ -35,4 +38,20 @@ double-sign at one height, which up to f members may do without harm.`,
       )
       printResult(options, { node }, `${node} votes`)
     })
+}
+
+/** The member of `--config`, or the one that is named of the local cluster. */
+async function memberOf(named: string | undefined, { config, dataDir }: VoteFlags) {
+  if (config !== undefined) {
+    setHintOption('--config', config)
+    const { readOperatorConfig } = await import('@quorumscan/operator/run')
+    const { directory, genesis, name } = readOperatorConfig('sv', config, () => [])
+    if (named !== undefined && named !== name)
+      throw new UsageError(`${config} is the configuration of ${name}, not of ${named}`)
+    return { directory, genesis, node: name }
+  }
+  if (named === undefined)
+    throw new UsageError('name a node of the local cluster, or an operator with `--config`')
+  const directory = dataDirectory(dataDir)
+  return { directory, genesis: readGenesis(directory.genesisFile), node: named }
 }

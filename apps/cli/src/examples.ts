@@ -19,6 +19,7 @@ export const EXAMPLES = [
   'cometbft install',
   'cometbft install --json',
   'cometbft vote sv-2',
+  'cometbft vote --config /etc/quorumscan/sv.env',
   'keys new --name sv-1 --out sv-1 --url https://sv-1.example',
   'keys new --role validator --name v --out v',
   'member file --name sv-1 --out sv-1 --url https://new.example',

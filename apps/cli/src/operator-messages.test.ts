@@ -157,6 +157,10 @@ it.each([
     'member file --name v --out DIR/v --url https://a.example',
     '1 quorumscan: DIR/v/v.member.json does not exist',
   ],
+  [
+    'cometbft vote',
+    '2 quorumscan: name a node of the local cluster, or an operator with `--config`',
+  ],
   ['restore DIR/nowhere --to DIR/to', '1 quorumscan: DIR/nowhere does not exist'],
   ['restore DIR/members --to DIR/to', '1 quorumscan: DIR/members is a directory, and not a file'],
   [
