@@ -91,7 +91,14 @@ function stage({ directory, commit, from, folders }) {
   const bin = `${from}/bin/quorumscan.mjs`
   writeJson(join(directory, 'package.json'), { ...manifest, bin: { quorumscan: bin } })
   writeJson(join(directory, from, 'package.json'), manifest)
-  const documents = ['README.md', 'LICENSE', 'CHANGELOG.md', ':(glob)docs/*.md', 'deploy']
+  const documents = [
+    ':(glob)*.md',
+    'LICENSE',
+    'docs/**.md',
+    'deploy',
+    'packages/verifier/*.md',
+    'sdk/*.md',
+  ]
   const files = git('ls-files', ...documents, ':!deploy/release').split('\n')
   for (const file of [...files, bin]) cpSync(join(root, file), join(directory, file))
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...new Set(folders)]))

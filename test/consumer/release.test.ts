@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort, required, until } from '@quorumscan/testkit'
 import { directoryOfFile, it } from '@quorumscan/testkit/fixtures'
@@ -122,6 +122,19 @@ describe.each([OPERATORS, FULL])('the package %s', (name) => {
     expect([code, first]).toEqual([0, `quorumscan ${versionOf(name)}`])
     expect(commit.replace(/-dirty$/, '')).toBe(`commit ${git('rev-parse', 'HEAD')}`)
     expect(others).toHaveLength(2)
+  })
+
+  it('has the documents to which those of operators link', () => {
+    const modules = join(project, name, 'lib/node_modules')
+    const all = readdirSync(modules, { recursive: true, encoding: 'utf8' })
+    for (const document of ['operations.md', 'configuration.md']) {
+      const file = all.find((one) => one.endsWith(`/docs/${document}`)) ?? ''
+      const text = readFileSync(join(modules, file), 'utf8')
+      const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = '']) => link)
+      expect(links.length, document).toBeGreaterThan(0)
+      const missing = links.filter((link) => !all.includes(normalize(join(dirname(file), link))))
+      expect(missing, document).toEqual([])
+    }
   })
 
   it('has the commands of operators, and runs each app', async () => {
