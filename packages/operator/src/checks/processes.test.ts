@@ -49,6 +49,18 @@ it.each([
   expect(checkProcess(one)).toMatchObject({ name: 'scan node', state, detail })
 })
 
+it('a warning of a process that is up has an advice: its last sentence, if there are several', () => {
+  const several = 'sv-2 has a private address. Lookups fail. Set QS_ALLOW_PRIVATE_ADDRESSES=1.'
+  expect(checkProcess(observed({ detail: several }))).toMatchObject({
+    detail: 'up (process 5): sv-2 has a private address. Lookups fail',
+    advice: 'Set QS_ALLOW_PRIVATE_ADDRESSES=1',
+  })
+  expect(checkProcess(observed({ detail: 'its clock is late' }))).toMatchObject({
+    detail: 'up (process 5): its clock is late',
+    advice: expect.stringContaining('output of `run`'),
+  })
+})
+
 it('a log without a new entry for half a minute is a failure', () => {
   expect(checkLogHeight(observed({}), 9, clock)).toMatchObject({
     state: 'ok',

@@ -9,7 +9,7 @@ import { ask, FOLLOWING_MICROS_MAX, fetchHealth, type Health } from '@quorumscan
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
 import { blockQuorumOf, type Genesis } from '@quorumscan/verifier'
 import type { Machine } from '../plan.ts'
-import { type Check, failed, ok, warning } from './check.ts'
+import { type Check, failed, ok, warning, warningIn } from './check.ts'
 
 const MICROS_PER_SECOND = 1_000_000
 const ANSWER_MS_MAX = 3_000
@@ -54,9 +54,10 @@ export function checkProcess({ service, pid, health }: Observed): Check {
   const words = `${stateLabel[state]} (process ${pid})`
   if (state === 'up' && detail === null) return ok(name, words)
   const found = `${words}: ${detail?.replace(/\.$/, '')}`
+  if (state === 'up') return warningIn(name, found, READ_OUTPUT)
   return isStalled
     ? failed(name, found, `It does not continue by itself: sdk/ERRORS.md describes ${code}`)
-    : warning(name, found, state === 'up' ? null : 'Wait until it has caught up')
+    : warning(name, found, 'Wait until it has caught up')
 }
 
 /** How far it has followed the log. @param others - The newest offset that enough other nodes signed. */
