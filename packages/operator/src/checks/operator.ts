@@ -7,7 +7,7 @@ import { learnAddresses } from '../run/second-machine.ts'
 import { checkCertificates } from './certificates.ts'
 import type { Check } from './check.ts'
 import { checkDisk } from './machine.ts'
-import { askPeers, checkClock, checkIssuer, checkPeers } from './peers.ts'
+import { askPeers, checkClock, checkIssuer, checkLookups, checkPeers } from './peers.ts'
 
 export type CheckedOperator = ReturnType<typeof checkedOperator>
 
@@ -33,6 +33,8 @@ export function checkedOperator(given: {
     isMemberOrdered,
     /** The configuration of a process that follows the one synchronizer. */
     followers: isMemberOrdered ? [] : settings.flatMap((one) => ('log' in one ? [one] : [])),
+    /** Its configuration, if it is a validator. */
+    validator: settings.find((one) => 'allowPrivateAddresses' in one) ?? null,
     /** All scan nodes, as configured. */
     nodes,
     publicUrl: variables['QS_PUBLIC_URL'] || url || null,
@@ -62,7 +64,7 @@ export async function checkShared(
   operator: CheckedOperator,
   nodes: readonly Peer[],
 ): Promise<readonly Check[]> {
-  const { config, publicUrl, clock, diskFreeMibMin, fetch } = operator
+  const { config, publicUrl, clock, diskFreeMibMin, fetch, validator } = operator
   const { variables, directory, genesis, name } = config
   const peers = nodes.filter((node) => node.name !== name)
   const issuer = config.runs === 'validator' && variables['QS_JWKS_URL']
@@ -71,6 +73,7 @@ export async function checkShared(
     checkCertificates(variables, publicUrl, clock),
     checkDisk(directory, diskFreeMibMin),
     issuer ? checkIssuer(issuer, fetch) : [],
+    validator ? checkLookups(nodes, validator) : [],
   ])
   if (peers.length === 0) return checks.flat()
   const clocks = checkClock(answers, genesis.nodes.length, clock)
