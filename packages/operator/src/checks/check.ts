@@ -8,6 +8,8 @@ export type Check = {
   readonly detail: string
   /** What the operator can do; null if nothing, or if the detail of a failure contains it. */
   readonly advice: string | null
+  /** A failure that no other start can end: the exit status is that of a wrong configuration. */
+  readonly isMisconfigured?: true
 }
 
 export function ok(name: string, detail: string): Check {

@@ -6,6 +6,7 @@ import { planUnstarted, readServiceConfig } from '../run/operator-services.ts'
 import { learnAddresses } from '../run/second-machine.ts'
 import { checkCertificates } from './certificates.ts'
 import type { Check } from './check.ts'
+import { checkGenesis } from './genesis.ts'
 import { checkDisk } from './machine.ts'
 import { askPeers, checkClock, checkIssuer, checkLookups, checkPeers } from './peers.ts'
 
@@ -64,12 +65,14 @@ export async function checkShared(
   operator: CheckedOperator,
   nodes: readonly Peer[],
 ): Promise<readonly Check[]> {
-  const { config, publicUrl, clock, diskFreeMibMin, fetch, validator } = operator
+  const { config, services, publicUrl, clock, diskFreeMibMin, fetch, validator } = operator
   const { variables, directory, genesis, name } = config
   const peers = nodes.filter((node) => node.name !== name)
+  const engineHomes = services.flatMap(({ app }) => app.env['QS_ENGINE_HOME'] ?? [])
   const issuer = config.runs === 'validator' && variables['QS_JWKS_URL']
   const [answers, ...checks] = await Promise.all([
     askPeers(peers, operator),
+    checkGenesis(nodes, { genesis, name, engineHomes, fetch }),
     checkCertificates(variables, publicUrl, clock),
     checkDisk(directory, diskFreeMibMin),
     issuer ? checkIssuer(issuer, fetch) : [],
