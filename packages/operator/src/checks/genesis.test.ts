@@ -14,7 +14,7 @@ const serveDocument = (document: unknown) =>
   serve((_, response) => response.end(JSON.stringify(document)))
 /** A port of the system, on which no process listens. */
 const SILENT = 'http://127.0.0.1:1'
-const options = { genesis, name: 'sv-1', engineHomes: [], fetch }
+const own = { genesis, name: 'sv-1' }
 
 it('compares its genesis with those of the nodes, of which f + 1 decide', async () => {
   await using same = await serveDocument(genesis)
@@ -22,7 +22,7 @@ it('compares its genesis with those of the nodes, of which f + 1 decide', async 
   await using unready = await serveDocument({ code: 'NOT_READY' })
   const check = (...servers: readonly { readonly url: string }[]) => {
     const nodes = servers.map(({ url }, index) => ({ name: `sv-${index + 1}`, url }))
-    return checkGenesis(nodes, options)
+    return checkGenesis(nodes, own, { engineHomes: [], fetch })
   }
   const silent = { url: SILENT }
   expect(await check(silent, same, same, unready)).toMatchObject({
@@ -41,8 +41,8 @@ it('compares its genesis with those of the nodes, of which f + 1 decide', async 
 })
 
 it('compares its genesis with the chain of its engine', async ({ directory }) => {
-  const engineHomes = [directory]
-  const check = () => checkGenesis([{ name: 'sv-2', url: SILENT }], { ...options, engineHomes })
+  const check = () =>
+    checkGenesis([{ name: 'sv-2', url: SILENT }], own, { engineHomes: [directory], fetch })
   expect(await check()).toMatchObject({ state: 'ok' })
   mkdirSync(join(directory, 'config'))
   const store = (one: Genesis) => {

@@ -1,13 +1,13 @@
 /** Whether the genesis of an operator is that of its network: of the other nodes, and of its data directory. */
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ask, type Peer } from '@quorumscan/runtime'
-import { chainIdOf, type Genesis, maxFaulty, parseGenesis } from '@quorumscan/verifier'
+import { chainIdOf, maxFaulty, parseGenesis } from '@quorumscan/verifier'
 import { hashGenesis } from '../genesis.ts'
+import type { OperatorConfig } from '../run/operator-config.ts'
 import { type Check, failed, ok, warning } from './check.ts'
 
-const ANSWER_MS_MAX = 3_000
-const ANSWER_BYTES_MAX = 2 ** 20
+const BOUNDS = { timeoutMs: 3_000, bytesMax: 2 ** 20 }
 const ADVICE =
   'Fetch the genesis from the other operators, and compare its hash with theirs (`quorumscan genesis verify`)'
 
@@ -19,49 +19,35 @@ const ADVICE =
  */
 export async function checkGenesis(
   nodes: readonly Peer[],
-  options: {
-    readonly genesis: Genesis
-    readonly name: string
-    readonly engineHomes: readonly string[]
-    readonly fetch: typeof globalThis.fetch
-  },
+  { genesis, name: own }: Pick<OperatorConfig, 'genesis' | 'name'>,
+  options: { readonly engineHomes: readonly string[]; readonly fetch: typeof globalThis.fetch },
 ): Promise<Check> {
-  const { genesis, name: own, engineHomes, fetch } = options
+  const { engineHomes, fetch } = options
   const hash = hashGenesis(genesis)
-  const answers = await Promise.all(nodes.map((node) => askGenesis(node, fetch)))
-  const found = answers.flat()
-  const others = found.filter((one) => one.hash !== hash)
-  const stored = engineHomes.map(chainIdIn).find((id) => id !== null && id !== chainIdOf(hash))
+  const answers = await Promise.all(
+    nodes.map(({ name, url }) =>
+      ask(`${url}/v0/genesis`, { ...BOUNDS, fetch })
+        .then(({ body }) => [{ name, hash: hashGenesis(parseGenesis(body)) }])
+        .catch(() => []),
+    ),
+  )
+  const others = answers.flat().filter((one) => one.hash !== hash)
+  const chains = await Promise.all(engineHomes.map(chainIdIn))
+  const stored = chains.find((id) => id !== null && id !== chainIdOf(hash))
   const differences = [
     ...others.map((one) => `${one.name} has ${one.hash}`),
     ...(stored ? [`the engine in the data directory has that of the chain ${stored}`] : []),
-  ]
-  if (differences.length === 0) return ok('genesis', `${found.length} nodes answer, with the same`)
-  const detail = `QS_GENESIS has the hash ${hash} (chain ${chainIdOf(hash)}), but ${differences.join(', ')}`
+  ].join(', ')
+  if (!differences) return ok('genesis', `${answers.flat().length} nodes answer, with the same`)
+  const detail = `QS_GENESIS has the hash ${hash} (chain ${chainIdOf(hash)}), but ${differences}`
   const needed = Math.min(maxFaulty(genesis.nodes.length) + 1, nodes.length)
-  const isWrong = stored || others.length >= needed || others.some(({ name }) => name === own)
-  return isWrong
+  return stored || others.length >= needed || others.some(({ name }) => name === own)
     ? { ...failed('genesis', detail, ADVICE), isMisconfigured: true }
     : warning('genesis', detail, ADVICE)
 }
 
-async function askGenesis({ name, url }: Peer, fetch: typeof globalThis.fetch) {
-  const bounds = { timeoutMs: ANSWER_MS_MAX, bytesMax: ANSWER_BYTES_MAX, fetch }
-  const { body } = await ask(`${url}/v0/genesis`, bounds)
-  try {
-    return [{ name, hash: hashGenesis(parseGenesis(body)) }]
-  } catch {
-    return [] // It gave no genesis, or one of a later release.
-  }
-}
-
 /** The chain of an engine; null if it was never started. */
-function chainIdIn(engineHome: string): string | null {
-  try {
-    return String(
-      JSON.parse(readFileSync(join(engineHome, 'config/genesis.json'), 'utf8')).chain_id,
-    )
-  } catch {
-    return null
-  }
+async function chainIdIn(engineHome: string): Promise<string | null> {
+  const reading = readFile(join(engineHome, 'config/genesis.json'), 'utf8')
+  return reading.then((text) => String(JSON.parse(text).chain_id)).catch(() => null)
 }

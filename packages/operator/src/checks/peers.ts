@@ -3,12 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type Clock, MICROS_PER_MS, withTimeout } from '@quorumscan/base'
-import {
-  parseAddress,
-  readLogClientOptions,
-  type ScanConfig,
-  type ValidatorConfig,
-} from '@quorumscan/config'
+import { parseAddress, readLogClientOptions, type ScanConfig } from '@quorumscan/config'
 import type { ScanError } from '@quorumscan/errors'
 import { describeFailure, describeRefusal, TIMEOUT } from '@quorumscan/errors/node-words'
 import { createLogClient } from '@quorumscan/log'
@@ -23,7 +18,7 @@ import {
   type Peer,
   STALLED_MICROS,
 } from '@quorumscan/runtime'
-import { isTrusted, maxFaulty } from '@quorumscan/verifier'
+import { isTrusted, maxFaulty, type TrustRule } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import type { SignedStates } from '../signed-states.ts'
 import { type Check, failed, ok, warning } from './check.ts'
@@ -108,26 +103,20 @@ export function checkClock(answers: readonly PeerAnswer[], nodeCount: number, cl
   return judge('clock', off, advice)
 }
 
-/**
- * Whether a validator may ask enough scan nodes: it asks none at a private address unless its operator allows that.
- *
- * @param addressesOf - Resolves a host name.
- */
+/** Whether enough nodes are left for a validator that asks none at a private address. @param addressesOf - Of a host. */
 export async function checkLookups(
   nodes: readonly Peer[],
-  config: Pick<ValidatorConfig, 'trustRule' | 'allowPrivateAddresses'>,
+  trustRule: TrustRule | null,
   addressesOf: typeof resolve = resolve,
 ): Promise<Check> {
-  const { trustRule, allowPrivateAddresses } = config
   const asked = nodes.filter(({ name }) => isTrusted(trustRule, name))
-  const isRefused = async ({ url }: Peer) =>
-    parseNodeUrl(url, allowPrivateAddresses) === undefined ||
-    (!allowPrivateAddresses &&
-      (await addressesOf(new URL(url).hostname)).some((address) => !isPublicAddress(address)))
-  const judged = await Promise.all(
-    asked.map(async (node) => ((await isRefused(node)) ? [node] : [])),
+  const isPublic = async (url: string) =>
+    parseNodeUrl(url, false) !== undefined &&
+    (await addressesOf(new URL(url).hostname)).every(isPublicAddress)
+  const found = await Promise.all(
+    asked.map(async ({ name, url }) => ((await isPublic(url)) ? [] : [`${name} (${url})`])),
   )
-  const refused = judged.flat().map(({ name, url }) => `${name} (${url})`)
+  const refused = found.flat()
   if (refused.length === 0) return ok('lookups', `${asked.length} nodes may be asked`)
   const detail = `${refused.length} of ${asked.length} nodes may not be asked, as their addresses are private: ${refused.join(', ')}`
   const advice = 'Set QS_ALLOW_PRIVATE_ADDRESSES=1 if this is their network'

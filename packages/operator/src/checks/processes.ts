@@ -9,6 +9,7 @@ import { ask, FOLLOWING_MICROS_MAX, fetchHealth, type Health } from '@quorumscan
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
 import { blockQuorumOf, type Genesis } from '@quorumscan/verifier'
 import type { Machine } from '../plan.ts'
+import type { OperatorConfig } from '../run/operator-config.ts'
 import { type Check, failed, ok, warning, warningIn } from './check.ts'
 
 const MICROS_PER_SECOND = 1_000_000
@@ -17,6 +18,8 @@ const ANSWER_MS_MAX = 3_000
 const SECONDS_END = '2030-01-31T12:00:00'.length
 const LABEL = { scan: 'scan node', synchronizer: 'synchronizer', validator: 'validator' }
 const ASK_ABSENT = 'Ask the operators of those that are absent'
+const ONLY_THIS_LAGS =
+  'Only this operator lags: check its connection to the log, its disk and its clock'
 const LOG_STALLS = 'The log may stall for all: check the synchronizer, or how many members are up'
 const NOT_ADMITTED =
   'Send its member file to the operators of the super-validators: none admits its engine, or none can be reached (docs/operations.md, "Adding a validator")'
@@ -49,34 +52,24 @@ export async function observe(
   )
 }
 
-/** The processes, the log and the blocks. One reason of several faults is named in the advice of each. */
+/** The processes, the log and the blocks. One reason of several faults is the advice of each. */
 export function checkObserved(
   observed: readonly Observed[],
-  options: {
-    readonly genesis: Genesis
-    /** The name of this operator. */
-    readonly name: string
-    /** The newest offset that enough other nodes signed. */
-    readonly signedOffset: number | null
-    readonly clock: Clock
-  },
+  { genesis, name }: Pick<OperatorConfig, 'genesis' | 'name'>,
+  signedOffset: number | null,
+  clock: Clock,
 ): readonly Check[] {
-  const { genesis, name, signedOffset, clock } = options
   const app = observed.at(-1)
-  const log = app ? checkLogHeight(app, signedOffset, clock) : null
   const isCutOff = observed.some(({ health }) => health?.ordering?.connected.length === 0)
   const isMember = genesis.nodes.some((node) => node.name === name)
   const notAdmitted = isCutOff && !isMember ? NOT_ADMITTED : null
+  const log = app ? checkLogHeight(app, signedOffset, clock, notAdmitted) : null
   const reason = notAdmitted ?? (log?.advice === LOG_STALLS ? LOG_STALLS : null)
-  const others = [log, ...observed.map((one) => checkBlocks(one, genesis, name))]
   return [
     ...observed.map((one) => checkProcess(one, reason)),
-    ...others
-      .flatMap((check) => check ?? [])
-      .map((check) =>
-        check.state === 'ok' ? check : { ...check, advice: notAdmitted ?? check.advice },
-      ),
-  ]
+    log,
+    ...observed.map((one) => checkBlocks(one, genesis, name)),
+  ].flatMap((check) => check ?? [])
 }
 
 /** @param reason - Advice against that for which the process waits; null if it only needs time. */
@@ -101,6 +94,7 @@ export function checkLogHeight(
   { health }: Observed,
   others: number | null,
   clock: Clock,
+  notAdmitted: string | null = null,
 ): Check | null {
   const { offset = null, recordTime = null } = health ?? {}
   const time = parseTime(recordTime ?? '')
@@ -114,9 +108,7 @@ export function checkLogHeight(
   return failed(
     'log',
     `${detail}. Nothing came for ${seconds} s; an idle log has an entry every 10 s`,
-    isBehind
-      ? 'Only this operator lags: check its connection to the log, its disk and its clock'
-      : LOG_STALLS,
+    notAdmitted ?? (isBehind ? ONLY_THIS_LAGS : LOG_STALLS),
   )
 }
 

@@ -41,7 +41,7 @@ async function checkProcesses(
   { entryFiles, nodes }: Pick<Machine, 'entryFiles'> & { readonly nodes: CheckedOperator['nodes'] },
 ): Promise<readonly Check[]> {
   const { config, services, fetch, clock } = operator
-  const { genesis, directory, name } = config
+  const { genesis, directory } = config
   const { recordFile } = directory.processes
   const [observed, signed] = await Promise.all([
     observe(services, recordFile),
@@ -49,7 +49,7 @@ async function checkProcesses(
   ])
   return [
     await checkOwnRedis(operator, recordFile),
-    ...checkObserved(observed, { genesis, name, signedOffset: signed.offset, clock }),
+    ...checkObserved(observed, config, signed.offset, clock),
     checkVotes(signed),
     checkVersions(observed, entryFiles),
   ]
