@@ -44,6 +44,7 @@ it('shows each check in 80 columns, then what to do, with the file in commands',
 it('the exit status is that of failures, and there may be nothing to do', () => {
   expect(formatChecks([disk]).at(-1)).toBe('Nothing to do.')
   expect([[disk], [disk, peers], [peers, processes]].map(exitOfChecks)).toEqual([0, 0, 1])
+  expect(exitOfChecks([{ ...processes, isMisconfigured: true }, processes])).toBe(2)
 })
 
 it('names what is missing if the file names no key of this machine', async ({ root }) => {

@@ -67,6 +67,7 @@ async function operatorStatus(
 }
 
 export function exitOfChecks(checks: readonly Check[]): number {
+  if (checks.some(({ isMisconfigured }) => isMisconfigured)) return EXIT.usage
   return checks.some(({ state }) => state === 'failed') ? EXIT.failed : EXIT.done
 }
 

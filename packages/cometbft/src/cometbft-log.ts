@@ -17,7 +17,7 @@ import { NO_PEERS, refusalOf, STUCK_MS } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
-import { reportOrdering } from './ordering-report.ts'
+import { describeStall, reportOrdering } from './ordering-report.ts'
 import { createMemberReads, createReadAnswers } from './state-sync/reads.ts'
 import { createStateSync, type StateSync } from './state-sync/state-sync.ts'
 import { createVotingGuard } from './voting-guard.ts'
@@ -213,11 +213,16 @@ async function runEngine(context: Context, parts: MemberParts) {
 
 /** The state of ordering, for operators and for callers that submit. */
 function reportsOf(
-  { ordering, memberCount }: Context,
+  { ordering }: Context,
   { member, stateSync, versions, voting }: MemberParts,
   { watch, hasNoPeers }: Awaited<ReturnType<typeof runEngine>>,
 ) {
   const refusal = () => refusalOf(watch.state(), hasNoPeers())
+  const report = () => {
+    const { height } = member.head()
+    const [lastCommit, connected] = [member.lastCommit(), watch.connected()]
+    return reportOrdering({ ordering, height, lastCommit, connected })
+  }
   return {
     refusal,
     assertReady() {
@@ -226,23 +231,16 @@ function reportsOf(
       if (error !== null) throw error
     },
     state: watch.state,
-    ordering() {
-      const { height } = member.head()
-      const [lastCommit, connected] = [member.lastCommit(), watch.connected()]
-      return reportOrdering({ ordering, height, lastCommit, connected })
-    },
+    ordering: report,
     detail() {
       const isStalled = watch.state() === 'stalled'
-      const connected = watch.connected().length
       const height = stateSync.wantedHeight()
       const sentences = [
         refusal()?.message,
         height === null
           ? null
           : `the other members trimmed the blocks that this one lacks; its log restarts at block ${height}`,
-        isStalled
-          ? `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
-          : null,
+        isStalled ? describeStall(ordering, report()) : null,
         isStalled && hasNoPeers() ? NO_PEERS : null,
         voting.describe(isStalled),
       ].filter((one) => one != null)

@@ -4,7 +4,7 @@ import { CommitInfo } from 'cosmjs-types/tendermint/abci/types'
 import { BlockIDFlag } from 'cosmjs-types/tendermint/types/validator'
 import { expect, it } from 'vitest'
 import { nodeIdOf } from './engine-files.ts'
-import { readLastCommit, reportOrdering } from './ordering-report.ts'
+import { describeStall, readLastCommit, reportOrdering } from './ordering-report.ts'
 
 const validators = ['11', '22', '33', '44'].map((digits, index) => ({
   name: `sv-${index + 1}`,
@@ -42,4 +42,12 @@ it('has no missed votes before the first block vote arrives', () => {
     connected: [],
     absent: [],
   })
+})
+
+it('counts only members when nothing is ordered, and not the engines of validators', () => {
+  const connected = ['44'.repeat(20), '98'.repeat(20), '99'.repeat(20)]
+  const report = reportOrdering({ ordering, height: 7, lastCommit: null, connected })
+  expect(describeStall(ordering, report)).toBe(
+    'nothing is ordered: of 4 members, this engine is connected to 1',
+  )
 })

@@ -42,3 +42,8 @@ export function reportOrdering(seen: {
     absent: namesOf(({ key }) => lastCommit?.absent.includes(nodeIdOf(key)) === true),
   }
 }
+
+/** Why no block comes. */
+export function describeStall({ validators }: CometbftOrdering, report: OrderingReport): string {
+  return `nothing is ordered: of ${validators.length} members, this engine is connected to ${report.connected.length}`
+}

@@ -123,7 +123,7 @@ export function advanceCursor(cursor: LogCursor, raw: RawGroup, genesis: LogGene
 
 /** What an operator can do about any damage. */
 export const DAMAGE_ADVICE =
-  '`quorumscan log repair` refills it from the groups that the nodes stored. Wipe no replica before, because none can be rebuilt.'
+  '`quorumscan log repair` refills it from the groups that the nodes stored; wipe no replica before, because none can be rebuilt.'
 
 /** The damage in a sentence, with its offsets. */
 export function describeDamage({ from, to, fault, reason }: LogDamage): string {

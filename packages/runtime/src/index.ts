@@ -17,4 +17,4 @@ export { createRateLimitedLog, type RateLimitedLog } from './rate-limited-log.ts
 export { pollPeers, type Repetition, repeat } from './repeat.ts'
 export * from './tls-certificate.ts'
 export * from './tracing.ts'
-export { connectorOf, createFetch, createUndiciTransport } from './undici-transport.ts'
+export * from './undici-transport.ts'

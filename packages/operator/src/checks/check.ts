@@ -6,16 +6,26 @@ export type Check = {
   /** `failed`: it prevents work, and needs a change on this machine. `warning`: it may heal without one. */
   readonly state: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** What the operator can do; null if nothing, or if the detail contains it. */
+  /** What the operator can do; null if nothing, or if the detail of a failure contains it. */
   readonly advice: string | null
+  /** A failure that no other start can end: the exit status is that of a wrong configuration. */
+  readonly isMisconfigured?: true
 }
 
 export function ok(name: string, detail: string): Check {
   return { name, state: 'ok', detail, advice: null }
 }
 
-export function warning(name: string, detail: string, advice: string | null): Check {
+export function warning(name: string, detail: string, advice: string): Check {
   return { name, state: 'warning', detail, advice }
+}
+
+/** A warning in sentences, of which the last is the advice. @param otherwise - The advice if there is one sentence. */
+export function warningIn(name: string, text: string, otherwise: string): Check {
+  const end = text.lastIndexOf('. ')
+  return end === -1
+    ? warning(name, text, otherwise)
+    : warning(name, text.slice(0, end), text.slice(end + '. '.length))
 }
 
 export function failed(name: string, detail: string, advice: string | null): Check {

@@ -6,8 +6,9 @@ import { planUnstarted, readServiceConfig } from '../run/operator-services.ts'
 import { learnAddresses } from '../run/second-machine.ts'
 import { checkCertificates } from './certificates.ts'
 import type { Check } from './check.ts'
+import { checkGenesis } from './genesis.ts'
 import { checkDisk } from './machine.ts'
-import { askPeers, checkClock, checkIssuer, checkPeers } from './peers.ts'
+import { askPeers, checkClock, checkIssuer, checkLookups, checkPeers } from './peers.ts'
 
 export type CheckedOperator = ReturnType<typeof checkedOperator>
 
@@ -33,6 +34,10 @@ export function checkedOperator(given: {
     isMemberOrdered,
     /** The configuration of a process that follows the one synchronizer. */
     followers: isMemberOrdered ? [] : settings.flatMap((one) => ('log' in one ? [one] : [])),
+    /** The configuration of a validator that asks no node at a private address. */
+    publicOnly: settings.flatMap((one) =>
+      'allowPrivateAddresses' in one && !one.allowPrivateAddresses ? [one] : [],
+    ),
     /** All scan nodes, as configured. */
     nodes,
     publicUrl: variables['QS_PUBLIC_URL'] || url || null,
@@ -62,15 +67,18 @@ export async function checkShared(
   operator: CheckedOperator,
   nodes: readonly Peer[],
 ): Promise<readonly Check[]> {
-  const { config, publicUrl, clock, diskFreeMibMin, fetch } = operator
+  const { config, services, publicUrl, clock, diskFreeMibMin, fetch, publicOnly } = operator
   const { variables, directory, genesis, name } = config
   const peers = nodes.filter((node) => node.name !== name)
+  const engineHomes = services.flatMap(({ app }) => app.env['QS_ENGINE_HOME'] ?? [])
   const issuer = config.runs === 'validator' && variables['QS_JWKS_URL']
   const [answers, ...checks] = await Promise.all([
     askPeers(peers, operator),
+    checkGenesis(nodes, config, { engineHomes, fetch }),
     checkCertificates(variables, publicUrl, clock),
     checkDisk(directory, diskFreeMibMin),
     issuer ? checkIssuer(issuer, fetch) : [],
+    ...publicOnly.map(({ trustRule }) => checkLookups(nodes, trustRule)),
   ])
   if (peers.length === 0) return checks.flat()
   const clocks = checkClock(answers, genesis.nodes.length, clock)

@@ -3,7 +3,7 @@
 import { createManualClock, serve } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { PeerAnswer } from './peers.ts'
-import { askPeers, checkClock, checkIssuer, checkPeers, checkVotes } from './peers.ts'
+import { askPeers, checkClock, checkIssuer, checkLookups, checkPeers, checkVotes } from './peers.ts'
 
 const NOW_MICROS = 1_700_000_000_000_000
 const clock = createManualClock(NOW_MICROS)
@@ -47,6 +47,23 @@ it.each([
 ] as const)('a clock that %s: %s', (_, seconds, state, detail) => {
   const check = checkClock(answersOf(seconds), 4, clock)
   expect(check).toMatchObject({ name: 'clock', state, detail: expect.stringContaining(detail) })
+})
+
+it.each([
+  ['no', [], 'ok', '4 nodes may be asked'],
+  ['two of four nodes with', [3, 4], 'warning', '2 of 4 nodes may not be asked'],
+  ['three of four nodes with', [2, 3, 4], 'failed', 'Lookups need 2, and end with NOT_ENOUGH'],
+] as const)('a validator that asks %s private addresses', async (_, privates, state, detail) => {
+  const isPrivate = (index: number) => privates.some((one) => one === index)
+  const nodes = [1, 2, 3, 4].map((index) => ({
+    name: `sv-${index}`,
+    // Names of public form, and a literal address.
+    url: index === 4 && isPrivate(4) ? 'https://10.1.2.3:4611' : `https://sv-${index}.example`,
+  }))
+  const addressesOf = async (host: string) =>
+    isPrivate(Number(/\d/.exec(host))) ? ['1.1.1.1', 'fd00::1'] : ['1.1.1.1']
+  const check = await checkLookups(nodes, null, addressesOf)
+  expect(check).toMatchObject({ name: 'lookups', state, detail: expect.stringContaining(detail) })
 })
 
 const stateRoot = 'ab'.repeat(32)

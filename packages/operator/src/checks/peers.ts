@@ -1,4 +1,5 @@
 /** Other operators as this machine sees them: who answers, by which clock, and who votes. */
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type Clock, MICROS_PER_MS, withTimeout } from '@quorumscan/base'
@@ -6,16 +7,18 @@ import { parseAddress, readLogClientOptions, type ScanConfig } from '@quorumscan
 import type { ScanError } from '@quorumscan/errors'
 import { describeFailure, describeRefusal, TIMEOUT } from '@quorumscan/errors/node-words'
 import { createLogClient } from '@quorumscan/log'
+import { parseNodeUrl } from '@quorumscan/reader'
 import {
   ask,
   CLOCK_HEADER,
   type ClockReading,
   compareClock,
   describeClockSkew,
+  isPublicAddress,
   type Peer,
   STALLED_MICROS,
 } from '@quorumscan/runtime'
-import { maxFaulty } from '@quorumscan/verifier'
+import { isTrusted, maxFaulty, type TrustRule } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import type { SignedStates } from '../signed-states.ts'
 import { type Check, failed, ok, warning } from './check.ts'
@@ -98,6 +101,35 @@ export function checkClock(answers: readonly PeerAnswer[], nodeCount: number, cl
     return ok('clock', `${Math.round(Math.abs(skewMicros) / MICROS_PER_MS)} ms from the others`)
   const judge = Math.abs(skewMicros) > STALLED_MICROS ? failed : warning
   return judge('clock', off, advice)
+}
+
+/** Whether enough nodes are left for a validator that asks none at a private address. @param addressesOf - Of a host. */
+export async function checkLookups(
+  nodes: readonly Peer[],
+  trustRule: TrustRule | null,
+  addressesOf: typeof resolve = resolve,
+): Promise<Check> {
+  const asked = nodes.filter(({ name }) => isTrusted(trustRule, name))
+  const isPublic = async (url: string) =>
+    parseNodeUrl(url, false) !== undefined &&
+    (await addressesOf(new URL(url).hostname)).every(isPublicAddress)
+  const found = await Promise.all(
+    asked.map(async ({ name, url }) => ((await isPublic(url)) ? [] : [`${name} (${url})`])),
+  )
+  const refused = found.flat()
+  if (refused.length === 0) return ok('lookups', `${asked.length} nodes may be asked`)
+  const detail = `${refused.length} of ${asked.length} nodes may not be asked, as their addresses are private: ${refused.join(', ')}`
+  const advice = 'Set QS_ALLOW_PRIVATE_ADDRESSES=1 if this is their network'
+  const needed = trustRule?.threshold ?? maxFaulty(nodes.length) + 1
+  return asked.length - refused.length < needed
+    ? failed('lookups', `${detail}. Lookups need ${needed}, and end with NOT_ENOUGH_NODES`, advice)
+    : warning('lookups', detail, advice)
+}
+
+/** The addresses of a host; none if it has none, as the check of peers then reports. */
+async function resolve(host: string): Promise<readonly string[]> {
+  const found = await lookup(host.replace(/^\[|\]$/g, ''), { all: true }).catch(() => [])
+  return found.map(({ address }) => address)
 }
 
 /** The ports of the other engines, which no other check reaches. */

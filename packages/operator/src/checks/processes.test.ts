@@ -2,7 +2,13 @@
 import { createManualClock } from '@quorumscan/testkit'
 import { formatInstant, type Genesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
-import { checkBlocks, checkLogHeight, checkProcess, type Observed } from './processes.ts'
+import {
+  checkBlocks,
+  checkLogHeight,
+  checkObserved,
+  checkProcess,
+  type Observed,
+} from './processes.ts'
 
 const clock = createManualClock()
 const service = { kind: 'scan' } as Observed['service']
@@ -46,7 +52,19 @@ it.each([
     'catching up (process 5): x',
   ],
 ] as const)('a process that is %s', (_, one, state, detail) => {
-  expect(checkProcess(one)).toMatchObject({ name: 'scan node', state, detail })
+  expect(checkProcess(one, null)).toMatchObject({ name: 'scan node', state, detail })
+})
+
+it('a warning of a process that is up has an advice: its last sentence, if there are several', () => {
+  const several = 'sv-2 has a private address. Lookups fail. Set QS_ALLOW_PRIVATE_ADDRESSES=1.'
+  expect(checkProcess(observed({ detail: several }), null)).toMatchObject({
+    detail: 'up (process 5): sv-2 has a private address. Lookups fail',
+    advice: 'Set QS_ALLOW_PRIVATE_ADDRESSES=1',
+  })
+  expect(checkProcess(observed({ detail: 'its clock is late' }), null)).toMatchObject({
+    detail: 'up (process 5): its clock is late',
+    advice: expect.stringContaining('output of `run`'),
+  })
 })
 
 it('a log without a new entry for half a minute is a failure', () => {
@@ -95,4 +113,50 @@ it('a validator has no vote, and should be connected to all members', () => {
     detail: 'block 7; not connected: sv-2, sv-3, sv-4',
   })
   expect(checkBlocks(observed({}), genesis, 'v')).toBeNull()
+})
+
+/** A synchronizer and the process that follows it, while nothing comes. */
+const waiting = (connected: string[]): Observed[] => {
+  const recordTime = formatInstant(clock.nowMicros() - 40_000_000)
+  const behind = { state: 'catching-up', detail: 'It catches up.', recordTime } as const
+  const ordering = { height: 7, round: 0, connected, absent: [] }
+  const engine = observed({ detail: 'nothing is ordered', ordering })
+  const synchronizer = { ...engine, service: { kind: 'synchronizer' } as Observed['service'] }
+  return [synchronizer, observed(behind)]
+}
+const faultsOf = (connected: string[], name: string, signedOffset: number) =>
+  checkObserved(waiting(connected), { genesis, name }, signedOffset, clock).flatMap((check) =>
+    check.state === 'ok' ? [] : [[check.name, check.advice]],
+  )
+
+it('a validator that no member admits must send its member file', () => {
+  const advice = expect.stringContaining('Send its member file to the operators')
+  expect(faultsOf([], 'v', 20)).toEqual([
+    ['synchronizer', advice],
+    ['scan node', advice],
+    ['log', advice],
+    ['blocks', 'Ask the operators of those that are absent'],
+  ])
+  expect(faultsOf(['sv-1'], 'v', 20)).not.toContainEqual(['log', advice])
+  expect(faultsOf([], 'sv-1', 20)).not.toContainEqual(['log', advice])
+})
+
+it('a process that is up keeps its own advice while the log stalls', () => {
+  const detail = 'sv-2 is not asked. Set QS_ALLOW_PRIVATE_ADDRESSES=1.'
+  const advice = 'Set QS_ALLOW_PRIVATE_ADDRESSES=1'
+  expect(checkProcess(observed({ detail }), 'Wait for the others')).toMatchObject({ advice })
+})
+
+it('no process is to catch up while the log stalls for all', () => {
+  const stalls = expect.stringContaining('The log may stall for all')
+  const [synchronizer, app, log] = faultsOf(['sv-2', 'sv-3'], 'sv-1', 10)
+  expect([synchronizer, app, log]).toEqual([
+    ['synchronizer', stalls],
+    ['scan node', stalls],
+    ['log', stalls],
+  ])
+  expect(faultsOf(['sv-2', 'sv-3'], 'sv-1', 20)).toContainEqual([
+    'scan node',
+    'Wait until it has caught up',
+  ])
 })

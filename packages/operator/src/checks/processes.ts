@@ -9,7 +9,8 @@ import { ask, FOLLOWING_MICROS_MAX, fetchHealth, type Health } from '@quorumscan
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
 import { blockQuorumOf, type Genesis } from '@quorumscan/verifier'
 import type { Machine } from '../plan.ts'
-import { type Check, failed, ok, warning } from './check.ts'
+import type { OperatorConfig } from '../run/operator-config.ts'
+import { type Check, failed, ok, warning, warningIn } from './check.ts'
 
 const MICROS_PER_SECOND = 1_000_000
 const ANSWER_MS_MAX = 3_000
@@ -17,6 +18,11 @@ const ANSWER_MS_MAX = 3_000
 const SECONDS_END = '2030-01-31T12:00:00'.length
 const LABEL = { scan: 'scan node', synchronizer: 'synchronizer', validator: 'validator' }
 const ASK_ABSENT = 'Ask the operators of those that are absent'
+const ONLY_THIS_LAGS =
+  'Only this operator lags: check its connection to the log, its disk and its clock'
+const LOG_STALLS = 'The log may stall for all: check the synchronizer, or how many members are up'
+const NOT_ADMITTED =
+  'Send its member file to the operators of the super-validators: none admits its engine, or none can be reached (docs/operations.md, "Adding a validator")'
 const READ_OUTPUT = 'The output of `run` has the reason (with systemd: journalctl)'
 
 /** A service, what it reports, and the version that it runs; null: it does not answer. */
@@ -46,7 +52,28 @@ export async function observe(
   )
 }
 
-export function checkProcess({ service, pid, health }: Observed): Check {
+/** The processes, the log and the blocks. One reason of several faults is the advice of each. */
+export function checkObserved(
+  observed: readonly Observed[],
+  { genesis, name }: Pick<OperatorConfig, 'genesis' | 'name'>,
+  signedOffset: number | null,
+  clock: Clock,
+): readonly Check[] {
+  const app = observed.at(-1)
+  const isCutOff = observed.some(({ health }) => health?.ordering?.connected.length === 0)
+  const isMember = genesis.nodes.some((node) => node.name === name)
+  const notAdmitted = isCutOff && !isMember ? NOT_ADMITTED : null
+  const log = app ? checkLogHeight(app, signedOffset, clock, notAdmitted) : null
+  const reason = notAdmitted ?? (log?.advice === LOG_STALLS ? LOG_STALLS : null)
+  return [
+    ...observed.map((one) => checkProcess(one, reason)),
+    log,
+    ...observed.map((one) => checkBlocks(one, genesis, name)),
+  ].flatMap((check) => check ?? [])
+}
+
+/** @param reason - Advice against that for which the process waits; null if it only needs time. */
+export function checkProcess({ service, pid, health }: Observed, reason: string | null): Check {
   const name = LABEL[service.kind]
   if (pid === null) return failed(name, 'it does not run', READ_OUTPUT)
   if (health === null) return failed(name, `process ${pid} does not answer`, READ_OUTPUT)
@@ -54,9 +81,12 @@ export function checkProcess({ service, pid, health }: Observed): Check {
   const words = `${stateLabel[state]} (process ${pid})`
   if (state === 'up' && detail === null) return ok(name, words)
   const found = `${words}: ${detail?.replace(/\.$/, '')}`
-  return isStalled
-    ? failed(name, found, `It does not continue by itself: sdk/ERRORS.md describes ${code}`)
-    : warning(name, found, state === 'up' ? null : 'Wait until it has caught up')
+  if (isStalled)
+    return failed(name, found, `It does not continue by itself: sdk/ERRORS.md describes ${code}`)
+  // A synchronizer is up while it waits for the others.
+  return state === 'up' && (reason === null || service.kind !== 'synchronizer')
+    ? warningIn(name, found, READ_OUTPUT)
+    : warning(name, found, reason ?? 'Wait until it has caught up')
 }
 
 /** How far it has followed the log. @param others - The newest offset that enough other nodes signed. */
@@ -64,6 +94,7 @@ export function checkLogHeight(
   { health }: Observed,
   others: number | null,
   clock: Clock,
+  notAdmitted: string | null = null,
 ): Check | null {
   const { offset = null, recordTime = null } = health ?? {}
   const time = parseTime(recordTime ?? '')
@@ -77,9 +108,7 @@ export function checkLogHeight(
   return failed(
     'log',
     `${detail}. Nothing came for ${seconds} s; an idle log has an entry every 10 s`,
-    isBehind
-      ? 'Only this operator lags: check its connection to the log, its disk and its clock'
-      : 'The log may stall for all: check the synchronizer, or how many members are up',
+    notAdmitted ?? (isBehind ? ONLY_THIS_LAGS : LOG_STALLS),
   )
 }
 

@@ -9,7 +9,7 @@ import { type Check, failed, ok } from './check.ts'
 import { checkRedis } from './machine.ts'
 import { type CheckedOperator, checkShared, locateNodes } from './operator.ts'
 import { checkVotes } from './peers.ts'
-import { checkBlocks, checkLogHeight, checkProcess, checkVersions, observe } from './processes.ts'
+import { checkObserved, checkVersions, observe } from './processes.ts'
 
 /** A node without a new statement answers after 5 s. */
 const VOTE_MS_MAX = 7_000
@@ -47,15 +47,12 @@ async function checkProcesses(
     observe(services, recordFile),
     askSignedStates(0, { genesis, nodes, fetch, timeoutMs: VOTE_MS_MAX }),
   ])
-  const app = observed.at(-1)
   return [
     await checkOwnRedis(operator, recordFile),
-    ...observed.map(checkProcess),
-    app && checkLogHeight(app, signed.offset, clock),
+    ...checkObserved(observed, config, signed.offset, clock),
     checkVotes(signed),
-    ...observed.map((one) => checkBlocks(one, genesis, config.name)),
     checkVersions(observed, entryFiles),
-  ].flatMap((check) => check ?? [])
+  ]
 }
 
 async function checkOwnRedis(operator: CheckedOperator, recordFile: string): Promise<Check> {

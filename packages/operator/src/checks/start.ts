@@ -6,7 +6,7 @@ import type { OperatorConfig } from '../run/operator-config.ts'
 import { warningsOf } from '../run/operator-services.ts'
 import { refuseSecondMachine } from '../run/second-machine.ts'
 import { checkAddresses } from './addresses.ts'
-import { asserted, type Check, ok, warning } from './check.ts'
+import { asserted, type Check, ok, warningIn } from './check.ts'
 import { checkRedis } from './machine.ts'
 import { type CheckedOperator, checkShared, locateNodes } from './operator.ts'
 import { checkEngines, checkLog } from './peers.ts'
@@ -46,5 +46,5 @@ function checkConfiguration(config: OperatorConfig): Check {
   const [problem] = warningsOf(config)
   return problem === undefined
     ? ok('configuration', `${Object.keys(config.variables).length} variables and their files`)
-    : warning('configuration', problem, null)
+    : warningIn('configuration', problem, 'Correct it')
 }

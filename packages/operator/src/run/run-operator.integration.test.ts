@@ -39,6 +39,7 @@ const document = createGenesis(
   { driver: 'redis', overrides: {} },
 )
 writeFileSync(join(root, 'genesis.json'), JSON.stringify(document))
+cpSync(join(root, 'sv-1'), join(root, 'copy'), { recursive: true })
 const token = 'a-token-of-22-letters_'
 writeFileSync(join(root, 'token'), token)
 writeFileSync(join(root, 'other-token'), `${token}_`)
@@ -103,13 +104,13 @@ it('checks an operator before its start and while it runs, and starts none on a 
   // One that may heal by itself is a warning.
   const before = {
     ...{ configuration: 'ok', keys: 'ok', directory: 'ok', addresses: 'ok', Redis: 'ok' },
-    ...{ disk: 'ok', synchronizer: 'warning', 'other machine': 'ok' },
+    ...{ genesis: 'ok', disk: 'ok', synchronizer: 'warning', 'other machine': 'ok' },
   }
   expect(statesOf(await checkStart(sv, false))).toEqual(before)
   const options = { entryFiles, backupDirectory: null }
   expect(await checkRunning(sv, options)).toMatchObject({
     isRunning: false,
-    checks: [{ name: 'processes', state: 'failed' }, { name: 'disk' }],
+    checks: [{ name: 'processes', state: 'failed' }, { name: 'genesis' }, { name: 'disk' }],
   })
 
   await using _orderer = await run(orderer)
@@ -128,7 +129,7 @@ it('checks an operator before its start and while it runs, and starts none on a 
     true,
     {
       ...{ Redis: 'ok', synchronizer: 'ok', log: 'ok', votes: 'ok', version: 'ok', disk: 'ok' },
-      ...{ peers: 'ok', clock: 'ok', backup: 'warning' },
+      ...{ genesis: 'ok', peers: 'ok', clock: 'ok', backup: 'warning' },
     },
   ])
 
@@ -145,6 +146,13 @@ it('checks an operator before its start and while it runs, and starts none on a 
     state: 'warning',
     detail: `${ordererUrl} refuses the token or certificate of this operator`,
   })
+  const otherGenesis = join(root, 'other-genesis.json')
+  writeFileSync(otherGenesis, JSON.stringify({ ...document, recordTime: document.recordTime + 1 }))
+  const config = configOf('sv', {
+    ...{ ...log, QS_PORT: String(nodePort), QS_GENESIS: otherGenesis },
+    QS_DATA_DIR: join(root, 'copy'),
+  })
+  await expect(run(config)).rejects.toBeInstanceOf(UsageError)
   const other = dataDirectory(join(root, 'other'))
   cpSync(dataDirectory(join(root, 'orderer')).keyFile(''), other.keyFile(''), { recursive: true })
   const second = run({ ...orderer, directory: other })

@@ -109,6 +109,7 @@ async function refuseFailed(
   for (const check of checks)
     if (check.state === 'warning') report(`warning: ${describeCheck(check)}`)
   const failed = checks.filter(({ state }) => state === 'failed').map(describeCheck)
-  if (failed.length > 0)
-    throw new CommandError(['nothing was started, because a check failed:', ...failed].join('\n'))
+  if (failed.length === 0) return
+  const Refusal = checks.some(({ isMisconfigured }) => isMisconfigured) ? UsageError : CommandError
+  throw new Refusal(['nothing was started, because a check failed:', ...failed].join('\n'))
 }
