@@ -24,6 +24,8 @@ it('adds a quoted --data-dir to suggested commands', () => {
   expect(written('stdout', () => print('`quorumscan down`, or `go install`'))).toBe(
     '`quorumscan down --data-dir /tmp/a`, or `go install`\n',
   )
+  // It has no such option.
+  expect(written('stdout', () => print('`quorumscan keys new`'))).toBe('`quorumscan keys new`\n')
   setHintOption('--data-dir', "/tmp/what's here")
   expect(commandHint('up')).toBe("quorumscan up --data-dir '/tmp/what'\\''s here'")
 })

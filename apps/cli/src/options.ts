@@ -59,9 +59,12 @@ export function printError(text: string): void {
   process.stderr.write(`${text.split('\n').flatMap(wrap).join('\n')}\n`)
 }
 
+/** Commands of the ceremony work without a data directory and a configuration. */
+const COMPLETE = /--data-dir|--config|^(?:genesis|keys|member) /
+
 function withHints(text: string): string {
   return text.replace(/`quorumscan ([^`]+)`/g, (typed, command: string) =>
-    /--data-dir|--config/.test(command) ? typed : `\`${commandHint(command)}\``,
+    COMPLETE.test(command) ? typed : `\`${commandHint(command)}\``,
   )
 }
 
