@@ -137,7 +137,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       'status to report that no member orders',
       async () => (await statusOf(four)).state === 'stalled',
     )
-    expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
+    expect((await statusOf(four)).detail).toContain('of 4 members, this engine is connected to 1')
     const before = await headOf(three)
     await one.start()
     await Promise.all(waiting)
