@@ -17,7 +17,8 @@ export async function runExample(
   env: Environment = {},
   cwd = process.cwd(),
 ): Promise<string> {
-  const outfile = join(sdk, 'examples', `${name}.${crypto.randomUUID()}.mjs`)
+  // Where it finds the packages that the SDK finds, and where no check looks for files meanwhile.
+  const outfile = join(sdk, 'node_modules/.cache', `${name}.${crypto.randomUUID()}.mjs`)
   try {
     const entryPoints = [join(sdk, 'examples', `${name}.ts`)]
     await build({ entryPoints, outfile, format: 'esm', target: 'node20' })
