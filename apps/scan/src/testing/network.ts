@@ -53,6 +53,7 @@ import {
 } from '@quorumscan/testkit'
 import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/verifier'
 import { startScan } from '../server.ts'
+import { createGate } from './gate.ts'
 
 const random = systemRandom
 const PASSWORD = 'test'
@@ -328,26 +329,6 @@ export async function startNetwork(
       const servers = [logRedis, walletRedis, ...nodeRedis]
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
       temporary[Symbol.dispose]()
-    },
-  }
-}
-
-/** Lets a stream pass, unless it is held. */
-function createGate() {
-  let held: Promise<void> = Promise.resolve()
-  return {
-    async *pass(pieces: AsyncIterable<Uint8Array>) {
-      for await (const piece of pieces) {
-        await held
-        yield piece
-      }
-    },
-    hold() {
-      let release = () => {}
-      held = new Promise((resolve) => {
-        release = resolve
-      })
-      return release
     },
   }
 }

@@ -93,7 +93,7 @@ export type OperatorConfig = {
 /**
  * What the configuration in the file runs, by the keys in its data directory.
  *
- * @throws {UsageError} If there are none of its name.
+ * @throws {UsageError} If the directory has no key of that name.
  */
 export function findRole(file: string): Runnable {
   const { QS_NAME: name = '', QS_DATA_DIR: path = '' } = readVariables(file)
