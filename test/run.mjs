@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { readArguments } from './programs.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -31,15 +32,14 @@ const CHECKS = [
     ],
   },
   { name: 'nothing unused', command: ['knip', '--cache'] },
-  // Builds the documentation site, and opens its pages in Chromium.
-  {
-    name: 'documentation site',
-    command: [
-      ...['turbo', 'run', 'test', '--filter=@quorumscan/docs'],
-      ...['--output-logs=errors-only', '--ui=stream'],
-    ],
-  },
 ]
+/** Kinds that turbo runs, once for each state of the sources that they depend on: the `test` scripts of the workspaces. */
+const CACHED_KINDS = ['unit', 'sdk', 'sim', 'vectors', 'site']
+const CACHED = {
+  name: CACHED_KINDS.join(', '),
+  // One workspace at a time: its tests use several processors anyway.
+  command: ['turbo', 'run', 'test', '--concurrency=1', '--continue', '--ui=stream'],
+}
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
 export async function main(args) {
@@ -54,8 +54,10 @@ export async function main(args) {
     if (!isTesting) console.log(checks.at(-1).text)
   }
   // Tests wait for processes and timers. Meanwhile checks compute.
-  const testing = isTesting ? runTests(isAll ? ['!site'] : projects, [...files, ...options]) : true
+  const others = CACHED_KINDS.map((kind) => `!${kind}`)
+  const testing = isTesting ? runTests(isAll ? others : projects, [...files, ...options]) : true
   if (isAll || kinds.includes('check')) for (const one of CHECKS) await check(one)
+  if (isAll && options.length === 0) await check(CACHED)
   const isPassed = await testing
   if (isTesting) for (const { text } of checks) console.log(text)
   const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)
@@ -67,8 +69,18 @@ export async function main(args) {
 async function runCheck({ name, command }) {
   const { status, output } = await run(command, 'pipe')
   const isPassed = status === 0
-  const line = `${isPassed ? 'passed' : 'FAILED'}  ${name} (${command.join(' ')})`
+  const line = `${isPassed ? 'passed' : 'FAILED'}  ${name} (${command.join(' ')})${countsOf(output)}`
   return { name, isPassed, text: isPassed ? line : `${output}${line}` }
+}
+
+/** What vitest and turbo count in the output of the `test` scripts; empty for other checks. */
+function countsOf(output) {
+  const text = stripVTControlCharacters(output)
+  const passed = [...text.matchAll(/ Tests .*?([0-9]+) passed/g)]
+  if (passed.length === 0) return ''
+  const sum = passed.reduce((total, [, count]) => total + Number(count), 0)
+  const [, cached = '0', all = '0'] = /Cached: +([0-9]+) cached, ([0-9]+) total/.exec(text) ?? []
+  return `: ${sum} passed; ${cached} of ${all} tasks unchanged`
 }
 
 async function runTests(projects, words) {

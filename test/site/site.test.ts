@@ -87,7 +87,7 @@ describe.skipIf(chromiumPath === null)('the documentation site', () => {
       })
       for (const name of pages) {
         await page.goto(`${origin}/${name}.html`)
-        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.getByRole('heading', { level: 1 }).first().waitFor()
         for (const colorScheme of themes) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           // Of the rules of axe, only color-contrast depends on the theme.

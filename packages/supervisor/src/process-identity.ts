@@ -16,6 +16,7 @@ type Observation = { readonly state: ProcessState; readonly startedAt: string }
 const NOT_RUNNING: Observation = { state: 'gone', startedAt: '' }
 const isLinux = process.platform === 'linux'
 const readProcess = isLinux ? readProc : readPs
+const bootId = isLinux ? readText('/proc/sys/kernel/random/boot_id').trim() : ''
 
 /** Null if no such process runs. */
 export function identityOf(pid: number): ProcessIdentity | null {
@@ -84,11 +85,8 @@ function readProc(pid: number): Observation {
   const fields = statFields(pid)
   const startTicks = fields[19]
   if (startTicks === undefined) return NOT_RUNNING
-  return {
-    state: stateOfLetter(fields[0] ?? ''),
-    // Ticks count from the boot: the id of the boot makes them unique.
-    startedAt: `${startTicks}@${readText('/proc/sys/kernel/random/boot_id').trim()}`,
-  }
+  // Ticks count from the boot: the id of the boot makes them unique.
+  return { state: stateOfLetter(fields[0] ?? ''), startedAt: `${startTicks}@${bootId}` }
 }
 
 /** The fields of `/proc/<pid>/stat` from the state on. */
