@@ -25,6 +25,8 @@ const NEEDS = {
   site: ['chromium'],
 }
 
+export const KINDS = Object.keys(NEEDS)
+
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 /**
  * Programs of tests (packages/testkit/src/requirements.ts), with their Debian packages. Only CI installs them;

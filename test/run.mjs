@@ -11,7 +11,7 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { readArguments } from './programs.mjs'
+import { KINDS, readArguments } from './programs.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -54,7 +54,7 @@ export async function main(args) {
     if (!isTesting) console.log(checks.at(-1).text)
   }
   // Tests wait for processes and timers. Meanwhile checks compute.
-  const others = CACHED_KINDS.map((kind) => `!${kind}`)
+  const others = KINDS.filter((kind) => !['check', ...CACHED_KINDS].includes(kind))
   const testing = isTesting ? runTests(isAll ? others : projects, [...files, ...options]) : true
   if (isAll || kinds.includes('check')) for (const one of CHECKS) await check(one)
   if (isAll && options.length === 0) await check(CACHED)
