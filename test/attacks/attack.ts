@@ -7,8 +7,6 @@ import type { RunningCluster } from 'quorumscan/testing'
 export type Attack = {
   /** Name on the command line, for example `one-byte-chunks`. */
   readonly name: string
-  /** Whether the verdict compares times, which other work on the machine affects: it runs only in `npm run test:long`. */
-  readonly comparesTimes?: boolean
   /** Whether it also has a part of its own, and a cluster of its own, because other attacks leave work behind. */
   readonly needsOwnCluster?: boolean
   /** One sentence each for the attacker, the attack, and what must hold. */
@@ -21,8 +19,6 @@ export type Attack = {
 
 export type Target = {
   readonly cluster: RunningCluster
-  /** Whether to run in full (`npm run test:long`) or shortened, as in CI. */
-  readonly isLong: boolean
 }
 
 export type Verdict = {

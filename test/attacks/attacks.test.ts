@@ -1,8 +1,7 @@
 /**
  * Attacks, one after the other, on one cluster of real processes for each kind of ordering, or on one of their own.
- * Those whose verdict compares times, and those on CometBFT, run only in `npm run test:long`, with the same limits.
+ * They run only in `npm run test:long`. `npm test` shows what each attack needs at a lower level (SECURITY.md).
  */
-import { isLong } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
@@ -36,9 +35,9 @@ for (const ordering of ['redis', 'cometbft'] as const)
 
     const part = ordering === 'redis' ? 'attacks' : 'attacks-cometbft'
     for (const attack of SHARED.filter((one) => (one.ordering ?? 'redis') === ordering)) {
-      const isLongOnly = attack.comparesTimes === true || ordering === 'cometbft'
-      const tags = isLongOnly ? ['long', part] : [part]
-      it(attack.name, { tags }, (context) => expectHolds(attack, { cluster, context }))
+      it(attack.name, { tags: ['long', part] }, (context) =>
+        expectHolds(attack, { cluster, context }),
+      )
     }
   })
 
@@ -54,7 +53,7 @@ async function expectHolds(
   { name, claim, run }: Attack,
   { cluster, context }: { readonly cluster: RunningCluster; readonly context: TestContext },
 ): Promise<void> {
-  const { holds, figures } = await run({ cluster, isLong })
+  const { holds, figures } = await run({ cluster })
   process.stdout.write(`${name}: ${JSON.stringify(figures)}\n`)
   expect(holds, `${claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
   context.task.meta.figures = figures

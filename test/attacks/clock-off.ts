@@ -14,7 +14,6 @@ const REFUSAL_MS_MAX = 5_000
 
 export const clockOff: Attack = {
   name: 'clock-off',
-  comparesTimes: true,
   claim:
     'The clocks of one scan node and of the validator are set ten minutes back, then ten minutes ahead. ' +
     'A paused process does not count as up; /readyz, /status, a metric, one line of its log ' +

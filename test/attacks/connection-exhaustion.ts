@@ -22,10 +22,10 @@ export const connectionExhaustion: Attack = {
     'From some addresses a client opens all connections and public streams that a process accepts, sends half a ' +
     'request line or nothing more, and never closes its side. No address holds more than a sixteenth, newcomers and probes ' +
     'are answered at once, and a connection without a complete header after 10 s is closed.',
-  async run({ cluster, isLong }) {
+  async run({ cluster }) {
     const url = cluster.urls.validator
     const addresses = Array.from(
-      { length: isLong ? CONNECTIONS_MAX / SHARE + 1 : 4 },
+      { length: CONNECTIONS_MAX / SHARE + 1 },
       (_, index) => `127.0.0.${index + 2}`,
     )
     const figures: Record<string, number | string> = {}
@@ -53,7 +53,7 @@ export const connectionExhaustion: Attack = {
       figures['newcomers served'] = `${served} of ${newcomers.length}`
       figures['in ms'] = Math.round(clock.monotonicMs() - startedMs)
       let holds = heldByMost <= SHARE && served === newcomers.length
-      if (isLong && late !== undefined) {
+      if (late !== undefined) {
         await first(late)
         const lateMs = clock.monotonicMs() - openedMs
         figures['half a request line lasts, ms'] = `${Math.round(lateMs)} (${LATE_MS})`
@@ -61,9 +61,7 @@ export const connectionExhaustion: Attack = {
       }
       for (const socket of sockets) socket.destroy()
 
-      const count = isLong
-        ? Math.ceil(STREAMS_MAX / addresses.length) + STREAM_SHARE
-        : STREAM_SHARE + 16
+      const count = Math.ceil(STREAMS_MAX / addresses.length) + STREAM_SHARE
       let streamsOfMost = 0
       for (const address of addresses) {
         const streams = await Promise.all(

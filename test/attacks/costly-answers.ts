@@ -22,7 +22,6 @@ const clock = createSystemClock()
 
 export const costlyAnswers: Attack = {
   name: 'costly-answers',
-  comparesTimes: true,
   needsOwnCluster: true,
   claim:
     'One scan node answers every request with bodies that are expensive to read: ' +

@@ -33,13 +33,12 @@ export const expiredBundleFlood: Attack = {
   ordering: 'cometbft',
   // The attacker's engine runs on the same processors as the members that it slows down. Tests in packages/cometbft (of
   // bundle checks and of the ABCI server) count the work of a member for such a bundle on any machine.
-  comparesTimes: true,
   needsOwnCluster: true,
   claim:
     'One super-validator of four can make its engine pass bundles of 64 signed, expired entries to the others without ' +
     'pause. Submissions to the others are ordered in at most three times the usual time.',
-  async run({ cluster, isLong }) {
-    const rounds = isLong ? 15 : 7
+  async run({ cluster }) {
+    const rounds = 15
     const { genesisHash } = await createSigner(cluster)
     const honest = (await openSynchronizers(cluster)).filter(({ name }) => name !== NODE)
     const nextEntry = await createEntries(cluster)

@@ -37,7 +37,7 @@ for (const attack of chosen.filter(({ needsOwnCluster }) => needsOwnCluster)) {
 }
 
 async function run(attack: Attack, cluster: RunningCluster): Promise<void> {
-  const { holds, figures } = await attack.run({ cluster, isLong: true })
+  const { holds, figures } = await attack.run({ cluster })
   process.stdout.write(`${holds ? 'holds ' : 'BROKEN'}  ${attack.name}\n`)
   for (const [what, figure] of Object.entries(figures))
     process.stdout.write(`          ${what}: ${figure}\n`)

@@ -36,7 +36,6 @@ const crowds = [
 /** A process under far more load than it can serve keeps its goodput, and answers health probes. */
 export const overload: Attack = {
   name: 'overload',
-  comparesTimes: true,
   needsOwnCluster: true,
   claim:
     `A crowd, from one address or many, sends a node and the proxy ${TIMES} times the requests that they can answer, ` +

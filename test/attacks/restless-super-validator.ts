@@ -27,7 +27,6 @@ const WORKERS = 4
 
 export const restlessSuperValidator: Attack = {
   name: 'restless-super-validator',
-  comparesTimes: true,
   needsOwnCluster: true,
   claim:
     'One super-validator can publish new addresses of its node in a loop, with its own keys and token. ' +

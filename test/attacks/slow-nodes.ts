@@ -7,8 +7,7 @@ import type { Attack, Target } from './attack.ts'
 
 /** A lookup takes 20 ms more, rarely 460 ms. A reader that aborts and repeats late requests would take 8 s. */
 const LATENCY_MS = 1500
-const LOOKUPS = 3
-const LOOKUPS_LONG = 20
+const LOOKUPS = 20
 const AWAY_MS = 3000
 const LOOKUP_EVERY_MS = 100
 /**
@@ -23,14 +22,13 @@ const clock = createSystemClock()
 
 export const slowNodes: Attack = {
   name: 'slow-nodes',
-  comparesTimes: true,
   claim:
     'An attacker on the network path delays each answer of all scan nodes by 1.5 s, like a bad link. ' +
     'Every lookup of a new SDK client finds the name within its 10 s, and most wait for only one answer.',
-  async run({ cluster, isLong }) {
+  async run({ cluster }) {
     const names = Object.keys(cluster.urls.nodes)
     const genesis = await genesisOf(cluster)
-    const count = isLong ? LOOKUPS_LONG : LOOKUPS
+    const count = LOOKUPS
     let foundCount = 0
     const extraMs: number[] = []
     try {
@@ -59,7 +57,6 @@ export const slowNodes: Attack = {
 
 export const awayNodes: Attack = {
   name: 'nodes-away-under-load',
-  comparesTimes: true,
   claim:
     'An attacker stops all scan nodes, or cuts all connections to them, for three seconds, while readers continue. ' +
     'Readers recover: SDK and proxy find names, and the proxy pages, within 12 s after the nodes are back.',

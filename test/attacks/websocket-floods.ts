@@ -42,14 +42,13 @@ const floods: Readonly<Record<string, Flood>> = {
 
 export const websocketFloods: Attack = {
   name: 'websocket-floods',
-  comparesTimes: true,
   claim:
     'Any client may open a public stream and send an endless sequence of pings, empty frames, frames in tiny or empty ' +
     'fragments, too long frames, or bytes that are not frames. The connection is cut off, each costs at most ' +
     '250 ms of CPU, no other client waits 200 ms, and the next client is served.',
-  async run({ cluster, isLong }) {
+  async run({ cluster }) {
     const url = cluster.urls.validator
-    const rounds = isLong ? 25 : 8
+    const rounds = 25
     const count = rounds * AT_ONCE
     const figures: Record<string, number | string> = {}
     let holds = true

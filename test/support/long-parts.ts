@@ -183,11 +183,16 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'attacks',
-    shows: 'attacks with ten times the rounds, and those whose verdict compares times',
+    shows: 'attacks of outsiders and of members do bounded harm to one cluster',
     files: ATTACKS,
   },
   { name: 'attacks-cometbft', shows: 'attacks on members that order together', files: ATTACKS },
   // Attacks on a cluster of their own.
+  {
+    name: 'fuzz',
+    shows: 'requests of any form make no process fail, grow or stall',
+    files: ATTACKS,
+  },
   {
     name: 'overload',
     shows: 'requests at a multiple of the capacity leave most of the goodput of the peak',
