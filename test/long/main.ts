@@ -13,7 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, surviveLostOutput } from '@quorumscan/base'
 import { createDirectory, slowness } from '@quorumscan/testkit'
 import { formatInstant } from '@quorumscan/verifier'
 import { type LongPart, PARTS } from '../support/long-parts.ts'
@@ -39,6 +39,7 @@ type Report = {
 
 /** Returns the exit code. */
 export async function main(words: readonly string[]): Promise<number> {
+  surviveLostOutput()
   const { values, positionals } = parseArgs({
     args: [...words],
     options: { list: { type: 'boolean' }, ci: { type: 'boolean' } },
