@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { breakReader } from './break-reader.ts'
 import { check } from './check.ts'
 import { MUTANTS } from './mutants.ts'
 import { simulate } from './simulate.ts'
@@ -7,11 +8,12 @@ const SEEDS_MAX = 20
 const READS_PER_SEED = 250
 
 describe('checkers detect this mistake of the reader:', () => {
-  it.each(MUTANTS)('$mistake', async ({ mistake: _, rules, ...broken }) => {
+  it.each(MUTANTS)('$mutation.mistake', async ({ mutation, rules, ...limits }) => {
+    const { createReader } = await breakReader('voted', mutation)
     const found = new Set<string>()
     let seed = 1
     for (; seed <= SEEDS_MAX && !rules.some((rule) => found.has(rule)); seed++) {
-      const run = await simulate({ ...broken, seed, readCount: READS_PER_SEED })
+      const run = await simulate({ ...limits, createReader, seed, readCount: READS_PER_SEED })
       for (const { rule } of check(run)) found.add(rule)
     }
     expect(

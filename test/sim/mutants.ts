@@ -1,147 +1,168 @@
 /**
- * The real reader with one broken decision. Each mistake once occurred, and the checkers must detect it.
+ * The reader of votes with one mistake. Each once occurred, and the checkers must detect it.
  */
-import { DECISIONS, type Decisions } from '@quorumscan/reader'
-import { formatInstant, maxFaulty, thresholdVotes, utf8 } from '@quorumscan/verifier'
+import type { Mutation } from './break-reader.ts'
 import type { SimOptions } from './simulate.ts'
 
 /** Options limit the run to lies and faults that reveal the mistake early. */
 export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'faults'> & {
-  readonly mistake: string
-  readonly decisions: Decisions
+  readonly mutation: Mutation
   /** Rules of which the mistake must break at least one. */
   readonly rules: readonly string[]
 }
 
-// A reader that treats errors as answers has no record time for them, so it cannot detect stale answers.
-const UNKNOWN = { recordTime: 4_000_000_000_000_000, historyHash: '0'.repeat(64) }
+const LANES = 'reader/src/voted/lanes.ts'
+const DECIDE = 'reader/src/voted/decide.ts'
+const BASE = 'reader/src/reader-base.ts'
+const THRESHOLD = "const threshold = votes(read.threshold ?? 'weak')"
 
-/** The answer of a client that treats an error as an absence. */
-function absences(spec: { readonly atOffset: number | null; readonly itemCount: number }) {
-  const results = new Array<string>(spec.itemCount).fill('{"entry":null}').join(',')
-  return {
-    kind: 'answer',
-    point: { ...UNKNOWN, offset: spec.atOffset ?? 0 },
-    body: utf8(`{"results":[${results}]}`),
-  } as const
-}
+/**
+ * The answer of a client that treats an error as an absence. An error has no record time, so that such a client
+ * cannot detect stale answers.
+ */
+const ABSENCES = `{
+  kind: 'answer',
+  point: {
+    offset: flight.spec.pin ?? 0,
+    recordTime: 4_000_000_000_000_000,
+    historyHash: '0'.repeat(64),
+  },
+  body: new TextEncoder().encode(
+    JSON.stringify({ results: flight.spec.items.map(() => ({ entry: null })) }),
+  ),
+}`
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    mistake: 'threshold f',
+    mutation: {
+      mistake: 'threshold f',
+      file: BASE,
+      text: THRESHOLD,
+      by: `${THRESHOLD} - ((read.threshold ?? 'weak') === 'weak' ? 1 : 0)`,
+    },
     mode: 'at-most-f',
     lies: ['invent', 'deny'],
     rules: ['truth', 'support'],
-    decisions: {
-      ...DECISIONS,
-      thresholdVotes: (threshold, nodeCount) =>
-        threshold === 'weak' ? maxFaulty(nodeCount) : thresholdVotes(threshold, nodeCount),
-    },
   },
   {
-    mistake: 'counting transport errors',
+    mutation: {
+      mistake: 'counting transport errors',
+      file: LANES,
+      text: "noteEnd(state, flight, { kind: 'failed', reason })",
+      by: `noteEnd(state, flight, ${ABSENCES})`,
+    },
     mode: 'at-most-f',
     nodeCount: 4,
     faults: ['down', 'hung'],
     rules: ['truth'],
-    decisions: {
-      ...DECISIONS,
-      judgeReply: (reply, spec) =>
-        reply instanceof Error ? absences(spec) : DECISIONS.judgeReply(reply, spec),
-    },
   },
   {
-    mistake: 'counting a bare HTTP 404 as absence',
+    mutation: {
+      mistake: 'counting a bare HTTP 404 as absence',
+      file: LANES,
+      text: 'noteEnd(state, flight, judgeReply(reply))',
+      by: `noteEnd(state, flight, reply.status === 404 ? ${ABSENCES} : judgeReply(reply))`,
+    },
     mode: 'at-most-f',
     faults: ['notFound'],
     rules: ['truth'],
-    decisions: {
-      ...DECISIONS,
-      judgeReply: (reply, spec) =>
-        !(reply instanceof Error) && reply.status === 404
-          ? absences(spec)
-          : DECISIONS.judgeReply(reply, spec),
-    },
   },
   {
-    mistake: 'counting a node twice',
+    mutation: {
+      mistake: 'counting a node twice',
+      file: 'reader/src/voted/voted-reader.ts',
+      text: '.map(({ name }) => name)',
+      by: '.flatMap(({ name }) => [name, name])',
+    },
     mode: 'at-most-f',
     lies: ['invent', 'deny'],
     rules: ['truth', 'support'],
-    decisions: {
-      ...DECISIONS,
-      connections: ({ nodes }) => nodes.flatMap((_, index) => [index, index]),
-    },
   },
   {
-    mistake: 'counting an absence as a failure',
+    mutation: {
+      mistake: 'counting an absence as a failure',
+      file: 'reader/src/voted/on-reply.ts',
+      text: 'const { index: voter, counters } = source.node',
+      by: `const { index: voter, counters } = source.node
+        if (new TextDecoder().decode(vote.answer) === '{"entry":null}') return`,
+    },
     mode: 'at-most-f',
     rules: ['availability'],
-    decisions: { ...DECISIONS, isVote: (vote) => !DECISIONS.isAbsence(vote, 0) },
   },
   {
-    mistake: 'reading without a pinned offset',
+    mutation: {
+      mistake: 'reading without a pinned offset',
+      file: 'reader/src/voted/send.ts',
+      text: 'state.askedAtMs = state.nowMs',
+      by: 'state.askedAtMs = state.nowMs; pin = null',
+    },
     mode: 'at-most-f',
     rules: ['availability', 'monotonic-reads'],
-    decisions: { ...DECISIONS, atOffset: () => null },
   },
   {
-    mistake: 'expiry by the wall clock',
+    mutation: {
+      mistake: 'expiry by the wall clock',
+      file: DECIDE,
+      text: 'isAbsence(group.vote.answer) ?',
+      by: `isAbsence(group.vote.answer) ||
+        !isEntryAnswer(group.vote.answer, item.asked.lookup, state.nowMicros) ?`,
+    },
     mode: 'at-most-f',
     rules: ['truth'],
-    decisions: {
-      ...DECISIONS,
-      isAbsence: (vote, nowMicros) => {
-        const { entry } = JSON.parse(new TextDecoder().decode(vote.answer))
-        if (entry === null) return true
-        return entry.expires_at <= formatInstant(nowMicros)
-      },
-    },
   },
   {
-    mistake: 'no maxAge',
+    mutation: {
+      mistake: 'no maxAge',
+      file: DECIDE,
+      text: 'ageMs <= item.maxAgeMs',
+      by: 'true',
+    },
     mode: 'at-most-f',
     rules: ['freshness'],
-    decisions: { ...DECISIONS, isStale: () => false },
   },
   {
-    mistake: 'a strong threshold of 2f+1 with n = 6',
+    mutation: {
+      mistake: 'a strong threshold of 2f+1 with n = 6',
+      file: BASE,
+      text: THRESHOLD,
+      by: "const threshold = read.threshold === 'strong' ? 2 * faultyMax + 1 : votes(read.threshold ?? 'weak')",
+    },
     mode: 'split-log',
     nodeCount: 6,
     rules: ['agreement', 'support'],
-    decisions: {
-      ...DECISIONS,
-      thresholdVotes: (threshold, nodeCount) =>
-        threshold === 'strong'
-          ? 2 * maxFaulty(nodeCount) + 1
-          : thresholdVotes(threshold, nodeCount),
-    },
   },
   {
-    mistake: 'treating a slow node as unreachable',
+    mutation: {
+      mistake: 'treating a slow node as unreachable',
+      file: 'reader/src/voted/usable.ts',
+      text: 'return isFailing(lane)',
+      by: `return isFailing(lane) || [...lane.flights].some(
+        ({ sentAtMs }) => state.nowMs - Math.max(sentAtMs, lane.answeredAtMs) >= 1000)`,
+    },
     mode: 'at-most-f',
     nodeCount: 4,
     faults: ['sluggish'],
     rules: ['wait'],
-    decisions: {
-      ...DECISIONS,
-      isDown: (node) => DECISIONS.isDown(node) || node.isSilent,
-    },
   },
   {
-    mistake: 'counting a stall of the reader as lateness of nodes',
+    mutation: {
+      mistake: 'counting a stall of the reader as lateness of nodes',
+      file: 'reader/src/voted/voted-reader.ts',
+      text: 'const STALL_MS = 250',
+      by: 'const STALL_MS = Infinity',
+    },
     mode: 'at-most-f',
     rules: ['availability', 'wait'],
-    decisions: { ...DECISIONS, isStalled: () => false },
   },
   {
-    mistake: 'ignoring the history hash',
+    mutation: {
+      mistake: 'ignoring the history hash',
+      file: 'reader/src/votes/tally.ts',
+      text: 'a.historyHash === b.historyHash &&',
+      by: '',
+    },
     mode: 'at-most-f',
     lies: ['otherHistory'],
     rules: ['truth'],
-    decisions: {
-      ...DECISIONS,
-      isSameVote: (a, b) => DECISIONS.isSameVote(a, { ...b, historyHash: a.historyHash }),
-    },
   },
 ]

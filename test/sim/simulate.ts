@@ -2,7 +2,7 @@
  * One seeded run: a cluster, a growing log, faults, and clients that read. The run records their outcomes for the
  * checkers.
  */
-import type { Decisions, Outcome, ReadOptions } from '@quorumscan/reader'
+import type { Outcome, ReadOptions } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
 import { type Lookup, maxFaulty, thresholdVotes } from '@quorumscan/verifier'
@@ -24,8 +24,8 @@ export type SimOptions = {
   readonly readCount: number
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
-  /** Decisions of the reader, one of them broken to test the checkers. */
-  readonly decisions?: Decisions
+  /** Makes the reader: one with a mistake, to test the checkers. Default: the real one. */
+  readonly createReader?: typeof createReader
   /** The lies that may occur. Default: all. */
   readonly lies?: readonly string[]
   readonly faults?: readonly FaultKind[]
@@ -266,7 +266,7 @@ async function runClient(input: {
       // The cluster's current addresses, because seeds also move.
       addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
     })
-    return createReader(options, input.options.decisions)
+    return (input.options.createReader ?? createReader)(options)
   }
   let reader = start()
   for (let done = 0; done < input.perClient; ) {

@@ -15,4 +15,3 @@ export {
 } from './source/transport.ts'
 export type { Fork } from './votes/histories.ts'
 export * from './votes/read-outcome.ts'
-export { DECISIONS, type Decisions } from './votes/voted-decisions.ts'

@@ -32,14 +32,11 @@ export function createReaderBase(
   hooks: {
     readonly onAddress: (address: Address) => void
     readonly onPrivate?: (address: Address) => void
-    /** Replaced by tests that break it. */
-    readonly votesOf?: typeof thresholdVotes
   },
 ) {
-  const { votesOf = thresholdVotes } = hooks
   const { genesis, trust = null } = options
-  const votes = (threshold: Threshold, of = thresholdVotes) =>
-    of(threshold, genesis.nodes.length, trust) as number
+  const votes = (threshold: Threshold) =>
+    thresholdVotes(threshold, genesis.nodes.length, trust) as number
   const nodeCount = votes('all')
   const faultyMax = votes('weak') - 1
   const crypto = options.crypto ?? createWebCrypto()
@@ -60,7 +57,7 @@ export function createReaderBase(
      * @throws The signal's reason.
      */
     async checkCall(read: ReadOptions, waitingCount: number): Promise<Bounds> {
-      const threshold = votes(read.threshold ?? 'weak', votesOf)
+      const threshold = votes(read.threshold ?? 'weak')
       if (!threshold)
         throw new ReaderError(
           'INVALID_THRESHOLD',

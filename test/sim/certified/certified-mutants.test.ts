@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { breakReader } from '../break-reader.ts'
 import { checkCertified } from './certified-check.ts'
 import { CERTIFIED_MUTANTS } from './certified-mutants.ts'
 import { runCertified } from './certified-run.ts'
@@ -7,11 +8,12 @@ const SEEDS_MAX = 20
 const READS_PER_SEED = 150
 
 describe('checkers detect this mistake of the certified reader:', () => {
-  it.each(CERTIFIED_MUTANTS)('$mistake', async ({ mistake: _, rule, ...broken }) => {
+  it.each(CERTIFIED_MUTANTS)('$mutation.mistake', async ({ mutation, rule, ...limits }) => {
+    const readerModule = await breakReader('certified', mutation)
     const found = new Set<string>()
     let seed = 1
     for (; seed <= SEEDS_MAX && !found.has(rule); seed++) {
-      const run = await runCertified({ ...broken, seed, readCount: READS_PER_SEED })
+      const run = await runCertified({ ...limits, readerModule, seed, readCount: READS_PER_SEED })
       for (const violation of checkCertified(run)) found.add(violation.rule)
     }
     expect([...found], `seeds 1 to ${seed - 1}`).toContain(rule)

@@ -1,5 +1,5 @@
-/** The certified reader with one broken decision. The checkers must detect each. */
-import { CERTIFIED_DECISIONS, type CertifiedDecisions } from '@quorumscan/reader/certified'
+/** The certified reader with one mistake. The checkers must detect each. */
+import type { Mutation } from '../break-reader.ts'
 import type { CertifiedViolation } from './certified-check.ts'
 import type { CertifiedRunOptions } from './certified-run.ts'
 
@@ -8,58 +8,89 @@ export type CertifiedMutant = Pick<
   CertifiedRunOptions,
   'mode' | 'nodeCount' | 'lies' | 'faults'
 > & {
-  readonly mistake: string
-  readonly decisions: CertifiedDecisions
+  readonly mutation: Mutation
   readonly rule: CertifiedViolation['rule']
 }
 
+const FRESHNESS = 'verifier/src/certified/freshness.ts'
+const DECIDER = 'reader/src/certified/certified-decider.ts'
+const CREDIBILITY = 'reader/src/certified/credibility.ts'
+
 export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {
-    mistake: 'accepting an answer older than an earlier one',
+    mutation: {
+      mistake: 'accepting an answer older than an earlier one',
+      file: FRESHNESS,
+      text: 'return !(offset >= offsetMin)',
+      by: 'return false',
+    },
     lies: ['old'],
     rule: 'monotonic-reads',
-    decisions: { ...CERTIFIED_DECISIONS, isBelowOffset: () => false },
   },
   {
-    mistake: 'no maxAge',
+    mutation: {
+      mistake: 'no maxAge',
+      file: FRESHNESS,
+      text: 'return !(nowMicros - recordTime <= maxAgeMs * 1000)',
+      by: 'return false',
+    },
     lies: ['older'],
     rule: 'freshness',
-    decisions: { ...CERTIFIED_DECISIONS, isStale: () => false },
   },
   {
-    mistake: 'accepting any number of signers',
+    mutation: {
+      mistake: 'accepting any number of signers',
+      file: DECIDER,
+      text: 'if (point.signers.length < (read?.wanted.threshold ?? faultyMax + 1)) {',
+      by: 'if (false) {',
+    },
     lies: ['tooFew'],
     rule: 'signers',
-    decisions: { ...CERTIFIED_DECISIONS, hasSigners: () => true },
   },
   {
-    mistake: 'accepting an old answer of a single node',
+    mutation: {
+      mistake: 'accepting an old answer of a single node',
+      file: CREDIBILITY,
+      text: 'consulted(state, read, false).size > faultyMax',
+      by: 'consulted(state, read, false).size > 0',
+    },
     nodeCount: 4,
     lies: ['freeze'],
     faults: [],
     rule: 'withheld',
-    decisions: { ...CERTIFIED_DECISIONS, consultedMin: () => 1 },
   },
   {
-    mistake: 'not suspecting old answers',
+    mutation: {
+      mistake: 'not suspecting old answers',
+      file: CREDIBILITY,
+      text: 'const SUSPICIOUS_AGE_MS = 12_000',
+      by: 'const SUSPICIOUS_AGE_MS = Infinity',
+    },
     nodeCount: 4,
     lies: ['freeze'],
     faults: [],
     rule: 'withheld',
-    decisions: { ...CERTIFIED_DECISIONS, isSuspicious: () => false },
   },
   {
-    mistake: 'sending a second request only after the first has failed',
+    mutation: {
+      mistake: 'sending a second request only after the first has failed',
+      file: DECIDER,
+      text: 'hedgeMs(source) + waitMs',
+      by: '5000 + waitMs',
+    },
     lies: ['hang'],
     faults: [],
     rule: 'availability',
-    decisions: { ...CERTIFIED_DECISIONS, hedgeMs: () => 5000 },
   },
   {
-    mistake: 'not checking for contradictions',
+    mutation: {
+      mistake: 'not checking for contradictions',
+      file: DECIDER,
+      text: 'if (state.fork !== null || !areConflicting(known, point)) continue',
+      by: 'continue',
+    },
     mode: 'beyond-f',
     lies: ['invent'],
     rule: 'fork',
-    decisions: { ...CERTIFIED_DECISIONS, contradicts: () => false },
   },
 ]

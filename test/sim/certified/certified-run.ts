@@ -3,14 +3,12 @@
  * and restart. The run records their answers for the checkers.
  */
 import { sha256 } from '@quorumscan/base'
-import {
-  type CertifiedDecisions,
-  type CertifiedOutcome,
-  type CertifiedReader,
-  type CertifiedReadOptions,
-  createCertifiedReader,
-  requestOfEntriesPage,
+import type {
+  CertifiedOutcome,
+  CertifiedReader,
+  CertifiedReadOptions,
 } from '@quorumscan/reader/certified'
+import * as certified from '@quorumscan/reader/certified'
 import { type SimEntry, simCrypto, simEntry } from '@quorumscan/testkit'
 import {
   type CryptoPort,
@@ -38,8 +36,8 @@ export type CertifiedRunOptions = {
   readonly mode?: 'at-most-f' | 'beyond-f' | 'strangers-lie'
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
-  /** Decisions of the reader, one of them broken to test the checkers. */
-  readonly decisions?: CertifiedDecisions
+  /** The reader: one with a mistake, to test the checkers. Its queries belong to it. Default: the real one. */
+  readonly readerModule?: typeof certified
   /** The lies that may occur. Default: all. */
   readonly lies?: readonly string[]
   /** The faults of honest nodes that may occur. Default: all. */
@@ -273,6 +271,7 @@ async function runClient(input: Client): Promise<void> {
   let stored = 0
   const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
   const stalls = createStalls()
+  const { createCertifiedReader } = options.readerModule ?? certified
   const start = () =>
     createCertifiedReader(
       stalls.through({
@@ -295,7 +294,6 @@ async function runClient(input: Client): Promise<void> {
         // The cluster's current addresses, because seeds also move.
         addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
       }),
-      options.decisions,
     )
   let reader = start()
   const countMax = Math.ceil(options.readCount / CLIENTS)
@@ -335,7 +333,8 @@ type Reading = Client & {
 
 /** Reads a list page by page. */
 async function walk(input: Reading): Promise<void> {
-  const { random, reader } = input
+  const { random, reader, options } = input
+  const { requestOfEntriesPage } = options.readerModule ?? certified
   const page = { prefix: random.pick(['n', 'n1', '']), pageSize: random.integer(1, 5) }
   for (let pageToken: string | null = null; ; ) {
     const current: Page = { ...page, pageToken }

@@ -1,5 +1,5 @@
 /** A small honest network with a reader, for tests of single scenarios. */
-import type { Decisions, Outcome, ReaderOptions, ReadOptions } from '@quorumscan/reader'
+import type { Outcome, ReaderOptions, ReadOptions } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
 import {
   createSimWorld,
@@ -31,7 +31,6 @@ export function createWorld(
   options: {
     readonly nodeCount?: number
     readonly reader?: Partial<ReaderOptions>
-    readonly decisions?: Decisions
     readonly latencyMs?: (url: string) => number
     /** Default: `createReader`. */
     readonly create?: typeof createReader
@@ -51,19 +50,16 @@ export function createWorld(
       put: names.map(entryOf),
     })
   for (const node of nodes) node.head = ledger.head()
-  const reader = (options.create ?? createReader)(
-    {
-      genesis,
-      genesisHash,
-      seeds: urls.slice(0, 2),
-      transport: network,
-      clock,
-      crypto: simCrypto,
-      allowPrivateAddresses: true,
-      ...options.reader,
-    },
-    options.decisions,
-  )
+  const reader = (options.create ?? createReader)({
+    genesis,
+    genesisHash,
+    seeds: urls.slice(0, 2),
+    transport: network,
+    clock,
+    crypto: simCrypto,
+    allowPrivateAddresses: true,
+    ...options.reader,
+  })
   const lookup = async (name: string, readOptions?: ReadOptions): Promise<Outcome> => {
     const [outcome] = await clock.run(reader.lookup([{ name }], readOptions))
     return outcome as Outcome

@@ -10,10 +10,10 @@
  */
 
 import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
+import { isBelowOffset, isStale } from '@quorumscan/verifier/certified'
 import { drop, NEVER, send } from '../driver/decider-protocol.ts'
 import {
   createSource,
-  expectedMs,
   noteAnswer,
   noteFailure,
   noteLie,
@@ -22,18 +22,20 @@ import {
   rankSources,
   type Source,
 } from '../source/source.ts'
-import type {
-  Call,
-  CertifiedReply,
-  CheckedAnswer,
-  Ending,
-  Read,
-  ReaderEvent,
-  ReaderState,
-  RequestInFlight,
+import {
+  areConflicting,
+  type Call,
+  type CertifiedReply,
+  type CheckedAnswer,
+  type Ending,
+  type Read,
+  type ReaderEvent,
+  type ReaderState,
+  type RequestInFlight,
 } from './certified-state.ts'
 import {
   flightsOf,
+  hedgeMs,
   isCredible,
   requestsWhileSuspicious,
   silentMs,
@@ -216,16 +218,16 @@ function locate(state: ReaderState, name: string, url: string): void {
 
 /** A certificate, with the answer that it proves. */
 function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }: CheckedAnswer) {
-  const { decisions, faultyMax, points } = state
+  const { faultyMax, points } = state
   const { source, read, minOffset, beganAtMs } = flight
-  if (!decisions.hasSigners(point.signers.length, read?.wanted.threshold ?? faultyMax + 1)) {
+  if (point.signers.length < (read?.wanted.threshold ?? faultyMax + 1)) {
     // A node may know fewer signatures of an older state than the node that the walk began at.
     if (read?.isPageWalk) read.sawPruned = true
     else rejectProof(state, flight, 'too few signers')
     return
   }
   for (const known of points.values()) {
-    if (state.fork !== null || !decisions.contradicts(known, point)) continue
+    if (state.fork !== null || !areConflicting(known, point)) continue
     state.fork = [known, point]
     state.effects.push({ kind: 'note', fact: state.fork })
   }
@@ -237,9 +239,8 @@ function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }:
   if (read === null || read.isPageWalk) {
     noteAnswer(source, tookMs)
     if (read !== null) read.best = { point, answer }
-  } else if (decisions.isBelowOffset(point.offset, minOffset))
-    rejectProof(state, flight, 'an older answer')
-  else if (decisions.isBelowOffset(point.offset, Math.max(read.wanted.minOffset, read.floor)))
+  } else if (isBelowOffset(point.offset, minOffset)) rejectProof(state, flight, 'an older answer')
+  else if (isBelowOffset(point.offset, Math.max(read.wanted.minOffset, read.floor)))
     // Out of a cache, or of a node that lags a moment: this counts against no node.
     ask(state, source, read, read.floor, beganAtMs)
   else {
@@ -250,10 +251,10 @@ function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }:
 
 /** Ends the read with an answer or without one, or asks further nodes. */
 function advance(state: ReaderState, read: Read): void {
-  const { nowMicros, decisions } = state
+  const { nowMicros } = state
   const { best, isPageWalk } = read
   const freshness = { nowMicros, maxAgeMs: read.wanted.maxAgeMs }
-  const isRecent = best !== null && !decisions.isStale(best.point.recordTime, freshness)
+  const isRecent = best !== null && !isStale(best.point.recordTime, freshness)
   if (state.fork !== null) end(state, read, { kind: 'disputed', points: state.fork })
   else if (best !== null && (isPageWalk || (isRecent && isCredible(state, read, best))))
     end(state, read, { kind: 'answered', ...best })
@@ -326,7 +327,7 @@ function ask(
   minOffset: number,
   beganAtMs = state.nowMs,
 ): void {
-  const { nowMs: sentAtMs, decisions } = state
+  const { nowMs: sentAtMs } = state
   const isPoll = read === null
   const waitMs = minOffset > 0 ? OFFSET_WAIT_MS : 0
   read?.asked.add(source)
@@ -336,8 +337,7 @@ function ask(
     minOffset,
     beganAtMs,
     sentAtMs,
-    lateAtMs:
-      sentAtMs + (isPoll ? silentMs(source) : decisions.hedgeMs(expectedMs(source)) + waitMs),
+    lateAtMs: sentAtMs + (isPoll ? silentMs(source) : hedgeMs(source) + waitMs),
     // A read ends its requests itself.
     endsAtMs: isPoll ? sentAtMs + POLL_WAIT_MS : NEVER,
     // No caller waits for a poll.

@@ -30,7 +30,6 @@ import type { NodeObservations } from '../source/source.ts'
 import type { Fork } from '../votes/histories.ts'
 import type { ReadOptions } from '../votes/read-outcome.ts'
 import { step } from './certified-decider.ts'
-import type { CertifiedDecisions } from './certified-decisions.ts'
 import { type CertifiedOutcome, outcomeOf } from './certified-outcome.ts'
 import {
   type CallInput,
@@ -101,20 +100,16 @@ const STALL_MS = 100
 /**
  * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
  *
- * @param decisions - Only for tests, which break one.
  * @throws {ReaderError} INVALID_ARGUMENT if a seed is not an http or https URL.
  */
-export function createCertifiedReader(
-  options: CertifiedReaderOptions,
-  decisions?: CertifiedDecisions,
-) {
+export function createCertifiedReader(options: CertifiedReaderOptions) {
   const { clock, transport, areSeedsAll = false } = options
   const network = { ...options, sha256: options.sha256 ?? sha256 }
   const base = createReaderBase(options, {
     onAddress: ({ name, url }) => driver.report({ kind: 'located', name, url }),
   })
   const { nodeCount, faultyMax, trust, crypto, floor, directory } = base
-  const state = createReaderState(directory.seeds, areSeedsAll ? 0 : faultyMax, decisions)
+  const state = createReaderState(directory.seeds, areSeedsAll ? 0 : faultyMax)
   state.isLearning = !areSeedsAll
   state.asksSeeds = trust === null
   const isPrivateAllowed = options.allowPrivateAddresses ?? false
@@ -128,7 +123,7 @@ export function createCertifiedReader(
     asker: createAsker({ transport, network, crypto, isPrivateAllowed }),
     clock,
     note: (points) => options.onFork?.(forkOf(points)),
-    isStalled: (missedMs) => missedMs > STALL_MS,
+    stallMs: STALL_MS,
   })
 
   const learnAddresses = async (isForced = false): Promise<void> => {

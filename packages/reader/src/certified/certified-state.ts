@@ -1,5 +1,5 @@
 /** The state of the certified reader, and the events that `certified-decider.ts` applies to it. */
-import type { Lookup } from '@quorumscan/verifier'
+import { bytesEqual, type Lookup } from '@quorumscan/verifier'
 import type { CheckedCertificate, StateQuery } from '@quorumscan/verifier/certified'
 import {
   createDeciderContext,
@@ -9,7 +9,6 @@ import {
 import type { Bounds } from '../reader-base.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { Lagging } from '../votes/read-outcome.ts'
-import { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
 import type { CertifiedQuery } from './node-request.ts'
 
 /** What a caller asks for: lookups, or another query. */
@@ -114,7 +113,6 @@ export type Read = {
 }
 
 export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, ConflictingCertificates> & {
-  readonly decisions: CertifiedDecisions
   /** 0 also if no other nodes can be asked. */
   readonly faultyMax: number
   readonly calls: Map<number, Call>
@@ -133,14 +131,9 @@ export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, Conflicti
   asksSeeds: boolean
 }
 
-export function createReaderState(
-  seeds: readonly string[],
-  faultyMax: number,
-  decisions: CertifiedDecisions = CERTIFIED_DECISIONS,
-): ReaderState {
+export function createReaderState(seeds: readonly string[], faultyMax: number): ReaderState {
   return {
     ...createDeciderContext([...new Set(seeds)].map((url) => createSource(url, true))),
-    decisions,
     faultyMax,
     calls: new Map(),
     waiting: new Set(),
@@ -152,4 +145,11 @@ export function createReaderState(
     isLearning: true,
     asksSeeds: true,
   }
+}
+
+/** Whether no ledger can have had both states: they differ at one offset, or offset and time disagree on the order. */
+export function areConflicting(a: CheckedCertificate, b: CheckedCertificate): boolean {
+  if (a.offset !== b.offset) return (a.offset - b.offset) * (a.recordTime - b.recordTime) < 0
+  const isSame = a.historyHash === b.historyHash && a.recordTime === b.recordTime
+  return !isSame || !bytesEqual(a.root, b.root)
 }

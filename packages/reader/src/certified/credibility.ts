@@ -3,8 +3,8 @@
  * read ends without an answer (`undecided`). A node is *consulted* once it has answered, failed,
  * or been silent for 2 s.
  */
+import { isBelowOffset } from '@quorumscan/verifier/certified'
 import { expectedMs, type NodeObservations } from '../source/source.ts'
-import { HEDGE_FACTOR } from './certified-decisions.ts'
 import type {
   CheckedAnswer,
   Ending,
@@ -15,6 +15,13 @@ import type {
 
 /** A node that has not answered for this long counts as consulted. It may still answer. A proxy waits as long (D-38). */
 const CONSULTED_AFTER_MS = 2000
+/** Checkpoints are at most ten seconds apart: an older state is held back, or ordering stalls. */
+const SUSPICIOUS_AGE_MS = 12_000
+/** The reader also asks another node when one takes this many times its usual latency. */
+const HEDGE_FACTOR = 3
+/** The bounds of that time. Below, a pause of either process would double the load; above, an answer may be lost. */
+const HEDGE_MS_MIN = 50
+const HEDGE_MS_MAX = 2500
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
 export function requestsWhileSuspicious(
@@ -22,30 +29,30 @@ export function requestsWhileSuspicious(
   read: Read,
   best: CheckedAnswer,
 ): number {
-  const { decisions, faultyMax, floor } = state
-  if (decisions.isBelowOffset(best.point.offset, floor)) return 1
+  if (isBelowOffset(best.point.offset, state.floor)) return 1
   const names = consulted(state, read, true)
   const open = flightsOf(state, read).filter(({ isLate }) => !isLate)
   // Nodes that were asked already are among the names.
-  return decisions.consultedMin(faultyMax) - names.size + open.length
+  return state.faultyMax + 1 - names.size + open.length
 }
 
 /** Whether the reader may believe that no newer state exists. */
 export function isCredible(state: ReaderState, read: Read, best: CheckedAnswer): boolean {
-  const { decisions, faultyMax, floor } = state
-  if (!decisions.isSuspicious(ageOf(best, state))) return true
-  if (decisions.isBelowOffset(best.point.offset, floor)) return false
-  // With f = 0 each node is believed.
-  return faultyMax === 0 || consulted(state, read, false).size >= decisions.consultedMin(faultyMax)
+  const { faultyMax, floor } = state
+  if (ageOf(best, state) <= SUSPICIOUS_AGE_MS) return true
+  if (isBelowOffset(best.point.offset, floor)) return false
+  // Of f + 1 distinct nodes, one is honest. With f = 0 each node is believed.
+  return faultyMax === 0 || consulted(state, read, false).size > faultyMax
 }
 
 /**
- * Distinct nodes that were asked since the read began, and have answered, failed, or been silent for long.
+ * Distinct nodes that were asked since the read began, and have answered, failed, or been silent for long. Only a node
+ * that signed its address has a name: two unsigned addresses may be one server.
  *
  * @param isOpenCounted - Whether nodes with an open request count as well.
  */
 function consulted(
-  { decisions, sources }: ReaderState,
+  { sources }: ReaderState,
   { beganAtMs }: Read,
   isOpenCounted: boolean,
 ): ReadonlySet<string> {
@@ -53,7 +60,7 @@ function consulted(
   const isConsulted = ({ sentAtMs, isSilent }: RequestInFlight) =>
     sentAtMs >= beganAtMs && (isOpenCounted || isSilent)
   for (const source of sources) {
-    const name = decisions.identityOf(source)
+    const { name } = source
     if (name === null) continue
     if (source.newestEndedSentAtMs >= beganAtMs || [...source.flights].some(isConsulted))
       names.add(name)
@@ -94,6 +101,11 @@ export function undecided(state: ReaderState, read: Read): Ending {
 
 export function flightsOf({ sources }: ReaderState, read: Read): readonly RequestInFlight[] {
   return sources.flatMap(({ flights }) => [...flights].filter((flight) => flight.read === read))
+}
+
+/** How long after a request the reader also asks another node. */
+export function hedgeMs(source: NodeObservations): number {
+  return Math.min(Math.max(HEDGE_FACTOR * expectedMs(source), HEDGE_MS_MIN), HEDGE_MS_MAX)
 }
 
 /** How long after a request a node is silent. */

@@ -1,5 +1,4 @@
 /** The reader of certified answers: what the SDK reads with. */
-export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
 export {
   type CertifiedAnswer,
   type CertifiedOutcome,

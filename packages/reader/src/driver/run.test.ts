@@ -56,7 +56,7 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
         signal.addEventListener('abort', () => reject(signal.reason))
       }),
     note: () => {},
-    isStalled: (missedMs) => missedMs > STALL_MS,
+    stallMs: STALL_MS,
   })
   return {
     ...{ driver, context, node, events, requests },

@@ -38,8 +38,8 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   readonly asker: Asker<F, R>
   readonly clock: ReaderClock
   readonly note: (fact: N) => void
-  /** Whether a timer that is this late shows that this process stalled. */
-  readonly isStalled: (missedMs: number) => boolean
+  /** A timer that is later than this shows that this process stalled. */
+  readonly stallMs: number
   /** The reason for an error of the asker. Default: `unreachable`. */
   readonly reasonOf?: (error: unknown, flight: F) => string
   /** As `defer` of `ReaderOptions`. */
@@ -58,7 +58,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   const readClock = (): void => {
     let nowMs = clock.monotonicMs() - stalledMs
     const missedMs = nowMs - timerAtMs
-    if (options.isStalled(missedMs)) {
+    if (missedMs > options.stallMs) {
       stalledMs += missedMs
       nowMs = timerAtMs
       timerAtMs += TURN_MS

@@ -2,7 +2,7 @@
  * Decides on an item as votes arrive and nodes fail (D-38): an answer, a second round, or an outcome without an
  * answer. `tally.ts` counts the votes.
  */
-import { isEntryAnswer } from '../answers/batch.ts'
+import { isAbsence, isEntryAnswer } from '../answers/batch.ts'
 import { parseJson } from '../answers/reply.ts'
 import { noteError } from '../source/source.ts'
 import { isForkAt } from '../votes/histories.ts'
@@ -135,26 +135,24 @@ function isHeldForReplica(state: State, { pin, startedAtMs }: Round): boolean {
 }
 
 /** Whether the agreed answer is older than `maxAge`, which is noted (D-39). */
-function isTooOld({ decisions, nowMicros }: State, item: Item, { vote }: Group): boolean {
-  const { recordTime } = vote
-  if (isSelfPinned(item)) return false
-  if (!decisions.isStale({ recordTime, nowMicros, maxAgeMs: item.maxAgeMs })) return false
-  item.staleAgeMs = Math.ceil((nowMicros - recordTime) / 1000)
+function isTooOld({ nowMicros }: State, item: Item, { vote }: Group): boolean {
+  const ageMs = (nowMicros - vote.recordTime) / 1000
+  if (isSelfPinned(item) || ageMs <= item.maxAgeMs) return false
+  item.staleAgeMs = Math.ceil(ageMs)
   return true
 }
 
 function accept(state: State, item: Item, round: Round, group: Group): void {
-  const { nodes, nowMicros } = state
+  const { nodes } = state
   for (const other of round.ballot.groups)
     if (other !== group)
       for (const voter of other.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
   item.decided = group.vote
   if (item.asked.kind === 'read') shortenOthers(state, item, group)
   if (!isSelfPinned(item)) state.floor = Math.max(state.floor, group.vote.offset)
-  const isAbsent = state.decisions.isAbsence(group.vote, nowMicros)
   const kind = state.faultyMax === 0 ? 'trusted' : 'verified'
   conclude(state, item, {
-    kind: isAbsent ? `${kind}-absent` : kind,
+    kind: isAbsence(group.vote.answer) ? `${kind}-absent` : kind,
     ...group.vote,
     ...participation(state, { item, round, group }),
   })

@@ -1,6 +1,6 @@
 /** Chooses pins from the heads that nodes claim (D-37). */
 import { wakeBy } from '../driver/decider-protocol.ts'
-import { chooseNextPin } from '../votes/pins.ts'
+import { chooseNextPin, choosePin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
 import { type Item, isPruned, type NodeVoteState, type Round } from './item.ts'
 import { isFresh, isUnusable, reportedNoHead } from './usable.ts'
@@ -16,20 +16,20 @@ export function claimedHeads({ nodes }: State): number[] {
 
 /** The pin of a first round; null while too few nodes have reported their heads and more may. */
 export function firstPin(state: State, item: Item): number | null {
-  const { decisions, faultyMax, floor, nodeCount, nodes } = state
+  const { faultyMax, floor, nodeCount, nodes } = state
   const isAwaited = nodes.some(
     (node) =>
       !isFresh(state, node) && !reportedNoHead(state, node) && !isUnusable(state, item, node),
   )
   if (isAwaited && isTooEarly(state, item.threshold)) return null
   const heads = claimedHeads(state)
-  const own = decisions.choosePin(heads, { threshold: item.threshold, floor })
+  const own = choosePin(heads, { threshold: item.threshold, floor })
   if (own === null) return null
   // Lookups of one moment share the pins of weak, strong and all: the highest that is not above this
   // threshold's own.
   const strong = Math.ceil((nodeCount + faultyMax + 1) / 2)
   const shared = [faultyMax + 1, strong, nodeCount].flatMap((threshold) => {
-    const pin = decisions.choosePin(heads, { threshold, floor })
+    const pin = choosePin(heads, { threshold, floor })
     return pin === null || pin > own ? [] : [pin]
   })
   return shared.length === 0 ? own : Math.max(...shared)
@@ -54,11 +54,11 @@ function isTooEarly(state: State, threshold: number): boolean {
 
 /** The pin of the second round; null if no other pin could decide. */
 export function nextPin(state: State, item: Item, round: Round): number | null {
-  const { decisions, faultyMax, nodes } = state
+  const { faultyMax, nodes } = state
   const { threshold } = item
   const floor = Math.max(state.floor, item.minOffset)
   if (item.staleAgeMs !== null || isPruned(round)) {
-    const pin = decisions.choosePin(claimedHeads(state), { threshold, floor })
+    const pin = choosePin(claimedHeads(state), { threshold, floor })
     return pin !== null && pin > (round.pin ?? 0) ? pin : null
   }
   const headsOf = (...voteStates: readonly NodeVoteState[]): number[] =>

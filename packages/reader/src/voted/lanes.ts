@@ -5,7 +5,7 @@
  * A failing node is asked again by single probes. A lost or hung request never blocks the next one.
  */
 import { backoffMs } from '@quorumscan/verifier'
-import { type Reply, readRefusal } from '../answers/reply.ts'
+import { judgeReply, type Reply, readRefusal } from '../answers/reply.ts'
 import { send } from '../driver/decider-protocol.ts'
 import { noteAnswer, noteError } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
@@ -96,7 +96,7 @@ export function noteReply(state: State, flight: Sent, reply: TransportReply): Re
   lane.answeredAtMs = lane.endedAtMs = nowMs
   node.counters.latencyMsLast = nowMs - sentAtMs
   noteAnswer(lane, nowMs - sentAtMs)
-  const judged = classifyReply(state, flight, reply)
+  const judged = noteEnd(state, flight, judgeReply(reply))
   if (reply.status === 429)
     node.refusesUntilMs = nowMs + (readRefusal(reply).retryAfterMs ?? RETRY_AFTER_MS)
   if (judged.kind !== 'failed') noteHead(node, reply, nowMs)
@@ -114,27 +114,21 @@ export function noteLost(
   if (isTimeout) {
     // A node that answered later requests has lost this one, and does not fail.
     if (lane.answeredAtMs < sentAtMs) lane.failureCount = Math.max(2, lane.failureCount + 1)
-    return classifyReply(state, flight, new Error(reason))
+  } else {
+    lane.failureCount++
+    // The node may just have closed a kept-alive connection: the request is sent again at once.
+    if (lane.failureCount === 1 && isWanted(spec, lane.node.index)) {
+      noteError(lane, 'connection lost')
+      lane.queue.unshift(spec)
+      return null
+    }
+    if (isFailing(lane)) lane.awayUntilMs = state.nowMs + backoffMs(lane.failureCount - 1, BACKOFF)
   }
-  lane.failureCount++
-  // The node may just have closed a kept-alive connection: the request is sent again at once.
-  if (lane.failureCount === 1 && isWanted(spec, lane.node.index)) {
-    noteError(lane, 'connection lost')
-    lane.queue.unshift(spec)
-    return null
-  }
-  if (isFailing(lane)) lane.awayUntilMs = state.nowMs + backoffMs(lane.failureCount - 1, BACKOFF)
-  return classifyReply(state, flight, new Error(reason))
+  return noteEnd(state, flight, { kind: 'failed', reason })
 }
 
-/** Classifies the end of a request, and counts it. */
-function classifyReply(
-  state: State,
-  { source, spec, sentAtMs }: Sent,
-  ended: TransportReply | Error,
-): Reply {
-  const asked = { atOffset: spec.atOffset, itemCount: spec.items.length }
-  const judged = state.decisions.judgeReply(ended, asked)
+/** Counts the end of a request. */
+function noteEnd(state: State, { source, sentAtMs }: Sent, judged: Reply): Reply {
   if (judged.kind === 'failed') noteError(source, judged.reason)
   const { kind } = judged
   note(state, { node: source.node.name, kind, durationMs: state.nowMs - sentAtMs })

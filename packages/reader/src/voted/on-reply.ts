@@ -1,7 +1,7 @@
 /** Counts the replies of nodes in the rounds of the items (D-35). */
 import type { Reply } from '../answers/reply.ts'
 import { noteError } from '../source/source.ts'
-import { castVote, type Vote } from '../votes/tally.ts'
+import { castVote, isSameVote, type Vote } from '../votes/tally.ts'
 import { decide } from './decide.ts'
 import { type Item, isVoteWanted, roundAt } from './item.ts'
 import type { Sent } from './node.ts'
@@ -13,13 +13,13 @@ export function onReply(state: State, flight: Sent, reply: Reply): void {
   const { spec, source } = flight
   if (spec === PROBE) return // Its only result is the head of the node, which is noted already.
   if (reply.kind !== 'answer') abstain(state, flight, reply)
-  else if (spec.atOffset !== null && reply.point.offset !== spec.atOffset)
+  else if (spec.pin !== null && reply.point.offset !== spec.pin)
     reject(state, flight, 'answered another offset')
   else {
     const votes = votesIn(spec, reply)
     if (votes === undefined) reject(state, flight, 'malformed answer')
     else {
-      if (spec.atOffset !== null) notePoint(state, source.node.name, reply.point)
+      if (spec.pin !== null) notePoint(state, source.node.name, reply.point)
       for (const [index, item] of spec.items.entries())
         countVote(state, flight, item, votes[index] as Vote) // As many as items.
     }
@@ -51,9 +51,7 @@ function abstain(
 }
 
 function countVote(state: State, { spec, source }: Sent, item: Item, vote: Vote): void {
-  const { isVote, isSameVote } = state.decisions
   const { index: voter, counters } = source.node
-  if (!isVote(vote)) return
   if (item.isDone) {
     // A late vote is counted, and compared with what was decided.
     if (item.decided?.offset !== vote.offset) return
@@ -66,7 +64,7 @@ function countVote(state: State, { spec, source }: Sent, item: Item, vote: Vote)
   round.voteStates[voter] = 'voted'
   round.reasons.delete(voter)
   counters.votes++
-  const group = castVote(round.ballot, { voter, vote }, isSameVote)
+  const group = castVote(round.ballot, { voter, vote })
   // Another equal vote below the threshold decides nothing while all agree and none has failed.
   const isQuiet = round.ballot.groups.length === 1 && round.reasons.size === 0
   if (!isQuiet || group.voters.length >= item.threshold) decide(state, item)

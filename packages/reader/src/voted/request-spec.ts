@@ -16,10 +16,8 @@ export type RequestSpec = {
   readonly kind: 'probe' | 'batch' | 'read'
   readonly channel: Channel
   readonly items: readonly Item[]
-  /** The round of the items that this belongs to. */
+  /** The offset in the request (D-37), and the round of the items that this belongs to. Null: nodes choose it. */
   readonly pin: number | null
-  /** The offset in the request: the pin. Null: nodes choose it. */
-  readonly atOffset: number | null
   /** Written once. */
   request: NodeRequest | null
   /** Answers, cut once: votes for the items, in order. */
@@ -30,16 +28,12 @@ export type RequestSpec = {
   }[]
 }
 
-export const PROBE: RequestSpec = createRequestSpec('probe', {
-  items: [],
-  pin: null,
-  atOffset: null,
-})
+export const PROBE: RequestSpec = createRequestSpec('probe', { items: [], pin: null })
 
 /** Batches are of lookups, reads of one item. */
 export function createRequestSpec(
   kind: RequestSpec['kind'],
-  options: Pick<RequestSpec, 'items' | 'pin' | 'atOffset'>,
+  options: Pick<RequestSpec, 'items' | 'pin'>,
 ): RequestSpec {
   const channel = kind === 'read' ? 'bulk' : 'lookup'
   return { kind, channel, ...options, request: null, cut: [] }
@@ -61,13 +55,13 @@ export function requestOf(spec: RequestSpec): NodeRequest {
   return spec.request
 }
 
-function lookupsRequest({ items, atOffset }: RequestSpec): NodeRequest {
+function lookupsRequest({ items, pin }: RequestSpec): NodeRequest {
   // Batches hold nothing else.
   const lookups = items.map(({ asked }) => (asked as { readonly lookup: Lookup }).lookup)
-  return batchRequest(lookups, atOffset)
+  return batchRequest(lookups, pin)
 }
 
-function readRequest({ items, atOffset }: RequestSpec): NodeRequest {
+function readRequest({ items, pin }: RequestSpec): NodeRequest {
   const [item] = items as readonly [Item]
   const { request } = item.asked as { readonly request: ReadRequest } // Its one item is a read.
   return {
@@ -75,7 +69,7 @@ function readRequest({ items, atOffset }: RequestSpec): NodeRequest {
     path: request.path,
     headers: {
       ...(request.body === null ? {} : { 'content-type': 'application/json' }),
-      ...(atOffset === null ? {} : { 'x-read-at-offset': String(atOffset) }),
+      ...(pin === null ? {} : { 'x-read-at-offset': String(pin) }),
     },
     body: request.body,
     bytesMax: request.bytesMax,

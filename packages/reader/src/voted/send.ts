@@ -107,13 +107,12 @@ function dispatch(
   kind: 'batch' | 'read',
   { items, pin }: { readonly items: readonly Item[]; readonly pin: number | null },
 ): void {
-  const atOffset = pin === null ? null : state.decisions.atOffset(pin)
   state.askedAtMs = state.nowMs
   for (const item of items) {
     item.nextPin = null
     if (roundAt(item, pin) === undefined) startRound(state, item, pin)
   }
-  const spec = createRequestSpec(kind, { items, pin, atOffset })
+  const spec = createRequestSpec(kind, { items, pin })
   for (const node of state.nodes) enqueue(state, node, spec)
   for (const item of items) decide(state, item)
 }

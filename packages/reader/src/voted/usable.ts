@@ -1,7 +1,7 @@
 /** Which nodes can still vote on an item, as far as is known (D-38). */
 import type { Item } from './item.ts'
 import { hasRoomForLookups } from './lanes.ts'
-import { isSilent, type Node } from './node.ts'
+import { isFailing, type Node } from './node.ts'
 import type { State } from './voted-state.ts'
 
 /** Whether the node's vote on the item cannot be expected. */
@@ -10,8 +10,7 @@ export function isUnusable(state: State, item: Item, node: Node): boolean {
   if (node.url === null) return !state.isLearning
   if (node.isInsecure) return true
   const lane = node.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
-  const { failureCount } = lane
-  return state.decisions.isDown({ failureCount, isSilent: isSilent(lane, state.nowMs) })
+  return isFailing(lane)
 }
 
 /** Whether the node has reported its head since the last head refresh. */

@@ -19,7 +19,6 @@ import type { Address } from '../source/address-book.ts'
 import { PrivateAddressError } from '../source/transport.ts'
 import type { Fork } from '../votes/histories.ts'
 import type { Decided, Outcome, ReadOptions } from '../votes/read-outcome.ts'
-import { DECISIONS, type Decisions } from '../votes/voted-decisions.ts'
 import type { CallOutcome, ReadTarget, Undecided, VoteGroupWithAnswer } from './item.ts'
 import { createNode, nodeStatus } from './node.ts'
 import { requestOf } from './request-spec.ts'
@@ -29,20 +28,20 @@ import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
 export type Reader = ReturnType<typeof createReader>
 
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
+/** A timer that is later than this shows that this process stalled. */
+const STALL_MS = 250
 const FORKS_MAX = 16
 const DIGEST_DIGITS = 16
 
 /**
  * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
  *
- * @param decisions - Only for tests, which break one and watch the checkers.
  * @throws {ReaderError} INVALID_ARGUMENT if a seed is not an http or https URL.
  */
-export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS) {
+export function createReader(options: ReaderOptions) {
   const { genesis, clock, transport, localHistoryHash, defer, waitMs = WAIT_MS } = options
-  const nodes = decisions
-    .connections(genesis)
-    .map((of) => genesis.nodes[of]?.name as string) // It is one of them.
+  const nodes = genesis.nodes
+    .map(({ name }) => name)
     .filter((name) => isTrusted(options.trust, name))
     .map(createNode)
   /** The last private address reported of each node. */
@@ -55,7 +54,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     options.onPrivateAddress?.({ name, url })
   }
   const base = createReaderBase(options, {
-    votesOf: decisions.thresholdVotes,
     onAddress: (address) => driver.report({ kind: 'located', ...address }),
     onPrivate(address) {
       const lastError = `its address is private: ${address.url}`
@@ -66,9 +64,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   })
   const { nodeCount, faultyMax, trust, floor, directory } = base
   const hasReplica = localHistoryHash !== undefined
-  const state = createState({
-    ...{ nodes, nodeCount, faultyMax, trust, waitMs, decisions, hasReplica },
-  })
+  const state = createState({ nodes, nodeCount, faultyMax, trust, waitMs, hasReplica })
 
   const note = (fact: Fact): void => {
     switch (fact.kind) {
@@ -122,7 +118,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       }),
     clock,
     note,
-    isStalled: decisions.isStalled,
+    stallMs: STALL_MS,
     reasonOf(error, { source }) {
       if (!(error instanceof PrivateAddressError)) return 'unreachable'
       notePrivate({ name: source.node.name, url: source.url as string })

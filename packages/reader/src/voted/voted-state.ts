@@ -6,7 +6,6 @@ import type { NodeReply } from '../reader-options.ts'
 import type { Address } from '../source/address-book.ts'
 import type { TransportReply } from '../source/transport.ts'
 import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
-import type { Decisions } from '../votes/voted-decisions.ts'
 import type { Call, CallInput, CallOutcome, Item } from './item.ts'
 import { lanesOf, type Node, type Sent } from './node.ts'
 
@@ -36,10 +35,9 @@ export type State = DeciderContext<Sent, CallOutcome, Fact> & {
   readonly trust: TrustRule | null
   /** How long a read may wait (D-38). */
   readonly waitMs: number
-  readonly decisions: Decisions
   /** Whether a local replica exists to compare with. */
   readonly hasReplica: boolean
-  /** One for each connection: more than n only if a test breaks that decision. */
+  /** Each once, so that it votes once (D-34). */
   readonly nodes: readonly Node[]
   readonly histories: Histories
   /** By offset. */
@@ -81,10 +79,7 @@ export type Unsent = {
 }
 
 export function createState(
-  config: Pick<
-    State,
-    'nodeCount' | 'faultyMax' | 'trust' | 'waitMs' | 'decisions' | 'hasReplica' | 'nodes'
-  >,
+  config: Pick<State, 'nodeCount' | 'faultyMax' | 'trust' | 'waitMs' | 'hasReplica' | 'nodes'>,
 ): State {
   const { faultyMax } = config
   const never = Number.NEGATIVE_INFINITY
@@ -97,7 +92,6 @@ export function createState(
     wakeAtMs: NEVER,
     nodeCount: config.nodeCount,
     waitMs: config.waitMs,
-    decisions: config.decisions,
     hasReplica: config.hasReplica,
     nodes: config.nodes,
     faultyMax,

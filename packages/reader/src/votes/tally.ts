@@ -38,13 +38,11 @@ export function isSameVote(a: Vote, b: Vote): boolean {
  */
 export function castVote(
   ballot: Ballot,
-  input: { readonly voter: number; readonly vote: Vote },
-  isSame: (a: Vote, b: Vote) => boolean = isSameVote,
+  { voter, vote }: { readonly voter: number; readonly vote: Vote },
 ): Group {
   const { groups } = ballot
-  const { voter, vote } = input
   if (groups.some(({ voters }) => voters.includes(voter))) throw new RangeError('a node votes once')
-  let joined = groups.find((group) => isSame(group.vote, vote))
+  let joined = groups.find((group) => isSameVote(group.vote, vote))
   if (joined === undefined) {
     joined = { vote, voters: [] }
     groups.push(joined)

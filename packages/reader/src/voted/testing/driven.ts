@@ -4,7 +4,6 @@
 import { maxFaulty } from '@quorumscan/verifier'
 import { createVirtual } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
-import { DECISIONS } from '../../votes/voted-decisions.ts'
 import type { CallInput, CallOutcome, ReadTarget } from '../item.ts'
 import { createNode, lanesOf, type Sent } from '../node.ts'
 import { requestOf } from '../request-spec.ts'
@@ -37,7 +36,6 @@ export function createRun(world: {
     faultyMax,
     trust: null,
     waitMs: WAIT_MS,
-    decisions: DECISIONS,
     hasReplica: true,
   })
   const log: unknown[] = []
