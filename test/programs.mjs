@@ -69,6 +69,8 @@ export async function providePrograms(args, tools) {
     fail(
       `There is no file and no kind of test named ${unknown}; the kinds are: ${Object.keys(NEEDS).join(', ')}.`,
     )
+  if (kinds.length > 0 && files.length > 0)
+    fail(`Name kinds (${kinds.join(', ')}) or files (${files.join(', ')}), not both.`)
   const named = kinds.length > 0 ? kinds.flatMap((kind) => NEEDS[kind]) : files.flatMap(needsOf)
   const isNeeded = (need) => kinds.length + files.length === 0 || named.includes(need)
   if (isNeeded('redis')) provideRedis()

@@ -69,7 +69,12 @@ export class MissingCells {
   }
 }
 
-/** Rejects the transaction. @throws {Refusal} Always. */
+/**
+ * Rejects the transaction.
+ *
+ * @param message - Permanent: it is part of the hashed result (Rule 1).
+ * @throws {Refusal} Always.
+ */
 export function refuse(code: RejectionCode, message: string): never {
   throw new Refusal(code, message)
 }

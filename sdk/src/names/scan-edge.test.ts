@@ -6,6 +6,7 @@ import {
   scansBody,
   signAddress,
   simEntry,
+  slowness,
   until,
   withoutDeadline,
 } from '@quorumscan/testkit'
@@ -654,14 +655,17 @@ it('reads include what was written by the client, its validator, or clients of i
   const behind = { code: 'CONSENSUS_LAGGING', details: { outcome: { wantedOffset: HEAD + 1 } } }
   const store = createMemoryStore()
   const writtenOffset = async () => HEAD + 1
-  const bounds = untilTold(1000)
+  const bounds = untilTold(1000 * slowness())
   await using writer = connect({ store, ...bounds })
   await using reader = connect({ store, ...bounds })
   await using follower = connect({ validator: { writtenOffset }, ...bounds })
   expect(await reader.names.resolve(ABSENT)).toBeNull()
   await writer.readFrom(HEAD + 1)
-  for (const scan of [writer, reader, follower])
-    await expect(scan.names.resolve(ABSENT)).rejects.toMatchObject(behind)
+  await Promise.all(
+    [writer, reader, follower].map((scan) =>
+      expect(scan.names.resolve(ABSENT)).rejects.toMatchObject(behind),
+    ),
+  )
   await expect(writer.readFrom(-1)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   await using other = connect()
   await other.readFrom(HEAD)

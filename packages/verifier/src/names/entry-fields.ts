@@ -16,7 +16,7 @@ export type EntryFields = {
 
 export type EntryFieldViolation = {
   readonly code: 'NAME_SUFFIX_MISSING' | 'INVALID_NAME' | 'INVALID_URL' | 'INVALID_DESCRIPTION'
-  /** The rule, as a sentence for a person. */
+  /** The rule, as a sentence for a person. Permanent: it is part of the hashed result of an entry (Rule 1). */
   readonly rule: string
 }
 
