@@ -7,6 +7,7 @@ import { contextCollectInitial } from './choices/ans-entry-context.ts'
 import { collectInitialEntryPayment, setAnsConfig } from './choices/ans-rules.ts'
 import { mint, transfer } from './choices/coin-rules.ts'
 import { unlock } from './choices/locked-coin.ts'
+import { expireSubscription } from './choices/subscription-idle-state.ts'
 import { createTransferInstruction } from './choices/transfer-instruction.ts'
 import {
   acceptRequestCommand,
@@ -417,6 +418,7 @@ it('choices on contracts of another party are refused', () => {
     cancelSubscriptionCommand({ idle }),
     refundPaymentCommand({ payment, paymentKind: 'initial', actor: mallory.party }),
     exerciseCommand(expireEntry, entry, { actor: mallory.party }),
+    exerciseCommand(expireSubscription, idle, { actor: mallory.party }),
   ]
   const disclosed = [request, entry, payment, idle].map((id) => disclosedOf(story, id))
   for (const command of attempts) {
