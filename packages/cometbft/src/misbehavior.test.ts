@@ -7,6 +7,7 @@ import {
   type CometbftOrdering,
   chainIdOf,
   type Evidence,
+  EvidenceError,
   hashGenesis,
   parseGenesis,
   verifyEvidence,
@@ -128,6 +129,18 @@ describe('two votes of one member', () => {
     await misbehavior.note(9)
     await expect(misbehavior.fetch()).rejects.toThrow()
     expect([found, misbehavior.list()]).toEqual([[], []])
+  })
+
+  it.for([
+    ['another member', 'sv-1', 'signature 1 does not verify'],
+    ['a name without a vote', 'sv-9', 'the signer has no vote in this network'],
+  ] as const)('are no evidence against %s', async ([_, signer, message], { open }) => {
+    const { created, found } = open(() => blockWith([vote('aa'), vote('bb')]))
+    const misbehavior = await created
+    await misbehavior.note(9)
+    await misbehavior.fetch()
+    const evidence = { ...(found[0] as Evidence), signer }
+    await expect(verifyEvidence(evidence, { genesis })).rejects.toThrow(new EvidenceError(message))
   })
 
   it('are no evidence in another network', async ({ open }) => {

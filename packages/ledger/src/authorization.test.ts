@@ -1,20 +1,24 @@
 import type { Command, Contract, ContractId, DamlValue } from '@quorumscan/model'
-import { testKeyPair } from '@quorumscan/testkit'
+import { DAY_MICROS, testKeyPair } from '@quorumscan/testkit'
 import { NAME_SUFFIX } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { expireEntry, renewEntry } from './choices/ans-entry.ts'
-import { contextCollectInitial } from './choices/ans-entry-context.ts'
+import { contextCollectInitial, terminateContext } from './choices/ans-entry-context.ts'
 import { collectInitialEntryPayment, setAnsConfig } from './choices/ans-rules.ts'
 import { mint, transfer } from './choices/coin-rules.ts'
 import { unlock } from './choices/locked-coin.ts'
+import { expireSubscription } from './choices/subscription-idle-state.ts'
 import { createTransferInstruction } from './choices/transfer-instruction.ts'
 import {
   acceptRequestCommand,
   advanceRoundsCommand,
   cancelSubscriptionCommand,
   confirmResolveCommand,
+  createTransferInstructionCommand,
   exerciseCommand,
   expireEntryCommand,
+  expireTransferCommand,
+  makePaymentCommand,
   refundPaymentCommand,
   rejectRequestCommand,
   requestEntryCommand,
@@ -37,6 +41,7 @@ import { subscriptionInitialPayment } from './templates/subscription-initial-pay
 import { subscriptionPayment } from './templates/subscription-payment.ts'
 import { subscriptionRequest } from './templates/subscription-request.ts'
 import { terminatedSubscription } from './templates/terminated-subscription.ts'
+import { transferInstruction } from './templates/transfer-instruction.ts'
 import { type Actor, amountOf, outcomeOf, Scenario } from './testing/index.ts'
 
 const NAME = `alice${NAME_SUFFIX}`
@@ -417,6 +422,7 @@ it('choices on contracts of another party are refused', () => {
     cancelSubscriptionCommand({ idle }),
     refundPaymentCommand({ payment, paymentKind: 'initial', actor: mallory.party }),
     exerciseCommand(expireEntry, entry, { actor: mallory.party }),
+    exerciseCommand(expireSubscription, idle, { actor: mallory.party }),
   ]
   const disclosed = [request, entry, payment, idle].map((id) => disclosedOf(story, id))
   for (const command of attempts) {
@@ -426,6 +432,36 @@ it('choices on contracts of another party are refused', () => {
       () => outcomeOf(story.submit(mallory, command, { disclosed })),
       'PERMISSION_DENIED',
     )
+  }
+})
+
+it('only its parties end a renewal payment, an offer or the context of an ended subscription', () => {
+  const { story, alice, mallory } = begin()
+  story.register(alice, NAME)
+  const { context, request } = story.request(alice, `other${NAME_SUFFIX}`)
+  story.do(alice, rejectRequestCommand({ request }))
+  const terminated = story.ledger.all(terminatedSubscription)[0]?.contractId as ContractId
+  story.ledger.advance(60 * DAY_MICROS)
+  story.tap(alice, '400')
+  const idle = story.ledger.all(subscriptionIdleState)[0]?.contractId as ContractId
+  story.do(alice, makePaymentCommand({ idle, inputs: story.coins(alice) }))
+  const payment = story.ledger.all(subscriptionPayment)[0]?.contractId as ContractId
+  const offered = {
+    ...{ sender: alice.party, receiver: story.actor('bob').party, amount: amountOf('1') },
+    ...{ inputs: story.coins(alice), executeBefore: 9e15, description: '', trackingId: '' },
+  }
+  story.do(alice, createTransferInstructionCommand({ coinRules: story.the(coinRules), ...offered }))
+  const instruction = story.ledger.all(transferInstruction)[0]?.contractId as ContractId
+  const actor = mallory.party
+  const attempts = [
+    refundPaymentCommand({ payment, paymentKind: 'renewal', actor }),
+    expireTransferCommand({ instruction, actor }),
+    exerciseCommand(terminateContext, context, { actor, terminatedSubscription: terminated }),
+  ]
+  const disclosed = [payment, instruction, context, terminated].map((id) => disclosedOf(story, id))
+  for (const command of attempts) {
+    const submit = () => outcomeOf(story.submit(mallory, command, { disclosed }))
+    expectRefused(story, submit, 'PERMISSION_DENIED')
   }
 })
 

@@ -3,7 +3,7 @@ import { testKeyPair } from '@quorumscan/testkit'
 import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeEntry, encodeEntry } from './entry.ts'
+import { decodeEntry, encodeEntry, entryKey } from './entry.ts'
 import { ENTRY_BYTES_MAX } from './limits.ts'
 import { submissionOf } from './testing/submissions.ts'
 
@@ -46,6 +46,13 @@ it('an entry without bytes is a checkpoint', () => {
 it('the layout is format, key, signature, body', () => {
   const body = utf8(json(submission))
   expect(encodeEntry(submission, keyPair)).toEqual(entryAround(body))
+})
+
+it('an entry names its key, and bytes of another form name none', () => {
+  const bytes = encodeEntry(submission, keyPair)
+  expect(entryKey(bytes)).toBe(keyPair.publicKey)
+  expect(entryKey(bytes.subarray(0, 97))).toBeNull()
+  expect(entryKey(concatBytes([Uint8Array.of(2), bytes.subarray(1)]))).toBeNull()
 })
 
 it('a submission of another network, key or signature is ignored', () => {

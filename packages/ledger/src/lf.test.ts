@@ -88,6 +88,16 @@ it.each([
   expect((caught as LfError).path).toBe(path)
 })
 
+it.each([
+  ['Decimal', () => decimal.encode(10n ** 38n)],
+  ['Decimal below zero', () => decimal.encode(-(10n ** 38n))],
+  ['Int', () => int.encode(2 ** 53)],
+  ['Time', () => time.encode(2 ** 53)],
+  ['Time before 1970', () => time.encode(-1)],
+])('%s is not encoded beyond its range', (_name, encode) => {
+  expect(encode).toThrow(LfError)
+})
+
 it('contract ids inside a value are collected', () => {
   const ids: string[] = []
   record('R', { a: contractId, b: list(optional(contractId)) }).decode(

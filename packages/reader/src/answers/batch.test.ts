@@ -2,7 +2,7 @@ import { bytesEqual, utf8 } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isLookup } from '../reader-base.ts'
-import { cutBatchAnswer, isAbsence, isEntryAnswer } from './batch.ts'
+import { batchRequest, cutBatchAnswer, isAbsence, isEntryAnswer } from './batch.ts'
 import { decodeText } from './reply.ts'
 
 const RECORD_TIME = 1_700_000_000_000_000
@@ -19,6 +19,21 @@ const entry = fc.record({
   url: nasty,
   description: nasty,
   expires_at: fc.option(fc.constant('2099-01-01T00:00:00.000000Z')),
+})
+
+describe('a batch request', () => {
+  it.each([
+    [null, '{"lookups":[{"party":"p"}]}'],
+    [7, '{"lookups":[{"party":"p"}],"at_offset":7}'],
+  ])('is posted as text, which needs no preflight, with the offset %s', (atOffset, text) => {
+    const { body, ...request } = batchRequest([{ party: 'p' }], atOffset)
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/v0/ans-entries/batch',
+      headers: { 'content-type': 'text/plain' },
+    })
+    expect(decodeText(body ?? new Uint8Array())).toBe(text)
+  })
 })
 
 describe('a batch answer', () => {
