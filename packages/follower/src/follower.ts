@@ -225,7 +225,7 @@ export function createBackground(logger: Logger) {
   }
 }
 
-/** Logs why ingest waits, or that it applies the log to a stored state that nobody may read (D-49). */
+/** Logs why ingest waits, or that the stored state differs from the log (D-49). */
 export function logProblem(logger: Pick<Logger, 'warn' | 'error'>, err: Error): void {
   if (isScanError(err, 'STATE_DIVERGED')) {
     const what = 'this process answers no lookups until its replica is wiped'
