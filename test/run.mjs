@@ -17,7 +17,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Checks that do not run the product. */
 const CHECKS = [
-  { name: 'format and lint', command: ['biome', 'check', '.'] },
+  { name: 'format and lint', command: ['biome', 'check', '.', '--error-on-warnings'] },
   { name: 'boundaries between packages', command: ['turbo', 'boundaries'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
   {

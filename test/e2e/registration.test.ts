@@ -3,7 +3,7 @@
  * owner, a payment that is not confirmed in time, and a change of the fee. All tests share one cluster.
  */
 import { parseTime } from '@quorumscan/model'
-import { send, until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, untilRead } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
@@ -46,11 +46,13 @@ const it = base
   /** Looks the name up ten times a second, and once at the end. Stores the answers that nodes agreed on. */
   .extend('watchName', ({ cluster }) => (name: string) => {
     const samples: Sample[] = []
+    let last: HttpAnswer | undefined
     const stopping = new AbortController()
     const watching = (async () => {
       for (let isLast = false; !isLast; ) {
         isLast = stopping.signal.aborted
         const answer = await lookup(cluster, name)
+        last = answer
         const isDecided = answer.status === 200 || answer.status === 404
         if (isDecided)
           samples.push({
@@ -67,12 +69,16 @@ const it = base
       return samples
     }
     return {
-      /** Waits until the newest answer meets the condition. */
-      until: (what: string, isMet: (entry: Entry | null) => boolean): Promise<Entry | null> =>
-        until(what, () => {
-          const newest = samples.at(-1)
-          return newest !== undefined && isMet(newest.entry) ? newest : undefined
-        }).then(({ entry }) => entry),
+      /** Waits until the newest answer that nodes agreed on meets the condition. */
+      until: async (what: string, isMet: (entry: Entry | null) => boolean) => {
+        const read = () => ({ ...last, sample: samples.at(-1) })
+        const { sample } = await untilRead(
+          what,
+          read,
+          ({ sample }) => sample !== undefined && isMet(sample.entry),
+        )
+        return sample?.entry ?? null
+      },
       stop,
       [Symbol.asyncDispose]: async () => void (await stop()),
     }
@@ -80,8 +86,10 @@ const it = base
 
 it.afterEach(async ({ cluster }) => {
   await cluster.heal()
-  await until('all four nodes to vote', async () =>
-    (await lookup(cluster, 'dso.ns', { 'x-quorum': 'all' })).status === 200 ? true : undefined,
+  await untilRead(
+    'all four nodes to vote',
+    () => lookup(cluster, 'dso.ns', { 'x-quorum': 'all' }),
+    ({ status }) => status === 200,
   )
 })
 
@@ -164,11 +172,8 @@ it('a payment is refunded if two super-validators are down until its lock has ex
   await cluster.kill('sv-4')
   await erin.accept(request)
   expect(Number((await erin.balance()).effective_locked_qty)).toBe(200)
-  const isRefunded = async () => {
-    const balance = await erin.balance()
-    return Number(balance.effective_locked_qty) === 0 ? balance : undefined
-  }
-  const after = await until('the refund', isRefunded, { intervalMs: 200 })
+  const isRefunded = (balance: typeof before) => Number(balance.effective_locked_qty) === 0
+  const after = await untilRead('the refund', () => erin.balance(), isRefunded, { intervalMs: 200 })
   expect(after.effective_unlocked_qty).toBe(before.effective_unlocked_qty)
   const history = await erin.client.POST('/v0/wallet/transactions', { body: { page_size: 2 } })
   expect(unwrap(history).items).toMatchObject([

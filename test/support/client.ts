@@ -1,7 +1,7 @@
 /** A client of a running cluster that uses only HTTP, like a wallet. */
 import { createSystemClock } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
-import { type HttpAnswer, send, until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, untilRead } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 
 export const clock = createSystemClock()
@@ -25,10 +25,11 @@ export function lookup(
 
 /** Waits until the name is found through the proxy. */
 export function untilFound(cluster: ValidatorAccess, name: string): Promise<HttpAnswer> {
-  return until(`${name} to be found`, async () => {
-    const answer = await lookup(cluster, name)
-    return answer.status === 200 ? answer : undefined
-  })
+  return untilRead(
+    `${name} to be found`,
+    () => lookup(cluster, name),
+    ({ status }) => status === 200,
+  )
 }
 
 /** Registers a user with coin. It uses the generated client. */

@@ -1,5 +1,5 @@
 /** Loaded before each file of tests on clusters: after a failed test it prints the logs of its processes. */
-import { afterEach, aroundAll } from 'vitest'
+import { aroundAll, aroundEach } from 'vitest'
 import { deleteEnded, keepTemporaryFilesTogether, printLogs } from './test-logs.ts'
 
 const temporary = keepTemporaryFilesTogether()
@@ -9,7 +9,9 @@ aroundAll(async (runSuite) => {
   await runSuite()
 })
 
-afterEach(({ task }) => {
+// After all `afterEach` hooks, also one that throws. It does not throw itself: the task has the failures.
+aroundEach(async (runTest, { task }) => {
+  await runTest()
   if (task.result?.state === 'fail') printLogs()
   deleteEnded()
 })

@@ -5,9 +5,8 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { excerptOf } from './log-excerpt.ts'
 
-/** Lines that are printed of each process. */
-const LINES_PRINTED_MAX = 40
 /** Depth of log directories: `CLUSTER/logs` or `DISK/data/logs`. */
 const DEPTH_MAX = 2
 /** Short, because the length of socket paths is limited. */
@@ -51,7 +50,7 @@ export function deleteEnded(): void {
   ended.clear()
 }
 
-/** Prints the last log lines of each process of each cluster and, with `KEEP=1`, the path of its data directory. */
+/** Prints an excerpt of the log of each process of each cluster and, with `KEEP=1`, the path of its data directory. */
 export function printLogs(): void {
   isKept ||= Boolean(process.env['KEEP'])
   for (const directory of logDirectories(tmpdir(), DEPTH_MAX)) {
@@ -60,8 +59,8 @@ export function printLogs(): void {
       process.stdout.write(`\nkept: ${dirname(directory)}\n`)
     }
     for (const file of readdirSync(directory)) {
-      const lines = readFileSync(join(directory, file), 'utf8').trimEnd().split('\n')
-      process.stdout.write(`\n-- ${file}\n${lines.slice(-LINES_PRINTED_MAX).join('\n')}\n`)
+      const log = readFileSync(join(directory, file), 'utf8')
+      process.stdout.write(`\n-- ${file}\n${excerptOf(log)}\n`)
     }
   }
 }

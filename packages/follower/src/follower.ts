@@ -6,7 +6,7 @@
 import { type KeyPair, openAll, toHex, withResolvers } from '@quorumscan/base'
 import { createCertifier } from '@quorumscan/certifier'
 import { readLogClientOptions, type ScanConfig } from '@quorumscan/config'
-import { ScanError } from '@quorumscan/errors'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import { type Ordering, payloadOf, scanAddress } from '@quorumscan/ledger'
 import {
   createGroupStore,
@@ -94,7 +94,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
         ...options,
         redis,
         snapshots,
-        onProblem: (err) => logger.warn({ err }, 'the replica cannot apply the log now'),
+        onProblem: (err) => logProblem(logger, err),
         rebuild: (deleteStored) =>
           options.rebuild(deleteStored, { client, clocks, redis, snapshots }),
       }),
@@ -223,4 +223,12 @@ export function createBackground(logger: Logger) {
       await Promise.all(running)
     },
   }
+}
+
+/** Logs why ingest waits, or that the stored state differs from the log (D-49). */
+export function logProblem(logger: Pick<Logger, 'warn' | 'error'>, err: Error): void {
+  if (isScanError(err, 'STATE_DIVERGED')) {
+    const what = 'this process answers no lookups until its replica is wiped'
+    logger.error({ err }, `the stored state differs from the log; ${what}`)
+  } else logger.warn({ err }, 'the replica cannot apply the log now')
 }

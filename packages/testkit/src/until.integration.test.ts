@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpus } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { waitLimitMs } from './time-limits.ts'
-import { until, untilTrue } from './until.ts'
+import { until, untilRead, untilTrue } from './until.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -14,6 +14,23 @@ it('a wait resolves when its condition holds', async () => {
   let count = 0
   await untilTrue('the third time', () => ++count === 3)
   expect(count).toBe(3)
+})
+
+it('a wait for a value shows the last one at its end', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const waiting = async (values: readonly unknown[]) => {
+    const left = [...values]
+    const read = () => (left.length > 1 ? left.shift() : left[0])
+    const rejected = untilRead('the moon', read, () => false).catch((error: Error) => error.message)
+    await vi.advanceTimersByTimeAsync(10 * waitLimitMs())
+    return await rejected
+  }
+  const diverged = { status: 503, text: '{"code":"STATE_DIVERGED"}', ms: 3 }
+  expect(await waiting([{ status: 404, text: '' }, diverged])).toMatch(
+    /waiting for the moon; last seen: 503 {"code":"STATE_DIVERGED"}$/,
+  )
+  expect(await waiting([undefined])).toMatch(/; last seen: undefined$/)
+  expect(await waiting([{ coin: 200 }])).toMatch(/; last seen: {"coin":200}$/)
 })
 
 describe('the deadline of a wait', () => {

@@ -43,3 +43,36 @@ export async function untilTrue(
 ): Promise<void> {
   await until(what, async () => ((await isTrue()) ? true : undefined), options)
 }
+
+/** Characters of the last value that are shown. */
+const SHOWN_LENGTH_MAX = 1000
+
+/**
+ * As `until`, for a value that is read until it meets the condition, such as an answer of a server. The error shows the
+ * value that was read last.
+ */
+export async function untilRead<T>(
+  what: string,
+  read: () => Promise<T> | T,
+  isMet: (value: T) => boolean,
+  options?: UntilOptions,
+): Promise<T> {
+  let last: T | undefined
+  const probe = async () => {
+    last = await read()
+    return isMet(last) ? { value: last } : undefined
+  }
+  try {
+    return (await until(what, probe, options)).value
+  } catch (error) {
+    if (error instanceof Error) error.message += `; last seen: ${shown(last)}`
+    throw error
+  }
+}
+
+/** Status and text of an answer; other values as JSON. */
+function shown(value: unknown): string {
+  const { status, text } = (value ?? {}) as { status?: unknown; text?: unknown }
+  const all = typeof text === 'string' ? `${status} ${text}` : JSON.stringify(value)
+  return String(all).slice(0, SHOWN_LENGTH_MAX)
+}

@@ -38,8 +38,8 @@ export function rangeOfName(name: string): Bounds {
 
 type Bounds = Pick<KeyRange, 'from' | 'to'>
 
-/** A name of the range whose versions differ from those of the state; undefined if all are equal. */
-export function differingName(
+/** Describes an entry of the range that only one of stored state and state tree has; null if all are equal. */
+export function differingLeaf(
   history: StateHistory,
   { point, root }: RecentState,
   stored: {
@@ -47,7 +47,7 @@ export function differingName(
     /** The stored value of every name in the range. */
     readonly values: ReadonlyMap<string, Uint8Array | null | undefined>
   },
-): string | undefined {
+): string | null {
   const nameByLeaf = new Map<string, string>()
   const all = { limit: Number.MAX_SAFE_INTEGER, at: BEFORE_ALL }
   const { open, keyBelow } = history.tree
@@ -55,13 +55,22 @@ export function differingName(
   const pruned = root === null ? null : prune(leavesAlone, root, { ...stored.range, ...all })
   for (const { key, expiresAt, valueHash } of visibleLeaves(pruned)) {
     const [, name = ''] = componentsOf(key)
-    nameByLeaf.set(`${name} ${expiresAt} ${toHex(valueHash)}`, name)
+    nameByLeaf.set(leafText(name, expiresAt, valueHash), name)
   }
   for (const [name, value] of stored.values)
-    for (const { expires, body } of activeVersions(value, point.offset))
-      if (!nameByLeaf.delete(`${name} ${expires} ${toHex(sha256(body))}`)) return name
-  const [missing] = nameByLeaf.values()
-  return missing
+    for (const { expires, body } of activeVersions(value, point.offset)) {
+      const found = leafText(name, expires, sha256(body))
+      if (nameByLeaf.delete(found)) continue
+      const [expected = 'no such entry'] = [...nameByLeaf].find(([, of]) => of === name) ?? []
+      return `The stored state has ${found}; the log has ${expected}.`
+    }
+  const [missing] = nameByLeaf.keys()
+  return missing === undefined ? null : `The log has ${missing}; the stored state lacks it.`
+}
+
+/** Identifies a leaf by name; the expiry in µs. */
+function leafText(name: string, expiresAt: number | null, valueHash: Uint8Array): string {
+  return `${name} that expires at ${expiresAt ?? 'no time'}, of hash ${toHex(valueHash)}`
 }
 
 /** Whether the documents lead to the values that the state has. */

@@ -11,9 +11,9 @@ import { isConnectionError, isReplyError } from '../connection.ts'
 import { readAllDocuments, readNamesAfter } from '../reads/reads.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
 import type { Layout } from '../storage/layout.ts'
-import { areDocumentsEqual, comparableState, differingName, rangeOfNames } from './compare-state.ts'
+import { areDocumentsEqual, comparableState, differingLeaf, rangeOfNames } from './compare-state.ts'
 import { proveActivities } from './prove-activities.ts'
-import { differs, type StateTreeUpdater } from './tree-updater.ts'
+import type { StateTreeUpdater } from './tree-updater.ts'
 
 /** 400 names per second: 100 000 in four minutes, with one part in a hundred of a processor. */
 const SCRUB_NAMES = 100
@@ -82,10 +82,8 @@ function scrubOver(
 async function scrubNames({ redis, treeUpdater }: Context, after: string | null) {
   const { head, names } = await readNamesAfter(redis, after, SCRUB_NAMES)
   const last = names.size < SCRUB_NAMES ? null : ([...names.keys()].at(-1) ?? null)
-  treeUpdater.compare(head, (history, recent) => {
-    const name = differingName(history, recent, { range: rangeOfNames(after, last), values: names })
-    return name === undefined ? null : differs(name)
-  })
+  const stored = { range: rangeOfNames(after, last), values: names }
+  treeUpdater.compare(head, (history, recent) => differingLeaf(history, recent, stored))
   return last
 }
 

@@ -16,7 +16,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { openReplica, type Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
-import { decodeVersions, encodeVersions } from '../storage/versions.ts'
+import { decodeVersions, encodeVersions, type Version } from '../storage/versions.ts'
 import { createMemoryOrdering, type MemoryOrdering } from '../testing/memory-ordering.ts'
 import { type NaiveState, naiveStates } from '../testing/naive-state.ts'
 import { growRandomLog } from '../testing/random-log.ts'
@@ -241,6 +241,23 @@ describe('a value that was changed by hand', () => {
       DIVERGED,
     )
     expect(run.replica.proofs.diverged()).not.toBeNull()
+  })
+
+  it('is named, with what the log has in its place', async ({ start, connection }) => {
+    await using run = await start(scenario)
+    await run.reach(end.offset)
+    const value = (await connection.hgetBuffer(KEYS.names, NAME)) as Buffer
+    const [version] = decodeVersions(value) as [Version]
+    const changed = encodeVersions([{ ...version, expires: null }])
+    await connection.hset(KEYS.names, NAME, Buffer.from(changed))
+    await expect(run.replica.lookups.lookupNames([NAME], end.offset)).rejects.toMatchObject(
+      DIVERGED,
+    )
+    const hash = toHex(sha256(version.body))
+    expect(run.replica.proofs.diverged()?.what).toBe(
+      `The stored state has ${NAME} that expires at no time, of hash ${hash}; ` +
+        `the log has ${NAME} that expires at ${version.expires}, of hash ${hash}.`,
+    )
   })
 
   it.for([

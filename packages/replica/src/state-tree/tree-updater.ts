@@ -12,7 +12,7 @@ import type { InterpretedEntry } from '../ingest/step.ts'
 import type { HeadState } from '../ingest/store.ts'
 import type { NameFields } from '../reads/name-reader.ts'
 import type { Layout } from '../storage/layout.ts'
-import { comparableState, differingName, rangeOfName } from './compare-state.ts'
+import { comparableState, differingLeaf, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusableError } from './load-state.ts'
 import {
   OtherHistoryError,
@@ -79,7 +79,8 @@ export function createStateTreeUpdater(context: {
       compare(head, (of, recent) => {
         for (const [name, value] of byName) {
           const stored = { range: rangeOfName(name), values: new Map([[name, value]]) }
-          if (differingName(of, recent, stored) !== undefined) return differs(name)
+          const difference = differingLeaf(of, recent, stored)
+          if (difference !== null) return difference
         }
         return null
       })
@@ -144,7 +145,7 @@ export function createStateTreeUpdater(context: {
 
 export type StateTreeUpdater = ReturnType<typeof createStateTreeUpdater>
 
-/** The sentence for a name whose entries differ. */
+/** The sentence for a name whose stored entry has another value than its leaf. */
 export function differs(name: string): string {
   return `The entries of ${name} differ.`
 }
