@@ -26,7 +26,10 @@ export function takeRows(): readonly Row[] {
 }
 const printedRows: Row[] = []
 
+/** @throws {RangeError} If a turn has no finite figure: a side of a ratio served nothing. */
 export function printRow(row: Row): void {
+  if (!row.values.every(Number.isFinite))
+    throw new RangeError(`${row.what}: ${row.values.join(', ')} is no result`)
   printedRows.push(row)
   const verdict = row.budget === null ? '' : isMet(row) ? 'ok' : 'OVER BUDGET'
   const line = `${row.what.padEnd(WIDTH)}${formatMedian(row).padStart(12)}  ${formatSpread(row).padEnd(14)}`
