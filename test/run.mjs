@@ -34,11 +34,11 @@ const CHECKS = [
   { name: 'nothing unused', command: ['knip', '--cache'] },
 ]
 /** Kinds that turbo runs, once for each state of the sources that they depend on: the `test` scripts of the workspaces. */
-const CACHED_KINDS = ['unit', 'sdk', 'sim', 'vectors', 'site']
+const CACHED_KINDS = ['unit', 'integration', 'sdk', 'sim', 'vectors', 'site']
 const CACHED = {
   name: CACHED_KINDS.join(', '),
-  // One workspace at a time: its tests use several processors anyway.
-  command: ['turbo', 'run', 'test', '--concurrency=1', '--continue', '--ui=stream'],
+  // Two workspaces at a time: the last file of one does not let processors wait.
+  command: ['turbo', 'run', 'test', '--concurrency=2', '--continue', '--ui=stream'],
 }
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
@@ -53,11 +53,15 @@ export async function main(args) {
     // The reporter of the tests owns the terminal until they end.
     if (!isTesting) console.log(checks.at(-1).text)
   }
+  // `npm run test:durations` measures the files that turbo would run as well.
+  const isCaching = isAll && options.length === 0 && !process.env.TEST_RECORD
+  const others = KINDS.filter(
+    (kind) => kind !== 'check' && !(isCaching && CACHED_KINDS.includes(kind)),
+  )
   // Tests wait for processes and timers. Meanwhile checks compute.
-  const others = KINDS.filter((kind) => !['check', ...CACHED_KINDS].includes(kind))
   const testing = isTesting ? runTests(isAll ? others : projects, [...files, ...options]) : true
   if (isAll || kinds.includes('check')) for (const one of CHECKS) await check(one)
-  if (isAll && options.length === 0) await check(CACHED)
+  if (isCaching) await check(CACHED)
   const isPassed = await testing
   if (isTesting) for (const { text } of checks) console.log(text)
   const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)
