@@ -23,7 +23,7 @@ import { measureMachines } from './machines/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
-import { print, takeRows } from './report.ts'
+import { discardRows, print, printSkipped, round, takeRows } from './report.ts'
 import { type Result, recordResult, writeTables } from './results.ts'
 import { measureSnapshots } from './snapshots/measure.ts'
 import { measureSplice } from './splice/measure.ts'
@@ -44,19 +44,29 @@ function part<Options>(
 const PARTS: Readonly<Record<string, Part>> = {
   certified: part(
     {
-      smoke: { nameCount: 1_000, turns: 1, ms: 100 },
-      quick: { nameCount: 100_000, turns: 9, ms: 500 },
-      full: { nameCount: 100_000, turns: 45, ms: 500 },
+      smoke: {
+        ...{ nameCount: 1_000, stateTurns: 1, turns: 1, ms: 100, cpuMs: 200 },
+        ...{ servedCount: 16, visibleCount: 1 },
+      },
+      quick: {
+        ...{ nameCount: 100_000, stateTurns: 5, turns: 9, ms: 500, cpuMs: 1_000 },
+        ...{ servedCount: 1_000, visibleCount: 20 },
+      },
+      full: {
+        ...{ nameCount: 100_000, stateTurns: 5, turns: 45, ms: 500, cpuMs: 1_000 },
+        ...{ servedCount: 1_000, visibleCount: 20 },
+      },
     },
     measureCertified,
   ),
   machines: part(
     {
-      smoke: { nameCount: 2, turns: 1, ms: 100 },
-      quick: { nameCount: 9, turns: 8, ms: 500 },
-      full: { nameCount: 9, turns: 30, ms: 500 },
+      smoke: { nameCount: 2, turns: 1, ms: 100, driversMax: 1 },
+      quick: { nameCount: 9, turns: 8, ms: 500, driversMax: 2 },
+      full: { nameCount: 9, turns: 30, ms: 500, driversMax: 2 },
     },
-    (options, { drivers }) => measureMachines({ ...options, drivers }),
+    ({ driversMax, ...options }, { drivers }) =>
+      measureMachines({ ...options, drivers: drivers.slice(0, driversMax) }),
   ),
   names: part(
     {
@@ -68,18 +78,33 @@ const PARTS: Readonly<Record<string, Part>> = {
   ),
   ordering: part(
     {
-      smoke: { nodeCounts: [4], turns: 1, ms: 300, idleMs: 300 },
-      quick: { nodeCounts: [4], turns: 5, ms: 2_000, idleMs: 10_000 },
-      full: { nodeCounts: [4, 7], turns: 5, ms: 5_000, idleMs: 60_000 },
+      smoke: { nodeCounts: [4], turns: 1, ms: 300, settleMs: 0, idleMs: 300, visibleCount: 1 },
+      quick: {
+        ...{ nodeCounts: [4], turns: 5, ms: 2_000 },
+        ...{ settleMs: 10_000, idleMs: 10_000, visibleCount: 9 },
+      },
+      full: {
+        ...{ nodeCounts: [4, 7], turns: 5, ms: 5_000 },
+        ...{ settleMs: 10_000, idleMs: 60_000, visibleCount: 9 },
+      },
     },
     (options, { drivers, nodeCounts }) =>
       measureOrdering({ ...options, drivers, nodeCounts: nodeCounts ?? options.nodeCounts }),
   ),
   proxy: part(
     {
-      smoke: { turns: 1, faultTurns: 1, ms: 200 },
-      quick: { turns: 9, faultTurns: 5, ms: 500 },
-      full: { turns: 45, faultTurns: 9, ms: 500 },
+      smoke: {
+        ...{ turns: 1, faultTurns: 1, ms: 200 },
+        ...{ nameCount: 16, visibleCount: 1, manyNodes: 5 },
+      },
+      quick: {
+        ...{ turns: 9, faultTurns: 5, ms: 500 },
+        ...{ nameCount: 1_000, visibleCount: 9, manyNodes: 13 },
+      },
+      full: {
+        ...{ turns: 45, faultTurns: 9, ms: 500 },
+        ...{ nameCount: 1_000, visibleCount: 9, manyNodes: 13 },
+      },
     },
     measureProxy,
   ),
@@ -104,6 +129,8 @@ const PARTS: Readonly<Record<string, Part>> = {
     measureStreams,
   ),
 }
+
+const clock = createSystemClock()
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -136,7 +163,7 @@ async function main(args: readonly string[]): Promise<number> {
     drivers: ORDERING_DRIVERS.filter((driver) => {
       if (driver !== (values.driver ?? driver)) return false
       if (driver !== 'cometbft' || whyNoEngine === null) return true
-      print(`SKIPPED  everything with driver ${driver}: ${whyNoEngine}`)
+      printSkipped(`everything with driver ${driver}: ${whyNoEngine}`)
       return false
     }),
     nodeCounts: values.nodes === undefined ? null : [Number(values.nodes)],
@@ -146,11 +173,13 @@ async function main(args: readonly string[]): Promise<number> {
   for (const [name, measure] of Object.entries(PARTS)) {
     if (!names.includes(name)) continue
     print(`== ${name}`)
+    const startedMs = clock.monotonicMs()
     try {
       await measure(size, chosen)
+      print(`${name} took ${round((clock.monotonicMs() - startedMs) / 1_000)} s`)
       results.push(describeResult(name, size))
     } catch (error) {
-      takeRows() // Discards the rows of an incomplete part.
+      discardRows()
       failed.push(name)
       print(`FAILED   ${name}: ${error instanceof Error ? error.stack : String(error)}`)
     }
@@ -171,7 +200,7 @@ function describeResult(part: string, size: Size): Result {
     part,
     size,
     commit: isChanged ? `${commit} with changes` : commit,
-    date: formatInstant(createSystemClock().nowMicros()),
+    date: formatInstant(clock.nowMicros()),
     processor: cpus()[0]?.model ?? null,
     cores: cpus().length,
     node: process.version,

@@ -20,11 +20,28 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** All rows that were printed since the last call, in order. */
+/** Names what cannot run on this machine. */
+export function printSkipped(what: string): void {
+  hasSkipped = true
+  print(`SKIPPED  ${what}`)
+}
+let hasSkipped = false
+
+/**
+ * All rows that were printed since the last call, in order.
+ *
+ * @throws {Error} If there are none, although nothing was skipped.
+ */
 export function takeRows(): readonly Row[] {
+  if (printedRows.length === 0 && !hasSkipped) throw new Error('no figure was measured')
   return printedRows.splice(0)
 }
 const printedRows: Row[] = []
+
+/** Removes the rows of a part that has failed. */
+export function discardRows(): void {
+  printedRows.length = 0
+}
 
 /** @throws {RangeError} If a turn has no finite figure: a side of a ratio served nothing. */
 export function printRow(row: Row): void {

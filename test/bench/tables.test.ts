@@ -1,7 +1,7 @@
 /** The tables of test/bench/README.md are generated from test/bench/results. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { atLeast, printRow } from './report.ts'
+import { atLeast, printRow, printSkipped, takeRows } from './report.ts'
 import { OLDER, type Result, readResults, withTables } from './results.ts'
 
 const README = 'test/bench/README.md'
@@ -48,4 +48,10 @@ describe('tables of benchmarks', () => {
 it('a ratio to a side that served nothing is no result, and ends its part', () => {
   const row = { what: 'reads ÷ baseline', values: [2, 5 / 0, 3], budget: atLeast(1) }
   expect(() => printRow(row)).toThrow('reads ÷ baseline: 2, Infinity, 3 is no result')
+})
+
+it('a part that measures nothing fails, unless it is skipped by name', () => {
+  expect(takeRows).toThrow('no figure was measured')
+  printSkipped('everything with a driver that is missing')
+  expect(takeRows()).toEqual([])
 })

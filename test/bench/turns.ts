@@ -3,7 +3,7 @@
  * of a ratio must see the same speed.
  */
 
-/** Warm-up turns: connections open, and code is compiled. */
+/** Warm-up turns, at most as many as turns: connections open, and code is compiled. */
 const WARM_UP_TURNS = 3
 
 /** Slices of each side, by turn. */
@@ -13,7 +13,7 @@ export type Turns<Side extends string, Slice> = Readonly<Record<Side, readonly S
 export async function inTurn<Side extends string, Slice>(
   turnCount: number,
   sides: Readonly<Record<Side, () => Promise<Slice>>>,
-  warmUpTurns = WARM_UP_TURNS,
+  warmUpTurns = Math.min(WARM_UP_TURNS, turnCount),
 ): Promise<Turns<Side, Slice>> {
   const names = Object.keys(sides) as Side[]
   const slices = {} as Record<Side, Slice[]>

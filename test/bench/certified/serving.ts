@@ -10,7 +10,6 @@ import {
   cpuMicrosOf,
   loaderOf,
   lookupsOf,
-  NAME_COUNT,
   nextToPages,
   nodeUrl,
   PROXY_PATH,
@@ -43,15 +42,16 @@ export type ServingOptions = {
   readonly turns: number
   /** Duration of one slice of a turn. */
   readonly ms: number
+  /** Duration of slices in which processor time is measured. */
+  readonly cpuMs: number
+  readonly servedCount: number
+  /** Names of which the time to a certified answer is measured. */
+  readonly visibleCount: number
 }
 
 const BARE = new URL('./bare-child.js', import.meta.url)
 const SDK = new URL('./sdk-child.js', import.meta.url)
-const NAMES_USED = 500
-const VISIBLE_COUNT = 20
 const BUSY_USERS = 4
-/** Duration of slices in which processor time is measured. */
-const CPU_MS = 1_000
 const POLL_MS = 5
 const FOUND_MS_MAX = 60_000
 const CERTIFIED = { accept: CERTIFIED_MEDIA_TYPE }
@@ -72,21 +72,21 @@ const p99 = ({ p99Ms }: Load) => p99Ms
 export async function measureServing(options: ServingOptions): Promise<void> {
   await using cluster = await startBenchCluster(4)
   const visible = () =>
-    measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name))
+    measureVisible(cluster, options.visibleCount, (name) => untilCertified(cluster, name))
   const visibleMs = { idle: await visible(), busy: await whileBusy(cluster, visible) }
-  await registerNames(cluster, NAME_COUNT)
+  await registerNames(cluster, options.servedCount)
   printServing({ visibleMs, ...(await measureTurns(cluster, options)) })
 }
 
 async function measureTurns(
   cluster: RunningCluster,
-  { turns, ms }: ServingOptions,
+  { turns, ms, cpuMs, servedCount }: ServingOptions,
 ): Promise<Omit<Serving, 'visibleMs'>> {
   await using children = new Resources()
-  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_USED, ms }
+  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: servedCount / 2, ms }
   const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
   const genesis = await genesisOf(cluster)
-  const names = Array.from({ length: NAMES_USED }, (_, index) => nameOf(index))
+  const names = Array.from({ length: servedCount / 2 }, (_, index) => nameOf(index))
 
   const originOf = async (child: Child): Promise<string> =>
     (await children.opened(child).result<{ origin: string }>()).origin
@@ -120,10 +120,10 @@ async function measureTurns(
   const voted = await lookups(proxy)
   const byNodes = (run: () => Promise<Load>) => spentBy(Object.values(cluster.urls.nodes), run)
   const cpu = await inTurn(turns, {
-    resolve: byNodes(() => resolve({ ms: CPU_MS })),
-    voted: byNodes(() => voted({ ms: CPU_MS })),
+    resolve: byNodes(() => resolve({ ms: cpuMs })),
+    voted: byNodes(() => voted({ ms: cpuMs })),
     idle: byNodes(async () => {
-      await clock.delay(CPU_MS)
+      await clock.delay(cpuMs)
       return NO_LOAD
     }),
   })

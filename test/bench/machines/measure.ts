@@ -13,7 +13,7 @@ import {
   untilReady,
 } from '../../support/operators.ts'
 import type { SdkArgument } from '../certified/sdk-child.ts'
-import { print, printRow } from '../report.ts'
+import { print, printRow, printSkipped } from '../report.ts'
 import { inTurn, ratiosOf } from '../turns.ts'
 import type { DelayArgument } from './delay-child.ts'
 import type { RegisterArgument, RegisterResult } from './register-child.ts'
@@ -52,7 +52,7 @@ export async function measureMachines(options: {
       },
     })
     if (network.machines.kind !== 'namespaces') {
-      print('SKIPPED  machines: this process cannot make network namespaces')
+      printSkipped('machines: this process cannot make network namespaces')
       return
     }
     for (const operator of network.all) run(operator)

@@ -20,14 +20,15 @@ export type OrderingOptions = {
   /** Duration of one slice of a turn. */
   readonly ms: number
   readonly idleMs: number
+  /** Time until all work has ended, so that only the interval causes blocks. */
+  readonly settleMs: number
+  /** Names of which the time to a lookup is measured. */
+  readonly visibleCount: number
 }
 
 /** Concurrent submissions to all synchronizers. */
 const CONNECTIONS = 256
-const VISIBLE_COUNT = 9
 const POLL_MS = 5
-/** Time until all work has ended, so that only the interval causes blocks. */
-const SETTLE_MS = 10_000
 const CATCH_UP_MS_MAX = 120_000
 const clock = createSystemClock()
 
@@ -48,12 +49,12 @@ export async function measureOrdering(options: OrderingOptions): Promise<void> {
 
 async function measureCluster(
   cluster: RunningCluster,
-  options: Pick<OrderingOptions, 'turns' | 'ms' | 'idleMs'> & {
+  options: Omit<OrderingOptions, 'drivers' | 'nodeCounts'> & {
     readonly ordering: Driver
     readonly nodes: number
   },
 ): Promise<void> {
-  const { ordering, nodes, turns, ms, idleMs } = options
+  const { ordering, nodes, turns, ms, idleMs, settleMs, visibleCount } = options
   const isCometBft = ordering === 'cometbft'
   const row = (
     what: string,
@@ -62,7 +63,7 @@ async function measureCluster(
     budget: Budget | null = null,
   ) => printRow({ what: `${ordering}, n = ${nodes}: ${what}`, values, unit, budget })
 
-  const voted = await measureVisible(cluster, VISIBLE_COUNT, (name) =>
+  const voted = await measureVisible(cluster, visibleCount, (name) =>
     untilFound(cluster, name, POLL_MS),
   )
   row(
@@ -71,7 +72,7 @@ async function measureCluster(
     'ms',
     isCometBft || nodes !== 4 ? null : atMost(150),
   )
-  const certified = await measureVisible(cluster, VISIBLE_COUNT, (name) =>
+  const certified = await measureVisible(cluster, visibleCount, (name) =>
     untilCertified(cluster, name),
   )
   row('last confirmation to certified lookup, p50', certified, 'ms')
@@ -118,7 +119,7 @@ async function measureCluster(
   await cluster.resume('validator', { part: 'validator' })
 
   await untilUp(cluster)
-  await clock.delay(SETTLE_MS)
+  await clock.delay(settleMs)
   const [before, headBefore] = [await usageOfCluster(), await synchronizers[0]?.head()]
   await clock.delay(idleMs)
   const [after, headAfter] = [await usageOfCluster(), await synchronizers[0]?.head()]

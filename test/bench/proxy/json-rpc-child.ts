@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { answer, childArgument } from '../../support/child.ts'
 
-/** A hung server accepts connections and never answers. At the address of a dead one no process listens. */
+/**
+ * A hung server never answers a read. It answers what ethers asks at its start, because ethers reads nothing before all
+ * servers have answered that. At the address of a dead one no process listens.
+ */
 export type LastServer = 'fine' | 'hung' | 'dead'
 export type JsonRpcArgument = {
   readonly count: number
@@ -26,8 +29,8 @@ const result = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: RESULTS[
 
 function serve(kind: LastServer): Promise<string> {
   const server = createServer(async (request, response) => {
-    if (kind === 'hung') return
     const calls = (await json(request)) as Call | readonly Call[]
+    if (kind === 'hung' && [calls].flat().some(({ method }) => method === 'eth_call')) return
     const body = JSON.stringify(Array.isArray(calls) ? calls.map(result) : result(calls as Call))
     response.writeHead(200, { 'content-type': 'application/json' }).end(body)
   })

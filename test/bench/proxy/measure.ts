@@ -7,7 +7,6 @@ import {
   CONNECTIONS,
   cpuMicrosOf,
   lookupsOf,
-  NAME_COUNT,
   nextToPages,
   nodeUrl,
   PROXY_PATH,
@@ -29,9 +28,13 @@ export type ProxyOptions = {
   readonly faultTurns: number
   /** Duration of one slice of a turn. */
   readonly ms: number
+  readonly nameCount: number
+  /** Names of which the time to a lookup is measured. */
+  readonly visibleCount: number
+  /** Nodes of the cluster with which that of four nodes is compared. */
+  readonly manyNodes: number
 }
 
-const VISIBLE_COUNT = 9
 const POLL_MS = 2
 const TITLES: Readonly<Record<Fault, string>> = {
   killed: 'killed',
@@ -45,11 +48,11 @@ const p99 = ({ p99Ms }: Load) => p99Ms
 
 export async function measureProxy(options: ProxyOptions): Promise<void> {
   await using cluster = await startBenchCluster(4)
-  const visibleMs = await measureVisible(cluster, VISIBLE_COUNT, (name) =>
+  const visibleMs = await measureVisible(cluster, options.visibleCount, (name) =>
     untilFound(cluster, name, POLL_MS),
   )
   row('last confirmation to verified lookup, idle, ms', visibleMs, atMost(150))
-  await registerNames(cluster, NAME_COUNT)
+  await registerNames(cluster, options.nameCount)
   await measureLookups(cluster, options)
   await measureClients(cluster, options)
 }
