@@ -30,7 +30,7 @@ let hasSkipped = false
 /**
  * All rows that were printed since the last call, in order.
  *
- * @throws {Error} If there are none, although nothing was skipped.
+ * @throws {Error} If no row was printed and nothing was skipped.
  */
 export function takeRows(): readonly Row[] {
   if (printedRows.length === 0 && !hasSkipped) throw new Error('no figure was measured')
