@@ -1,7 +1,7 @@
 /**
  * The reader of votes with one mistake. Each once occurred, and the checkers must detect it.
  */
-import type { Mutation } from './break-reader.ts'
+import type { Mutation } from '@quorumscan/verifier/testing'
 import type { SimOptions } from './simulate.ts'
 
 /** Options limit the run to lies and faults that reveal the mistake early. */
@@ -11,9 +11,9 @@ export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'faults'> 
   readonly rules: readonly string[]
 }
 
-const LANES = 'reader/src/voted/lanes.ts'
-const DECIDE = 'reader/src/voted/decide.ts'
-const BASE = 'reader/src/reader-base.ts'
+const LANES = 'packages/reader/src/voted/lanes.ts'
+const DECIDE = 'packages/reader/src/voted/decide.ts'
+const BASE = 'packages/reader/src/reader-base.ts'
 const THRESHOLD = "const threshold = votes(read.threshold ?? 'weak')"
 
 /**
@@ -70,7 +70,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'counting a node twice',
-      file: 'reader/src/voted/voted-reader.ts',
+      file: 'packages/reader/src/voted/voted-reader.ts',
       text: '.map(({ name }) => name)',
       by: '.flatMap(({ name }) => [name, name])',
     },
@@ -81,7 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'counting an absence as a failure',
-      file: 'reader/src/voted/on-reply.ts',
+      file: 'packages/reader/src/voted/on-reply.ts',
       text: 'const { index: voter, counters } = source.node',
       by: `const { index: voter, counters } = source.node
         if (new TextDecoder().decode(vote.answer) === '{"entry":null}') return`,
@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'reading without a pinned offset',
-      file: 'reader/src/voted/send.ts',
+      file: 'packages/reader/src/voted/send.ts',
       text: 'state.askedAtMs = state.nowMs',
       by: 'state.askedAtMs = state.nowMs; pin = null',
     },
@@ -134,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'treating a slow node as unreachable',
-      file: 'reader/src/voted/usable.ts',
+      file: 'packages/reader/src/voted/usable.ts',
       text: 'return isFailing(lane)',
       by: `return isFailing(lane) || [...lane.flights].some(
         ({ sentAtMs }) => state.nowMs - Math.max(sentAtMs, lane.answeredAtMs) >= 1000)`,
@@ -147,7 +147,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'counting a stall of the reader as lateness of nodes',
-      file: 'reader/src/voted/voted-reader.ts',
+      file: 'packages/reader/src/voted/voted-reader.ts',
       text: 'const STALL_MS = 250',
       by: 'const STALL_MS = Infinity',
     },
@@ -157,7 +157,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'ignoring the history hash',
-      file: 'reader/src/votes/tally.ts',
+      file: 'packages/reader/src/votes/tally.ts',
       text: 'a.historyHash === b.historyHash &&',
       by: '',
     },

@@ -17,11 +17,11 @@ import {
   type ParsedReply,
   type SpliceThreshold,
   step,
-  VOTE_RULES,
   type VoteEvent,
   type Voter,
   type VoteState,
   type VoteVerdict,
+  votesNeeded,
 } from './splice-decider.ts'
 import type { SpliceAnswers, SpliceOutcome } from './splice-outcome.ts'
 
@@ -97,7 +97,7 @@ export async function readByVotes<T extends JsonValue>(
 ): Promise<SpliceOutcome<T>> {
   const { clock, threshold, endsAtMs, signal } = context
   signal.throwIfAborted()
-  const needed = VOTE_RULES.votesNeeded(threshold, list.nodeCount, list.faultyMax)
+  const needed = votesNeeded(threshold, list.nodeCount, list.faultyMax)
   const state = createVoteState(list.voters, needed)
   const over = new AbortController()
   let forget = () => {}

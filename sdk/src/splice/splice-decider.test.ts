@@ -2,18 +2,39 @@
  * Reads in virtual time: f scans lie in any way, others lag, fail and hang. Mutants break one rule each.
  * @module-tag thorough
  */
+
 import { maxFaulty } from '@quorumscan/verifier'
+import { importMutant, type Mutation } from '@quorumscan/verifier/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  createVoteState,
-  step,
-  VOTE_RULES,
-  type VoteEvent,
-  type VoteRules,
-  type Voter,
-  type VoteVerdict,
-} from './splice-decider.ts'
+import type { VoteEvent, Voter, VoteVerdict } from './splice-decider.ts'
+import * as correct from './splice-decider.ts'
+
+type Decider = typeof correct
+
+const DECIDER = 'sdk/src/splice/splice-decider.ts'
+const mutation = (mistake: string, text: string, by: string): Mutation => ({
+  ...{ mistake, file: DECIDER, text, by },
+})
+const IS_ENOUGH =
+  'if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes'
+const WITH_ANSWER = 'voters.filter((voter) => voter.answer === answer)'
+const TWICE = 'voters.flatMap((voter) => (voter.answer === answer ? [voter, voter] : []))'
+const FAILURE = 'voter.failure = failure'
+
+const MUTANTS: readonly Mutation[] = [
+  mutation('f equal answers decide', IS_ENOUGH, 'return Math.max(1, votes - 1)'),
+  mutation(
+    'n is the number of reachable scans',
+    'faultyMax = maxFaulty(nodeCount)',
+    'faultyMax = 0',
+  ),
+  mutation('the first answer wins', WITH_ANSWER, 'voters.filter(({ answer }) => answer !== null)'),
+  mutation('a super-validator counts for each of its URLs', WITH_ANSWER, TWICE),
+  mutation('failures reach consensus', FAILURE, `${FAILURE}\n  voter.answer = 'null'`),
+  mutation('a failure is for good', 'failureCount >= FAILURES_MAX', 'failureCount > 0'),
+  mutation('equal answers are not counted', WITH_ANSWER, '[]'),
+]
 
 const DEADLINE_MS = 10_000
 /** A request that hangs fails after this time. */
@@ -35,9 +56,9 @@ type Run = {
   readonly requestCount: number
 }
 
-function simulate(nodes: readonly Node[], needed: number, rules: VoteRules = VOTE_RULES): Run {
+function simulate(nodes: readonly Node[], needed: number, decider: Decider = correct): Run {
   const candidates = nodes.map((_, index) => ({ svName: `sv-${index}`, urls: ['https://sv'] }))
-  const state = createVoteState(candidates, needed, rules)
+  const state = decider.createVoteState(candidates, needed)
   const queue: { readonly atMs: number; readonly event: VoteEvent }[] = []
   const said: { node: number; answer: string }[] = []
   const plan = (atMs: number, event: VoteEvent) => queue.push({ atMs, event })
@@ -50,7 +71,7 @@ function simulate(nodes: readonly Node[], needed: number, rules: VoteRules = VOT
     const { atMs, event } = next
     if (event.kind === 'reply' && event.reply.kind === 'answered')
       said.push({ node: state.voters.indexOf(event.voter), answer: event.reply.answer })
-    for (const effect of step(state, event, atMs)) {
+    for (const effect of decider.step(state, event, atMs)) {
       if (effect.kind === 'done') {
         const requestCount = state.voters.reduce((sum, voter) => sum + voter.requestCount, 0)
         return { verdict: effect.verdict, endedMs: atMs, said, requestCount }
@@ -144,10 +165,14 @@ const world = (isReliable: boolean): fc.Arbitrary<World> =>
     })
 
 /** The property that a read violates, as a sentence; undefined: none. */
-function broken({ nodes, isLiar, isStrong }: World, rules: VoteRules): string | undefined {
+function broken({ nodes, isLiar, isStrong }: World, decider: Decider): string | undefined {
   const nodeCount = nodes.length
   const threshold = isStrong ? '2f+1' : 'f+1'
-  const { verdict, endedMs, said } = simulate(nodes, rules.votesNeeded(threshold, nodeCount), rules)
+  const { verdict, endedMs, said } = simulate(
+    nodes,
+    decider.votesNeeded(threshold, nodeCount),
+    decider,
+  )
   const needed = (isStrong ? 2 : 1) * maxFaulty(nodeCount) + 1
   const sayers = (answer: string) =>
     new Set(said.filter((one) => one.answer === answer).map(({ node }) => node))
@@ -165,8 +190,8 @@ function broken({ nodes, isLiar, isStrong }: World, rules: VoteRules): string | 
 }
 
 /** All honest nodes answer and catch up in time: then liars cannot prevent an agreement. */
-function brokenLiveness(read: World, rules: VoteRules): string | undefined {
-  const run = simulate(read.nodes, rules.votesNeeded('f+1', read.nodes.length), rules)
+function brokenLiveness(read: World, decider: Decider): string | undefined {
+  const run = simulate(read.nodes, decider.votesNeeded('f+1', read.nodes.length), decider)
   return run.verdict.kind === 'agreed' ? undefined : `honest ones agree: ${run.verdict.kind}`
 }
 
@@ -175,46 +200,25 @@ const RUNS = 1_500
 const holds = (why: string | undefined): void => {
   if (why !== undefined) throw new Error(why)
 }
-const check = (rules: VoteRules, numRuns: number) => [
+const check = (decider: Decider, numRuns: number) => [
   fc.check(
-    fc.property(world(false), (read) => holds(broken(read, rules))),
+    fc.property(world(false), (read) => holds(broken(read, decider))),
     { seed: SEED, numRuns },
   ),
   fc.check(
-    fc.property(world(true), (read) => holds(brokenLiveness(read, rules))),
+    fc.property(world(true), (read) => holds(brokenLiveness(read, decider))),
     { seed: SEED, numRuns },
   ),
 ]
 
 describe('with any actions of f liars', () => {
   it('an agreement has an honest answer and enough votes, and honest nodes reach one', () => {
-    for (const result of check(VOTE_RULES, RUNS))
+    for (const result of check(correct, RUNS))
       expect(result.failed, fc.defaultReportMessage(result) ?? '').toBe(false)
   })
 
-  const MUTANTS: Record<string, Partial<VoteRules>> = {
-    'f equal answers decide': {
-      votesNeeded: (threshold, nodeCount) =>
-        Math.max(1, VOTE_RULES.votesNeeded(threshold, nodeCount) - 1),
-    },
-    'n is the number of reachable scans': {
-      votesNeeded: (threshold) => VOTE_RULES.votesNeeded(threshold, 1),
-    },
-    'the first answer wins': {
-      votersOf: (voters) => voters.filter(({ answer }) => answer !== null),
-    },
-    'a super-validator counts for each of its URLs': {
-      votersOf: (voters, answer) => {
-        const once = VOTE_RULES.votersOf(voters, answer)
-        return [...once, ...once]
-      },
-    },
-    'failures reach consensus': { answerOfFailure: () => 'null' },
-    'a failure is for good': { isGivenUp: (failureCount) => failureCount > 0 },
-    'equal answers are not counted': { votersOf: () => [] },
-  }
-  it.each(Object.entries(MUTANTS))('a property fails if %s', (_, mutant) => {
-    const results = check({ ...VOTE_RULES, ...mutant }, RUNS)
+  it.each(MUTANTS)('a property fails if $mistake', async (mutation) => {
+    const results = check(await importMutant<Decider>(DECIDER, mutation), RUNS)
     expect(results.some(({ failed }) => failed)).toBe(true)
   })
 })
@@ -277,10 +281,10 @@ describe('a read', () => {
   })
 
   it('refuses thresholds that f liars could reach', () => {
-    expect(VOTE_RULES.votesNeeded('f+1', 13)).toBe(5)
-    expect(VOTE_RULES.votesNeeded('2f+1', 13)).toBe(9)
-    expect(VOTE_RULES.votesNeeded(13, 13)).toBe(13)
+    expect(correct.votesNeeded('f+1', 13)).toBe(5)
+    expect(correct.votesNeeded('2f+1', 13)).toBe(9)
+    expect(correct.votesNeeded(13, 13)).toBe(13)
     for (const threshold of [4, 14, 5.5, Number.NaN])
-      expect(() => VOTE_RULES.votesNeeded(threshold, 13)).toThrow('from 5 to 13')
+      expect(() => correct.votesNeeded(threshold, 13)).toThrow('from 5 to 13')
   })
 })

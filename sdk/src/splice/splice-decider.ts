@@ -21,35 +21,22 @@ export type SpliceThreshold = 'f+1' | '2f+1' | number
 /** Consecutive failures; with their pauses, a scan that recovers within 1.5 s still answers. */
 const FAILURES_MAX = 5
 
-/** The rules on which correct reads depend, as one record, so that a test can break one and expect its checks to fail. */
-export const VOTE_RULES = {
-  /**
-   * How many of n answers must be equal. Of a trust rule, f is one less than its threshold.
-   *
-   * @throws {QuorumscanError} INVALID_QUORUM for a number outside f+1..n.
-   */
-  votesNeeded(
-    threshold: SpliceThreshold,
-    nodeCount: number,
-    faultyMax = maxFaulty(nodeCount),
-  ): number {
-    const twice = threshold === '2f+1' ? 2 * faultyMax + 1 : threshold
-    const votes = twice === 'f+1' ? faultyMax + 1 : twice
-    if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes
-    const message = `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`
-    throw failure('INVALID_QUORUM', message)
-  },
-  /** The voters with this answer: each super-validator once, with its newest answer. */
-  votersOf: <V extends { readonly answer: string | null }>(
-    voters: readonly V[],
-    answer: string,
-  ): readonly V[] => voters.filter((voter) => voter.answer === answer),
-  /** A failure has no answer. */
-  answerOfFailure: (_reason: string): string | null => null,
-  /** Whether a super-validator with so many consecutive failures is not asked again in this read. */
-  isGivenUp: (failureCount: number): boolean => failureCount >= FAILURES_MAX,
+/**
+ * How many of n answers must be equal. Of a trust rule, f is one less than its threshold.
+ *
+ * @throws {QuorumscanError} INVALID_QUORUM for a number outside f+1..n.
+ */
+export function votesNeeded(
+  threshold: SpliceThreshold,
+  nodeCount: number,
+  faultyMax = maxFaulty(nodeCount),
+): number {
+  const twice = threshold === '2f+1' ? 2 * faultyMax + 1 : threshold
+  const votes = twice === 'f+1' ? faultyMax + 1 : twice
+  if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes
+  const message = `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`
+  throw failure('INVALID_QUORUM', message)
 }
-export type VoteRules = typeof VOTE_RULES
 
 /** Why a request has no answer. */
 export type VoteFailure = {
@@ -104,7 +91,6 @@ export type VoteVerdict =
 
 /** One read. */
 export type VoteState = {
-  readonly rules: VoteRules
   readonly voters: readonly Voter[]
   /** How many votes must be equal. */
   readonly needed: number
@@ -119,14 +105,9 @@ export type VoteState = {
 const PAUSE_MS = 100
 const PAUSE_MS_MAX = 1000
 
-export function createVoteState(
-  members: readonly MemberScans[],
-  needed: number,
-  rules: VoteRules = VOTE_RULES,
-): VoteState {
+export function createVoteState(members: readonly MemberScans[], needed: number): VoteState {
   const silent = { answer: null, value: null, failure: null, failureCount: 0, backOffUntilMs: 0 }
   return {
-    rules,
     voters: members.map((one) => ({ ...one, ...silent, isAsked: false, requestCount: 0 })),
     needed,
     roundCount: 0,
@@ -149,11 +130,10 @@ export function step(state: VoteState, event: VoteEvent, nowMs: number): VoteEff
 }
 
 function recordReply(state: VoteState, voter: Voter, reply: ParsedReply, nowMs: number): void {
-  const { rules, voters } = state
   voter.isAsked = false
   if (reply.kind === 'answered') {
     const { answer, value } = reply
-    const isShared = rules.votersOf(voters, answer).some((other) => other !== voter)
+    const isShared = votersOf(state, answer).some((other) => other !== voter)
     if (voter.answer !== null && voter.answer !== answer && isShared) state.hasConverged = true
     Object.assign(voter, { answer, value, failureCount: 0, failure: null })
     return
@@ -162,7 +142,16 @@ function recordReply(state: VoteState, voter: Voter, reply: ParsedReply, nowMs: 
   voter.failureCount++
   voter.failure = failure
   voter.backOffUntilMs = nowMs + (retryAfterMs ?? 0)
-  voter.answer = rules.answerOfFailure(failure.reason) ?? voter.answer
+}
+
+/** The voters with this answer: each super-validator once, with its newest answer. */
+function votersOf({ voters }: VoteState, answer: string): Voter[] {
+  return voters.filter((voter) => voter.answer === answer)
+}
+
+/** Whether a super-validator with so many consecutive failures is not asked again in this read. */
+function isGivenUp(failureCount: number): boolean {
+  return failureCount >= FAILURES_MAX
 }
 
 /** Asks the voters whose answers can help. */
@@ -178,27 +167,26 @@ function round(state: VoteState, nowMs: number): VoteEffect[] {
 }
 
 /** Idle voters whose answer could change the verdict: without an answer, or while answers differ. */
-function idle({ voters, rules }: VoteState): Voter[] {
+function idle({ voters }: VoteState): Voter[] {
   const isOpen = new Set(voters.flatMap(({ answer }) => answer ?? [])).size > 1
   return voters.filter(
     ({ isAsked, answer, failureCount }) =>
-      !isAsked && !rules.isGivenUp(failureCount) && (answer === null || isOpen),
+      !isAsked && !isGivenUp(failureCount) && (answer === null || isOpen),
   )
 }
 
 /** Ends the read if the newest vote decides it. */
 function evaluate(state: VoteState, { answer }: Voter, nowMs: number): VoteEffect[] {
-  const { rules, voters, needed } = state
-  return answer !== null && rules.votersOf(voters, answer).length >= needed
+  return answer !== null && votersOf(state, answer).length >= state.needed
     ? end(state, { kind: 'agreed', answer })
     : planNextRound(state, nowMs)
 }
 
 /** Ends a read that cannot succeed, or plans the next round. */
 function planNextRound(state: VoteState, nowMs: number): VoteEffect[] {
-  const { voters, needed, rules } = state
+  const { voters, needed } = state
   const usable = voters.filter(
-    ({ answer, failureCount }) => answer !== null || !rules.isGivenUp(failureCount),
+    ({ answer, failureCount }) => answer !== null || !isGivenUp(failureCount),
   )
   if (usable.length < needed) return end(state, { kind: 'insufficient' })
   const next = idle(state)

@@ -1,5 +1,5 @@
 /** The certified reader with one mistake. The checkers must detect each. */
-import type { Mutation } from '../break-reader.ts'
+import type { Mutation } from '@quorumscan/verifier/testing'
 import type { CertifiedViolation } from './certified-check.ts'
 import type { CertifiedRunOptions } from './certified-run.ts'
 
@@ -12,9 +12,9 @@ export type CertifiedMutant = Pick<
   readonly rule: CertifiedViolation['rule']
 }
 
-const FRESHNESS = 'verifier/src/certified/freshness.ts'
-const DECIDER = 'reader/src/certified/certified-decider.ts'
-const CREDIBILITY = 'reader/src/certified/credibility.ts'
+const FRESHNESS = 'packages/verifier/src/certified/freshness.ts'
+const DECIDER = 'packages/reader/src/certified/certified-decider.ts'
+const CREDIBILITY = 'packages/reader/src/certified/credibility.ts'
 
 export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {

@@ -1,5 +1,6 @@
 /** @module-tag thorough */
 import { describe, expect, it } from 'vitest'
+import { importMutant, type Mutation } from '../testing/mutant.ts'
 import { activitiesQuery } from './activities.ts'
 import * as reader from './index.ts'
 import { queryOf } from './query-of-request.ts'
@@ -11,163 +12,165 @@ import {
   page,
   truth,
 } from './testing/activity-forger.ts'
-import { breakReader, createDice, type Mutant } from './testing/break-reader.ts'
+import { createDice } from './testing/dice.ts'
 
-const MUTANTS: readonly Mutant[] = [
+const READER = 'packages/verifier/src/certified/index.ts'
+
+const MUTANTS: readonly Mutation[] = [
   {
     mistake: 'the root is not compared',
-    file: 'proof/activity-run.ts',
-    line: 'if (!bytesEqual(root, fromHex(tree.root)) || usedCount',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: 'if (!bytesEqual(root, fromHex(tree.root)) || usedCount',
     by: 'if (root === null || usedCount',
   },
   {
     mistake: 'hashes may be left over',
-    file: 'proof/activity-run.ts',
-    line: ' || usedCount !== hashes.length',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: ' || usedCount !== hashes.length',
     by: '',
   },
   {
     mistake: 'rows may lie after the end of the tree',
-    file: 'proof/activity-run.ts',
-    line: 'end > size || !isInPlace',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: 'end > size || !isInPlace',
     by: '!isInPlace',
   },
   {
     mistake: 'a run may have holes',
-    file: 'proof/activity-run.ts',
-    line: 'if (end > size || !isInPlace ||',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: 'if (end > size || !isInPlace ||',
     by: 'if (end > size ||',
   },
   {
     mistake: 'the number of rows is not checked',
-    file: 'proof/activity-run.ts',
-    line: ' || rows.length !== beforeCount + inside.length + behindCount',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: ' || rows.length !== beforeCount + inside.length + behindCount',
     by: '',
   },
   {
     mistake: 'the neighbor after the run may be missing',
-    file: 'proof/activity-run.ts',
-    line: 'Number(end < size)',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: 'Number(end < size)',
     by: 'Number(end < size && rows.length > end - first + 1)',
   },
   {
     mistake: 'the time of a row is not hashed',
-    file: 'proof/activity-run.ts',
-    line: 'u64(recordTime)',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: 'u64(recordTime)',
     by: 'u64(0)',
   },
   {
     mistake: 'the event of a row is not hashed',
-    file: 'proof/activity-run.ts',
-    line: 'utf8(eventId)',
+    file: 'packages/verifier/src/proof/activity-run.ts',
+    text: 'utf8(eventId)',
     by: "utf8('')",
   },
   {
     mistake: 'leaves are hashed as pairs are',
-    file: 'proof/append-tree.ts',
-    line: 'bytes.set(data, 1)',
+    file: 'packages/verifier/src/proof/append-tree.ts',
+    text: 'bytes.set(data, 1)',
     by: 'bytes[0] = 1\n  bytes.set(data, 1)',
   },
   {
     mistake: 'the proof has many spellings',
-    file: 'certified/activities.ts',
-    line: '=== proof) return proven',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: '=== proof) return proven',
     by: '!== null) return proven',
   },
   {
     mistake: 'a page may have more rows than were asked for',
-    file: 'certified/activities.ts',
-    line: 'run.rows.length <= pageSize && ',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'run.rows.length <= pageSize && ',
     by: '',
   },
   {
     mistake: 'any run is a page',
-    file: 'certified/activities.ts',
-    line: ' && isPage(run, page, expiredUntil)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: ' && isPage(run, page, expiredUntil)',
     by: '',
   },
   {
     mistake: 'nothing goes',
-    file: 'certified/activities.ts',
-    line: 'row.recordTime > expiredUntil',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'row.recordTime > expiredUntil',
     by: 'row.recordTime > 0',
   },
   {
     mistake: 'a row is there when it goes',
-    file: 'certified/activities.ts',
-    line: 'row.recordTime > expiredUntil',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'row.recordTime > expiredUntil',
     by: 'row.recordTime >= expiredUntil',
   },
   {
     mistake: 'expired rows may be shown',
-    file: 'certified/activities.ts',
-    line: 'if (!rows.every(isVisible)) return false',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'if (!rows.every(isVisible)) return false',
     by: '',
   },
   {
     mistake: 'a page may begin with the row that it comes after',
-    file: 'certified/activities.ts',
-    line: 'after === null || eventId > after',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'after === null || eventId > after',
     by: 'after === null || eventId >= after',
   },
   {
     mistake: 'a page may begin later',
-    file: 'certified/activities.ts',
-    line: 'return isFirst && rows.every(isAsked)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'return isFirst && rows.every(isAsked)',
     by: 'return rows.every(isAsked)',
   },
   {
     mistake: 'a page may begin earlier',
-    file: 'certified/activities.ts',
-    line: 'return isFirst && rows.every(isAsked) && (rows',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'return isFirst && rows.every(isAsked) && (rows',
     by: 'return isFirst && (rows',
   },
   {
     mistake: 'a page may be empty before the end',
-    file: 'certified/activities.ts',
-    line: ' && (rows.length > 0 || behind === null)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: ' && (rows.length > 0 || behind === null)',
     by: '',
   },
   {
     mistake: 'a page backwards may begin with the row that it comes before',
-    file: 'certified/activities.ts',
-    line: 'after === null || eventId < after',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'after === null || eventId < after',
     by: 'after === null || eventId <= after',
   },
   {
     mistake: 'a page backwards may begin earlier',
-    file: 'certified/activities.ts',
-    line: 'return isLast && rows.every(isAsked)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'return isLast && rows.every(isAsked)',
     by: 'return rows.every(isAsked)',
   },
   {
     mistake: 'a page backwards may begin later',
-    file: 'certified/activities.ts',
-    line: 'return isLast && rows.every(isAsked) && (rows',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'return isLast && rows.every(isAsked) && (rows',
     by: 'return isLast && (rows',
   },
   {
     mistake: 'a page backwards may be empty before the beginning',
-    file: 'certified/activities.ts',
-    line: ' && (rows.length > 0 || isEnd)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: ' && (rows.length > 0 || isEnd)',
     by: '',
   },
   {
     mistake: 'a page is empty although the row before has not expired',
-    file: 'certified/activities.ts',
-    line: 'const isGone = before === null || !isVisible(before)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'const isGone = before === null || !isVisible(before)',
     by: 'const isGone = before === null || isAsked(before)',
   },
   {
     mistake: 'a row may be that of another place',
-    file: 'certified/activities.ts',
-    line: 'if (Object(value).event_id === eventId)',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'if (Object(value).event_id === eventId)',
     by: 'if (eventId)',
   },
   {
     mistake: 'rows come in one order whatever was asked for',
-    file: 'certified/activities.ts',
-    line: 'activities.reverse()',
+    file: 'packages/verifier/src/certified/activities.ts',
+    text: 'activities.reverse()',
     by: 'activities',
   },
 ]
@@ -199,7 +202,9 @@ describe('a page of activities', () => {
   })
 
   it.each(MUTANTS)('is refused by a reader without the mistake: $mistake', async (mutant) => {
-    const { value: flaw } = await findFlaws(await breakReader(mutant)).next()
+    const { value: flaw } = await findFlaws(
+      await importMutant<typeof reader>(READER, mutant),
+    ).next()
     expect(flaw).toBeDefined()
   })
 

@@ -1,29 +1,30 @@
-/** Broken readers: each is a reader with one text of its source replaced. */
+/** Mutants: modules with one text of their sources replaced. A test shows that its checks notice the mistake. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type * as certified from '@quorumscan/reader/certified'
-import type * as voted from '@quorumscan/reader/voted'
 import { build } from 'esbuild'
 
 export type Mutation = {
   readonly mistake: string
-  /** Below `packages`. */
+  /** From the root of the repository, like the paths below. */
   readonly file: string
   /** A text that the file contains exactly once. */
   readonly text: string
   readonly by: string
 }
 
-type Readers = { readonly certified: typeof certified; readonly voted: typeof voted }
+const ROOT = join(import.meta.dirname, '../../../..')
 
-const PACKAGES = join(import.meta.dirname, '../../packages')
-
-/** The reader of this entry, with what it imports, as a module of its own. */
-export async function breakReader<Entry extends keyof Readers>(
-  entry: Entry,
+/**
+ * Imports a module, with all that it imports, in which the text of the mutation is replaced.
+ *
+ * @param entry - Path of the module's source.
+ * @throws {Error} If the file does not contain the text exactly once.
+ */
+export async function importMutant<Module>(
+  entry: string,
   { mistake, file, text, by }: Mutation,
-): Promise<Readers[Entry]> {
-  const path = join(PACKAGES, file)
+): Promise<Module> {
+  const path = join(ROOT, file)
   const source = readFileSync(path, 'utf8')
   const count = source.split(text).length - 1
   if (count !== 1)
@@ -31,17 +32,14 @@ export async function breakReader<Entry extends keyof Readers>(
       `mutant "${mistake}": ${file} contains its text ${count} times, not once: ${text}`,
     )
   const { outputFiles } = await build({
-    stdin: {
-      contents: `export * from '@quorumscan/reader/${entry}'`,
-      resolveDir: import.meta.dirname,
-    },
+    entryPoints: [join(ROOT, entry)],
     conditions: ['@quorumscan/source'],
     bundle: true,
     format: 'esm',
     write: false,
     plugins: [
       {
-        name: 'break',
+        name: 'replace',
         setup: ({ onLoad }) =>
           onLoad({ filter: /\.ts$/ }, (args) =>
             args.path === path ? { contents: source.replace(text, () => by), loader: 'ts' } : null,
