@@ -15,7 +15,10 @@ export type Load = {
 /** Warm-up time, relative to the measured time. Connections open and code is compiled. */
 const WARM_UP = 0.25
 
-/** Sends requests in `concurrency` loops. Each loop sends the next request after an answer. */
+/**
+ * Sends requests in `concurrency` loops. Each loop sends the next request after an answer. The time is exceeded if nothing
+ * was answered in it.
+ */
 export async function measureLoad(options: {
   readonly concurrency: number
   readonly ms: number
@@ -44,7 +47,7 @@ export async function measureLoad(options: {
     for (let index = first; ; index++) {
       await pace()
       const sentAt = clock.monotonicMs()
-      if (sentAt >= end) return
+      if (sentAt >= end && times.length + failureCount > 0) return
       const failure = await send(index)
       count++
       if (sentAt < start) continue
