@@ -15,6 +15,8 @@ it('benchmarks skip, by name, the parts that need CometBFT if it is missing', as
   expect(stdout.trim().split('\n')).toEqual([
     expect.stringMatching(/^SKIPPED {2}everything with driver cometbft: .*\/nowhere\/cometbft/),
     '== machines',
+    expect.stringMatching(/^machines took [0-9.]+ s$/),
     '== ordering',
+    expect.stringMatching(/^ordering took [0-9.]+ s$/),
   ])
 })
