@@ -2,7 +2,8 @@
 
 import { entryToWire, type SimEntry } from '@quorumscan/testkit'
 import { formatInstant as formatTime, isTrusted, maxFaulty } from '@quorumscan/verifier'
-import type { CertifiedRecord, CertifiedRun } from './certified-run.ts'
+import type { CertifiedRecord } from './certified-record.ts'
+import type { CertifiedRun } from './certified-run.ts'
 
 export type CertifiedViolation = {
   readonly rule:

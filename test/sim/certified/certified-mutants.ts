@@ -1,7 +1,7 @@
 /** The certified reader with one mistake. The checkers must detect each. */
 import type { Mutation } from '@quorumscan/verifier/testing'
 import type { CertifiedViolation } from './certified-check.ts'
-import type { CertifiedRunOptions } from './certified-run.ts'
+import type { CertifiedRunOptions } from './certified-record.ts'
 
 /** Options limit the run to lies and faults that reveal the mistake early. */
 export type CertifiedMutant = Pick<

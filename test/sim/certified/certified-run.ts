@@ -3,76 +3,14 @@
  * and restart. The run records their answers for the checkers.
  */
 import { sha256 } from '@quorumscan/base'
-import type {
-  CertifiedOutcome,
-  CertifiedReader,
-  CertifiedReadOptions,
-} from '@quorumscan/reader/certified'
-import * as certified from '@quorumscan/reader/certified'
 import { type SimEntry, simCrypto, simEntry } from '@quorumscan/testkit'
-import {
-  type CryptoPort,
-  type Lookup,
-  maxFaulty,
-  type TrustRule,
-  thresholdVotes,
-  toHex,
-  trustRule,
-} from '@quorumscan/verifier'
-import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
+import { type CryptoPort, maxFaulty, type TrustRule, toHex, trustRule } from '@quorumscan/verifier'
 import { createSeededRandom, type SeededRandom } from '../../support/seeded-random.ts'
 import { type Condition, createSimCluster } from '../sim-cluster.ts'
-import { createStalls, type Stalls } from '../stalls.ts'
+import { CLIENTS, NAMES, PARTIES, runClient } from './certified-client.ts'
 import { CERTIFIED_LIES, liesOf } from './certified-lies.ts'
+import type { CertifiedRecord, CertifiedRunOptions } from './certified-record.ts'
 import { type CertifiedWorld, createCertifiedWorld } from './certified-world.ts'
-
-export type CertifiedRunOptions = {
-  readonly seed: number
-  readonly readCount: number
-  /**
-   * `at-most-f`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. `strangers-lie`: readers have a trust rule, and
-   * all other nodes lie, with as many of its members as it tolerates.
-   */
-  readonly mode?: 'at-most-f' | 'beyond-f' | 'strangers-lie'
-  /** Drawn from the seed unless given. */
-  readonly nodeCount?: number
-  /** The reader: one with a mistake, to test the checkers. Its queries belong to it. Default: the real one. */
-  readonly readerModule?: typeof certified
-  /** The lies that may occur. Default: all. */
-  readonly lies?: readonly string[]
-  /** The faults of honest nodes that may occur. Default: all. */
-  readonly faults?: readonly Condition['kind'][]
-}
-
-type Page = {
-  readonly prefix: string
-  readonly pageSize: number
-  readonly pageToken: string | null
-}
-
-export type CertifiedRecord = {
-  readonly client: number
-  /** A restarted client has another reader, which stores only its floor. */
-  readonly reader: CertifiedReader
-  readonly options: CertifiedReadOptions
-  readonly signersNeeded: number
-  readonly startMs: number
-  readonly endMs: number
-  /** The reader's clock at the end, µs. */
-  readonly endMicros: number
-  readonly steadyCount: number
-  readonly answeringCount: number
-  /** Newest offset that every honest node had certified a second before the read began, if all were steady. */
-  readonly heldFrom: number | null
-  /** The reader knows the address of no honest node that answers, because those have moved. */
-  readonly isLost: boolean
-  readonly waitMs: number
-  readonly stalledMs: number
-} & ReadResult
-
-type ReadResult =
-  | { readonly lookup: Lookup; readonly outcome: CertifiedOutcome<CertifiedEntry | null> }
-  | { readonly page: Page; readonly outcome: CertifiedOutcome<CertifiedPage> }
 
 export type CertifiedRun = {
   readonly world: CertifiedWorld
@@ -83,11 +21,8 @@ export type CertifiedRun = {
 }
 
 const START_MICROS = 1_700_000_000_000_000
-const NAMES = Array.from({ length: 12 }, (_, index) => `n${index}.unverified.ns`)
-const PARTIES = ['alice', 'bob', 'carol'].map((hint) => `${hint}::1220${'a'.repeat(64)}`)
 const MALLORY = `mallory::1220${'6'.repeat(64)}`
 const FAR_MICROS = 4_000_000_000_000_000
-const CLIENTS = 3
 const FAULTS = [
   'down',
   'hung',
@@ -99,13 +34,6 @@ const FAULTS = [
   'wiped',
   'stuck',
 ] as const
-/** Conditions in which a node does not even return the addresses of others. */
-const MUTE: readonly Condition['kind'][] = ['down', 'hung', 'notFound', 'failing']
-/** Deadlines of an SDK, and of a client with a short deadline. */
-const PATIENT_MS = 10_000
-const WAIT_MS = 2000
-const STALL_MS_MAX = 4000
-
 /** Verifies each signature once and caches the result, because most are seen by all clients. */
 function createMemoCrypto(): CryptoPort {
   const known = new Map<string, Promise<boolean>>()
@@ -252,175 +180,4 @@ function scheduleFaults(
     }
   } else cluster.change(member.index, random.chance(0.6) ? { kind: 'up' } : drawFault())
   cluster.clock.schedule(random.integer(100, 2500), () => scheduleFaults(world, random, input))
-}
-
-type Client = {
-  readonly world: CertifiedWorld
-  readonly random: SeededRandom
-  readonly client: number
-  readonly reads: CertifiedRecord[]
-  readonly options: CertifiedRunOptions
-  readonly trust: TrustRule | null
-  readonly crypto: CryptoPort
-}
-
-async function runClient(input: Client): Promise<void> {
-  const { world, random, options } = input
-  const { cluster } = world
-  let { client } = input
-  let stored = 0
-  const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
-  const stalls = createStalls()
-  const { createCertifiedReader } = options.readerModule ?? certified
-  const start = () =>
-    createCertifiedReader(
-      stalls.through({
-        waitMs,
-        genesis: cluster.genesis,
-        genesisHash: cluster.genesisHash,
-        trust: input.trust,
-        seeds: random.chance(0.5) ? cluster.urls : [random.pick(cluster.urls)],
-        transport: cluster.network,
-        clock: cluster.clock,
-        crypto: input.crypto,
-        sha256,
-        allowPrivateAddresses: true,
-        floorStore: {
-          load: async () => stored,
-          save: (offset: number) => {
-            stored = offset
-          },
-        },
-        // The cluster's current addresses, because seeds also move.
-        addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
-      }),
-    )
-  let reader = start()
-  const countMax = Math.ceil(options.readCount / CLIENTS)
-  for (let done = 0; done < countMax; ) {
-    const together = random.integer(1, 4)
-    const reading = Array.from({ length: together }, () => {
-      if (random.chance(0.15)) return walk({ ...input, client, reader, waitMs, stalls })
-      const name = random.pick(NAMES)
-      const lookup = random.chance(0.8) ? { name } : { party: random.pick(PARTIES) }
-      return recorded({ ...input, client, reader, waitMs, stalls }, async (read) => {
-        const [outcome] = await reader.lookup([lookup], read)
-        return { lookup, outcome: outcome as CertifiedOutcome<CertifiedEntry | null> } // One lookup.
-      })
-    })
-    if (random.chance(0.02)) stalls.begin(cluster.clock, random.integer(300, STALL_MS_MAX))
-    await Promise.all(reading)
-    done += together
-    const pauseMs = random.chance(0.1) ? random.integer(500, 20_000) : random.integer(0, 300)
-    await cluster.clock.delay(pauseMs)
-    if (!random.chance(0.05)) continue
-    await reader[Symbol.asyncDispose]()
-    if (random.chance(0.5)) {
-      // Another device, without a stored floor.
-      client += CLIENTS
-      stored = 0
-    }
-    reader = start()
-  }
-  await reader[Symbol.asyncDispose]()
-}
-
-type Reading = Client & {
-  readonly reader: CertifiedReader
-  readonly waitMs: number
-  readonly stalls: Stalls
-}
-
-/** Reads a list page by page. */
-async function walk(input: Reading): Promise<void> {
-  const { random, reader, options } = input
-  const { requestOfEntriesPage } = options.readerModule ?? certified
-  const page = { prefix: random.pick(['n', 'n1', '']), pageSize: random.integer(1, 5) }
-  for (let pageToken: string | null = null; ; ) {
-    const current: Page = { ...page, pageToken }
-    const subject = { kind: 'prefix', prefix: page.prefix } as const
-    const record: CertifiedRecord = await recorded(input, async (read) => ({
-      page: current,
-      outcome: await reader.read(requestOfEntriesPage({ ...current, subject }), read),
-    }))
-    const { outcome } = record
-    if (!('answer' in outcome) || outcome.answer === null) return
-    pageToken = (outcome.answer as CertifiedPage).next_page_token
-    if (pageToken === null) return
-  }
-}
-
-async function recorded(
-  input: Reading,
-  read: (options: CertifiedReadOptions) => Promise<ReadResult>,
-): Promise<CertifiedRecord> {
-  const { world, random, stalls } = input
-  const { cluster } = world
-  const { clock } = cluster
-  const options = chooseOptions(random, world, input.trust)
-  const startMs = clock.monotonicMs()
-  const stalledBeforeMs = stalls.totalMs()
-  const heldFrom = heldOffset(world, input.options)
-  const known = new Set(input.reader.status().nodes.map(({ url }) => url))
-  const isLost = !cluster.members.some(
-    ({ isLiar, url, condition }) => !isLiar && known.has(url) && !MUTE.includes(condition.kind),
-  )
-  const result = await read(options)
-  const record: CertifiedRecord = {
-    ...result,
-    client: input.client,
-    reader: input.reader,
-    options,
-    signersNeeded: thresholdVotes(
-      options.threshold ?? 'weak',
-      cluster.members.length,
-      input.trust,
-    ) as number,
-    startMs,
-    endMs: clock.monotonicMs(),
-    endMicros: clock.nowMicros(),
-    steadyCount: cluster.steadyCount(startMs),
-    answeringCount: cluster.answeringCount(startMs),
-    heldFrom,
-    isLost,
-    waitMs: input.waitMs,
-    stalledMs: stalls.totalMs() - stalledBeforeMs,
-  }
-  input.reads.push(record)
-  return record
-}
-
-/** The offset that each reader must reach while all honest nodes are up. */
-function heldOffset(world: CertifiedWorld, { mode }: CertifiedRunOptions): number | null {
-  const { members, ledger, clock } = world.cluster
-  const honest = members.filter(({ isLiar }) => !isLiar)
-  const nowMs = clock.monotonicMs()
-  const areUp = honest.every(
-    ({ condition, changedAtMs }) => condition.kind === 'up' && changedAtMs < nowMs - 5000,
-  )
-  if (!areUp || mode === 'beyond-f' || mode === 'strangers-lie') return null
-  const untilMicros = clock.nowMicros() - 1_000_000
-  const offset = world.certifiable.findLast((one) => ledger.pointAt(one).recordTime <= untilMicros)
-  return offset ?? null
-}
-
-function chooseOptions(
-  random: SeededRandom,
-  world: CertifiedWorld,
-  trust: TrustRule | null,
-): CertifiedReadOptions {
-  const nodeCount = world.cluster.members.length
-  const [least, most] = [
-    thresholdVotes('weak', nodeCount, trust),
-    thresholdVotes('all', nodeCount, trust),
-  ] as [number, number]
-  const threshold = random.chance(0.85)
-    ? random.pick(['weak', 'weak', 'strong', 'strong', 'all'] as const)
-    : random.integer(least, most)
-  return {
-    threshold,
-    maxAgeMs: random.pick([2500, 10_000, 60_000]),
-    ...(random.chance(0.15) ? { minOffset: world.certifiable.at(-1) ?? 0 } : {}),
-    ...(random.chance(0.1) ? { isShared: false } : {}),
-  }
 }
