@@ -73,9 +73,15 @@ function createPipeline(deps: ScanProxyDeps) {
         const maxAgeMs = maxAgeOf(request)
         return await readCertified(asked, { request, threshold, minOffset, maxAgeMs })
       }
-      const { signal, forward: headers } = request
-      const maxAgeMs = request.headers['x-max-age-ms']
-      return await readVoted(reader, asked, { threshold, minOffset, maxAgeMs, signal, headers })
+      const { forward: headers } = request
+      const options = { threshold, minOffset, maxAgeMs: request.headers['x-max-age-ms'], headers }
+      // A lookup shares its requests with others and ends within 2 s: a signal for it would cost more than it saves.
+      const isLookup = 'lookup' in asked
+      return await readVoted(
+        reader,
+        asked,
+        isLookup ? options : { ...options, signal: request.signal },
+      )
     } catch (error) {
       throw readerError(error)
     }

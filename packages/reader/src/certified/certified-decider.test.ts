@@ -281,10 +281,10 @@ describe('a reader of certified answers', () => {
     const world = createWorld()
     for (let count = 0; count < 20; count++) world.ask()
     world.pass(1)
-    expect(world.state.reads.size).toBe(8)
+    expect(world.state.reads.length).toBe(8)
     world.prove([...world.open].find(({ read }) => read !== null) as RequestInFlight, START)
     world.pass(1)
-    expect(world.state.reads.size).toBe(8)
+    expect(world.state.reads.length).toBe(8)
   })
 
   it('gives the reason for a missing answer', () => {
@@ -385,7 +385,7 @@ describe('for all actions of nodes, in any order', () => {
         }
         world.pass(10_000)
         look()
-        expect(world.state.reads.size).toBe(0)
+        expect(world.state.reads.length).toBe(0)
         expect([...world.open].every(({ read }) => read === null)).toBe(true)
       }),
       { numRuns: 500 },

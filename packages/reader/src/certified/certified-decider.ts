@@ -61,7 +61,7 @@ const GATHER_MS = 0.5
 
 export function step(state: ReaderState, event: ReaderEvent): void {
   apply(state, event)
-  for (const read of state.reads) advance(state, read)
+  for (const read of [...state.reads]) advance(state, read)
   gather(state, event.kind === 'woke')
 }
 
@@ -71,17 +71,17 @@ function apply(state: ReaderState, event: ReaderEvent): void {
     case 'began':
       for (const begun of event.reads) {
         const call: Call = { ...begun, read: null }
-        calls.set(call.id, call)
-        if (call.input.query === undefined) state.waiting.add(call)
+        calls[call.id] = call
+        if (call.input.query === undefined) state.waiting.push(call)
         else begin(state, [call])
       }
       break
     case 'left':
-      for (const id of event.reads) leave(state, calls.get(id))
+      for (const id of event.reads) leave(state, calls[id])
       break
     case 'deadline':
       for (const id of event.reads) {
-        const call = calls.get(id) as Call // The driver names only calls that have not ended.
+        const call = calls[id] as Call // The driver names only calls that have not ended.
         const read = call.read ?? begin(state, [call])
         read.isOverdue = true
       }
@@ -105,17 +105,17 @@ function apply(state: ReaderState, event: ReaderEvent): void {
 
 /** Joins lookups of one moment to as few reads as possible, up to `READS_MAX` at a time. */
 function gather(state: ReaderState, isDue: boolean): void {
-  const { waiting, reads } = state
-  if (waiting.size === 0 || state.wakeAtMs < NEVER) return
-  let readCount = [...reads].filter(({ wanted }) => wanted.query === undefined).length
+  const { reads } = state
+  if (state.waiting.length === 0 || state.wakeAtMs < NEVER) return
+  let readCount = reads.filter(({ wanted }) => wanted.query === undefined).length
   if (!isDue && readCount > 0) {
     if (readCount < READS_MAX) state.wakeAtMs = state.nowMs + GATHER_MS
     return
   }
-  for (; waiting.size > 0 && readCount < READS_MAX; readCount++) {
+  for (; state.waiting.length > 0 && readCount < READS_MAX; readCount++) {
     const together: Call[] = []
     let room = BATCH_LOOKUPS_MAX
-    for (const call of waiting) {
+    for (const call of state.waiting) {
       const { lookups, key } = call.input
       const [first = call] = together
       if (first !== call && (key === null || key !== first.input.key)) continue
@@ -148,11 +148,9 @@ function begin(state: ReaderState, calls: readonly Call[]): Read {
     sawPruned: false,
     isOverdue: false,
   }
-  for (const call of calls) {
-    call.read = read
-    state.waiting.delete(call)
-  }
-  state.reads.add(read)
+  for (const call of calls) call.read = read
+  state.waiting = state.waiting.filter((call) => call.read === null)
+  state.reads.push(read)
   if (!read.isPageWalk) pollOthers(state, wanted.maxAgeMs)
   return read
 }
@@ -160,10 +158,10 @@ function begin(state: ReaderState, calls: readonly Call[]): Read {
 /** A caller left. A read without callers ends. */
 function leave(state: ReaderState, call: Call | undefined): void {
   if (call === undefined) return
-  state.calls.delete(call.id)
-  state.waiting.delete(call)
+  delete state.calls[call.id]
+  state.waiting = state.waiting.filter((one) => one !== call)
   const { read } = call
-  if (read?.calls.every(({ id }) => !state.calls.has(id))) dropRead(state, read)
+  if (read?.calls.every(({ id }) => !(id in state.calls))) dropRead(state, read)
 }
 
 /** A node replied, with a proof or a refusal. */
@@ -213,7 +211,7 @@ function locate(state: ReaderState, name: string, url: string): void {
   const index = sources.findIndex((one) => !one.isSeed && one.name === null)
   if (index < 0) return
   const [old] = sources.splice(index, 1)
-  for (const flight of old?.flights ?? []) drop(state, flight)
+  for (const flight of [...(old?.flights ?? [])]) drop(state, flight)
 }
 
 /** A certificate, with the answer that it proves. */
@@ -285,14 +283,15 @@ function end(state: ReaderState, read: Read, ending: Ending): void {
   dropRead(state, read)
   let first = 0
   for (const { id, input } of read.calls) {
-    if (state.calls.delete(id))
+    if (id in state.calls)
       state.effects.push({ kind: 'done', read: id, outcome: { ending, read, first } })
+    delete state.calls[id]
     first += input.lookups.length
   }
 }
 
 function dropRead(state: ReaderState, read: Read): void {
-  state.reads.delete(read)
+  state.reads = state.reads.filter((one) => one !== read)
   for (const flight of flightsOf(state, read)) {
     drop(state, flight)
     noteWaiting(flight.source, state.nowMs - flight.beganAtMs)
@@ -343,5 +342,6 @@ function ask(
     // No caller waits for a poll.
     isLate: isPoll,
     isSilent: false,
+    abort: null,
   })
 }

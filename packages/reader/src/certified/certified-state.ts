@@ -2,6 +2,7 @@
 import { bytesEqual, type Lookup } from '@quorumscan/verifier'
 import type { CheckedCertificate, StateQuery } from '@quorumscan/verifier/certified'
 import {
+  type ByRead,
   createDeciderContext,
   type DeciderContext,
   type Event,
@@ -115,10 +116,10 @@ export type Read = {
 export type ReaderState = DeciderContext<RequestInFlight, CallOutcome, ConflictingCertificates> & {
   /** 0 also if no other nodes can be asked. */
   readonly faultyMax: number
-  readonly calls: Map<number, Call>
+  readonly calls: ByRead<Call>
   /** Calls with lookups that no read asks for yet, in order. */
-  readonly waiting: Set<Call>
-  readonly reads: Set<Read>
+  waiting: Call[]
+  reads: Read[]
   /** Offset of the newest certificate seen. */
   floor: number
   /** Certificates by offset. */
@@ -135,9 +136,9 @@ export function createReaderState(seeds: readonly string[], faultyMax: number): 
   return {
     ...createDeciderContext([...new Set(seeds)].map((url) => createSource(url, true))),
     faultyMax,
-    calls: new Map(),
-    waiting: new Set(),
-    reads: new Set(),
+    calls: {},
+    waiting: [],
+    reads: [],
     floor: 0,
     points: new Map(),
     fork: null,

@@ -62,8 +62,7 @@ function consulted(
   for (const source of sources) {
     const { name } = source
     if (name === null) continue
-    if (source.newestEndedSentAtMs >= beganAtMs || [...source.flights].some(isConsulted))
-      names.add(name)
+    if (source.newestEndedSentAtMs >= beganAtMs || source.flights.some(isConsulted)) names.add(name)
   }
   return names
 }
@@ -100,7 +99,7 @@ export function undecided(state: ReaderState, read: Read): Ending {
 }
 
 export function flightsOf({ sources }: ReaderState, read: Read): readonly RequestInFlight[] {
-  return sources.flatMap(({ flights }) => [...flights].filter((flight) => flight.read === read))
+  return sources.flatMap(({ flights }) => flights.filter((flight) => flight.read === read))
 }
 
 /** How long after a request the reader also asks another node. */

@@ -39,6 +39,7 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
           source: node,
           text: input,
           sentAtMs: context.nowMs,
+          abort: null,
           lateAtMs: context.nowMs + (times.lateMs ?? NEVER),
           endsAtMs: context.nowMs + (times.endMs ?? NEVER),
         })
@@ -79,10 +80,10 @@ it('reports reads of one moment together, and sends the requests of the step', a
   await turn()
   expect(kinds()).toEqual(['began'])
   expect(requests.map(({ text }) => text)).toEqual(['a', 'b'])
-  expect(node.flights.size).toBe(2)
+  expect(node.flights.length).toBe(2)
   requests[0]?.answer('yes')
   expect(await first).toBe('yes')
-  expect(node.flights.size).toBe(1)
+  expect(node.flights.length).toBe(1)
   expect(driver.waitingCount()).toBe(1)
 })
 
@@ -97,7 +98,7 @@ it('reports a late request, and aborts it at its end', async () => {
   await pass(30)
   expect(kinds()).toEqual(['began', 'late', 'failed'])
   expect(requests[0]?.signal.aborted).toBe(true)
-  expect(node.flights.size).toBe(0)
+  expect(node.flights.length).toBe(0)
 })
 
 it('ends a read at its deadline', async () => {

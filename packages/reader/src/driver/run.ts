@@ -9,9 +9,10 @@
  * context leaves that time out, so that no node is late because of it. Replies that arrived meanwhile are read first.
  */
 import type { ReaderClock } from '../reader-options.ts'
-import type { Flight } from '../source/source.ts'
+import { endFlight, type Flight } from '../source/source.ts'
 import {
   type Begun,
+  type ByRead,
   type DeciderContext,
   drop,
   type Effect,
@@ -26,6 +27,7 @@ const TURN_MS = 1
 export type Asker<F, R> = (flight: F, signal: AbortSignal) => Promise<R>
 
 type Pending<O> = {
+  readonly id: number
   readonly endsAtMs: number
   resolve(outcome: O | Promise<never>): void
   readonly signal: AbortSignal | undefined
@@ -46,8 +48,8 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   readonly defer?: (run: () => void) => void
 }) {
   const { context, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
-  const aborts = new Map<F, AbortController>()
-  const pending = new Map<number, Pending<O>>()
+  const pending: ByRead<Pending<O>> = {}
+  let pendingCount = 0
   let fresh: Begun<I>[] = []
   let readCount = 0
   let stalledMs = 0
@@ -83,8 +85,8 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
         void ask(effect.flight)
         break
       case 'drop':
-        aborts.get(effect.flight)?.abort(new Error('no answer'))
-        aborts.delete(effect.flight)
+        effect.flight.abort?.abort(new Error('no answer'))
+        effect.flight.abort = null
         break
       case 'note':
         options.note(effect.fact)
@@ -96,7 +98,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
 
   const ask = async (flight: F): Promise<void> => {
     const abort = new AbortController()
-    aborts.set(flight, abort)
+    flight.abort = abort
     setTimer(Math.min(flight.lateAtMs, flight.endsAtMs))
     let event: Event<F, R, I>
     try {
@@ -105,13 +107,15 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       event = { kind: 'failed', flight, reason: reasonOf(error, flight), isTimeout: false }
     }
     // Otherwise the decider dropped the request meanwhile.
-    if (aborts.delete(flight)) completed(event)
+    if (flight.abort !== abort) return
+    flight.abort = null
+    completed(event)
   }
 
   /** A request ended. */
   const completed = (event: Event<F, R, I> & { readonly flight: F }): void => {
     const { source, sentAtMs } = event.flight
-    source.flights.delete(event.flight)
+    endFlight(event.flight)
     source.newestEndedSentAtMs = Math.max(source.newestEndedSentAtMs, sentAtMs)
     report(event)
   }
@@ -145,40 +149,42 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     const isWaking = context.wakeAtMs <= nowMs
     if (isWaking) context.wakeAtMs = NEVER
     for (const { flights } of context.sources)
-      for (const flight of flights) {
+      for (const flight of [...flights]) {
         if (isDue(flight.lateAtMs)) {
           flight.lateAtMs = NEVER
           report({ kind: 'late', flight })
           isDue(flight.lateAtMs)
         }
-        if (!isDue(flight.endsAtMs) || !flights.has(flight)) continue
+        if (!isDue(flight.endsAtMs) || !flights.includes(flight)) continue
         drop(context, flight)
         completed({ kind: 'failed', flight, reason: 'no answer', isTimeout: true })
       }
     const reads: number[] = []
-    for (const [id, { endsAtMs }] of pending) if (isDue(endsAtMs)) reads.push(id)
+    for (const { id, endsAtMs } of Object.values(pending)) if (isDue(endsAtMs)) reads.push(id)
     if (reads.length > 0) report({ kind: 'deadline', reads })
     if (isWaking) report({ kind: 'woke' })
     setTimer(Math.min(nextMs, context.wakeAtMs))
   }
 
   const begin = (): void => {
-    const reads = fresh.filter(({ id }) => pending.has(id))
+    const reads = fresh.filter(({ id }) => id in pending)
     fresh = []
     report({ kind: 'began', reads })
   }
 
   const end = (id: number, outcome: O | Promise<never>): void => {
-    const read = pending.get(id)
-    pending.delete(id)
-    read?.signal?.removeEventListener('abort', read.leave)
-    read?.resolve(outcome)
+    const read = pending[id]
+    if (read === undefined) return
+    delete pending[id]
+    pendingCount--
+    read.signal?.removeEventListener('abort', read.leave)
+    read.resolve(outcome)
   }
 
   return {
     /** An event that only this decider knows. */
     report: (event: X): void => report(event),
-    waitingCount: () => pending.size,
+    waitingCount: () => pendingCount,
     /**
      * Starts a read and resolves with its outcome.
      *
@@ -193,15 +199,17 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
           report({ kind: 'left', reads: [id] })
         }
         signal?.addEventListener('abort', leave)
-        pending.set(id, { endsAtMs: endsAtMs - stalledMs, resolve, signal, leave })
+        pending[id] = { id, endsAtMs: endsAtMs - stalledMs, resolve, signal, leave }
+        pendingCount++
         setTimer(endsAtMs - stalledMs)
         if (fresh.push({ id, input }) === 1) defer(begin)
       }),
     close(reason: unknown): void {
       isClosed = true
       timer?.abort()
-      for (const abort of aborts.values()) abort.abort(reason)
-      for (const id of pending.keys()) end(id, Promise.reject(reason))
+      for (const { flights } of context.sources)
+        for (const { abort } of flights) abort?.abort(reason)
+      for (const { id } of Object.values(pending)) end(id, Promise.reject(reason))
     },
   }
 }

@@ -3,6 +3,8 @@
 /** A request in flight; `F` is the decider's type of it. */
 export type Flight<F> = {
   readonly source: Source<F>
+  /** Set by the driver while the request is in flight. */
+  abort: AbortController | null
   readonly sentAtMs: number
   /** When the request counts as late. The decider gets one `late` event. */
   lateAtMs: number
@@ -10,7 +12,8 @@ export type Flight<F> = {
   readonly endsAtMs: number
 }
 
-export type Source<F> = NodeObservations & { readonly flights: Set<F> }
+/** @property flights - The requests in flight, oldest first. */
+export type Source<F> = NodeObservations & { readonly flights: F[] }
 
 /** What is known of a node. Written in place. */
 export type NodeObservations = {
@@ -62,7 +65,7 @@ export function createSource<F>(url: string | null, isSeed: boolean): Source<F> 
     url,
     isSeed,
     name: null,
-    flights: new Set(),
+    flights: [],
     latencyMs: null,
     answerCount: 0,
     failureCount: 0,
@@ -74,6 +77,14 @@ export function createSource<F>(url: string | null, isSeed: boolean): Source<F> 
     head: null,
     counters: { requests: 0, errors: 0, lastError: null },
   }
+}
+
+/** Notes that a request is not in flight any more. Returns false if that is known. */
+export function endFlight<F extends Flight<F>>(flight: F): boolean {
+  const { flights } = flight.source
+  const index = flights.indexOf(flight)
+  if (index >= 0) flights.splice(index, 1)
+  return index >= 0
 }
 
 export function expectedMs({ latencyMs }: NodeObservations): number {

@@ -175,7 +175,7 @@ function conclude(state: State, item: Item, outcome: Decided | Undecided): void 
   finish(state, item)
   call.outcomes[item.index] = outcome
   if (--call.missing > 0) return
-  state.calls.delete(call.id)
+  delete state.calls[call.id]
   state.effects.push({ kind: 'done', read: call.id, outcome: call.outcomes })
 }
 

@@ -64,6 +64,7 @@ export function pump(state: State, node: Node): void {
         lateAtMs: sentAtMs + LATE_MS,
         endsAtMs: sentAtMs + state.waitMs,
         isLate: false,
+        abort: null,
         bytesWanted: requestOf(spec).bytesMax,
       })
     }
@@ -83,7 +84,7 @@ export function noteLate(state: State, flight: Sent): void {
   flight.isLate = true
   if (!isLost) flight.lateAtMs = sentAtMs + LOST_MS
   // A node that hangs is probed only while a caller waits.
-  if (state.items.size === 0) return
+  if (state.itemCount === 0) return
   if (isLost) enqueue(state, source.node, spec)
   else pump(state, source.node)
 }

@@ -42,10 +42,10 @@ function sendReads(state: State): number {
 function sendLookups(state: State): number {
   const { lookupsByKind } = state.unsent
   const batches = new Map<number, Batch>()
-  for (const [kind, waiting] of lookupsByKind) {
+  for (const [kind, waiting] of Object.entries(lookupsByKind)) {
     const rest = putIntoBatch(state, waiting, batches)
-    if (rest.length === 0) lookupsByKind.delete(kind)
-    else lookupsByKind.set(kind, rest)
+    if (rest.length === 0) delete lookupsByKind[kind]
+    else lookupsByKind[kind] = rest
   }
   for (const batch of batches.values()) dispatch(state, 'batch', batch)
   return batches.size
@@ -86,8 +86,9 @@ function refuseLate(state: State, waiting: Item[]): Item[] {
 /** Refuses a call because there is no room. */
 export function refuse(state: State, call: Call): void {
   for (const item of call.items) finish(state, item)
-  if (state.calls.delete(call.id))
-    state.effects.push({ kind: 'done', read: call.id, outcome: overloaded() })
+  if (!(call.id in state.calls)) return
+  delete state.calls[call.id]
+  state.effects.push({ kind: 'done', read: call.id, outcome: overloaded() })
 }
 
 /** Returns those items of one kind that still wait. Hopeless ones end at once. */

@@ -17,7 +17,15 @@ import { onReply } from './on-reply.ts'
 import { noteCompared } from './own-history.ts'
 import { PROBE } from './request-spec.ts'
 import { refuse, sendWaiting } from './send.ts'
-import { bytesMaxOf, finish, note, type ReaderEvent, type State, wait } from './voted-state.ts'
+import {
+  bytesMaxOf,
+  finish,
+  note,
+  openItems,
+  type ReaderEvent,
+  type State,
+  wait,
+} from './voted-state.ts'
 
 /** The period of `tick` while a caller waits. */
 const TICK_MS = 25
@@ -34,7 +42,7 @@ const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
 export function step(state: State, event: ReaderEvent): void {
   apply(state, event)
   sendWaiting(state)
-  if (state.items.size > 0) wakeBy(state, state.nowMs + TICK_MS)
+  if (state.itemCount > 0) wakeBy(state, state.nowMs + TICK_MS)
   else state.wakeAtMs = NEVER
 }
 
@@ -47,7 +55,7 @@ function apply(state: State, event: ReaderEvent): void {
     case 'left':
     case 'deadline':
       for (const id of event.reads) {
-        const call = state.calls.get(id)
+        const call = state.calls[id]
         if (call !== undefined) endCall(state, call, event.kind)
       }
       break
@@ -70,7 +78,7 @@ function apply(state: State, event: ReaderEvent): void {
       break
     case 'compared':
       noteCompared(state, event.offset, event.historyHash)
-      for (const item of state.items)
+      for (const item of openItems(state))
         if (item.rounds.at(-1)?.pin === event.offset) decide(state, item)
       break
     case 'located':
@@ -89,7 +97,7 @@ function apply(state: State, event: ReaderEvent): void {
 function wake(state: State): void {
   const { nowMs } = state
   // Failures are remembered only while callers wait.
-  if (state.items.size === 0 && nowMs - state.finishedAtMs > IDLE_MS) resetFailures(state)
+  if (state.itemCount === 0 && nowMs - state.finishedAtMs > IDLE_MS) resetFailures(state)
   if (nowMs - state.askedAtMs > IDLE_MS) {
     state.headsSinceMs = nowMs
     probeAll(state)
@@ -101,23 +109,18 @@ function wake(state: State): void {
 function begin(state: State, call: Call): void {
   const bytesMax = call.items.reduce((sum, item) => sum + bytesMaxOf(item), 0)
   const isFull =
-    state.items.size + call.items.length > WAITING_MAX ||
+    state.itemCount + call.items.length > WAITING_MAX ||
     (bytesMax > 0 && state.readBytesMax + bytesMax > READ_BYTES_WAITING_MAX)
-  state.calls.set(call.id, call)
-  if (isFull) {
-    refuse(state, call)
-    return
-  }
+  state.calls[call.id] = call
+  state.itemCount += call.items.length
   state.readBytesMax += bytesMax
-  for (const item of call.items) {
-    state.items.add(item)
-    wait(state, item)
-  }
+  if (isFull) refuse(state, call)
+  else for (const item of call.items) wait(state, item)
 }
 
 /** The caller left, or the call has waited as long as it may: then it ends with what is known. */
 function endCall(state: State, call: Call, why: 'left' | 'deadline'): void {
-  if (why === 'left') state.calls.delete(call.id)
+  if (why === 'left') delete state.calls[call.id]
   for (const item of call.items) {
     if (why === 'left') finish(state, item)
     if (item.isDone) continue
@@ -142,9 +145,9 @@ function refreshAddresses(state: State): void {
 
 /** Ends waits that have taken their time, and retries reads that had to wait. */
 function tick(state: State): void {
-  if (state.items.size > 0) refreshAddresses(state)
+  if (state.itemCount > 0) refreshAddresses(state)
   retryBelowFloor(state)
-  for (const item of state.items) checkItem(state, item)
+  for (const item of openItems(state)) checkItem(state, item)
 }
 
 /** Retries items whose `minOffset` no pin has reached, until `FLOOR_WAIT_MS`. */

@@ -128,7 +128,7 @@ export function createReader(options: ReaderOptions) {
   })
 
   const ask = async (asked: readonly ReadTarget[], read: ReadOptions): Promise<Outcome[]> => {
-    const { threshold, minOffset, maxAgeMs } = await base.checkCall(read, state.items.size)
+    const { threshold, minOffset, maxAgeMs } = await base.checkCall(read, state.itemCount)
     if (asked.length === 0) return []
     const wanted = { asked, threshold, minOffset, maxAgeMs, headers: read.headers }
     const ended: CallOutcome = await driver.ask(wanted, clock.monotonicMs() + waitMs, read.signal)
@@ -158,7 +158,7 @@ export function createReader(options: ReaderOptions) {
       nodeCount,
       faultyMax,
       floor: floor.value(),
-      waiting: state.items.size,
+      waiting: state.itemCount,
       nodes: nodes.map((node) => nodeStatus(node, state.nowMs)),
       forks: [...forks],
     }),

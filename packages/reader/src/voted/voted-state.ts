@@ -1,7 +1,7 @@
 /** State, events and facts of the decider of votes. Only functions of this folder change the state, within a step. */
 
 import type { HistoryPoint, TrustRule } from '@quorumscan/verifier'
-import { type DeciderContext, type Event, NEVER } from '../driver/decider-protocol.ts'
+import { type ByRead, type DeciderContext, type Event, NEVER } from '../driver/decider-protocol.ts'
 import type { NodeReply } from '../reader-options.ts'
 import type { Address } from '../source/address-book.ts'
 import type { TransportReply } from '../source/transport.ts'
@@ -53,9 +53,9 @@ export type State = DeciderContext<Sent, CallOutcome, Fact> & {
   /** Heads reported before this time no longer suffice for a first pin. */
   headsSinceMs: number
   /** Calls that wait, by the read id of the driver. */
-  readonly calls: Map<number, Call>
-  /** Items of these calls that are not decided. */
-  readonly items: Set<Item>
+  readonly calls: ByRead<Call>
+  /** Items of these calls that are not done. */
+  itemCount: number
   /** Sum of the largest answers of one node to the pages and activities among the items. */
   readBytesMax: number
   readonly unsent: Unsent
@@ -73,7 +73,7 @@ export type Comparison = {
 export type Unsent = {
   reads: Item[]
   /** Lookups with the same pin and threshold, which are tried together. */
-  readonly lookupsByKind: Map<string, Item[]>
+  readonly lookupsByKind: Record<string, Item[]>
   /** Items whose `minOffset` no pin had reached. */
   belowMinOffset: Item[]
 }
@@ -103,10 +103,10 @@ export function createState(
     askedAtMs: never,
     finishedAtMs: never,
     headsSinceMs: 0,
-    calls: new Map(),
-    items: new Set(),
+    calls: {},
+    itemCount: 0,
     readBytesMax: 0,
-    unsent: { reads: [], lookupsByKind: new Map(), belowMinOffset: [] },
+    unsent: { reads: [], lookupsByKind: {}, belowMinOffset: [] },
   }
 }
 
@@ -119,11 +119,18 @@ export function bytesMaxOf({ asked }: Pick<Item, 'asked'>): number {
   return asked.kind === 'read' ? asked.request.bytesMax : 0
 }
 
+/** Items that are not done. */
+export function openItems({ calls }: State): Item[] {
+  return Object.values(calls).flatMap(({ items }) => items.filter(({ isDone }) => !isDone))
+}
+
 /** Ends the item. */
 export function finish(state: State, item: Item): void {
+  if (item.isDone) return
   item.isDone = true
   state.finishedAtMs = state.nowMs
-  if (state.items.delete(item)) state.readBytesMax -= bytesMaxOf(item)
+  state.itemCount--
+  state.readBytesMax -= bytesMaxOf(item)
 }
 
 /** Queues the item, to be sent at the end of the step. */
@@ -133,8 +140,8 @@ export function wait({ unsent }: State, item: Item): void {
     return
   }
   const kind = `${item.nextPin} ${item.threshold}`
-  const alike = unsent.lookupsByKind.get(kind)
-  if (alike === undefined) unsent.lookupsByKind.set(kind, [item])
+  const alike = unsent.lookupsByKind[kind]
+  if (alike === undefined) unsent.lookupsByKind[kind] = [item]
   else alike.push(item)
 }
 

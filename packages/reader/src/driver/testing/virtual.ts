@@ -1,5 +1,5 @@
 /** Drives a decider in virtual time, step by step, as `run.ts` does with sockets and a clock. */
-import type { Flight } from '../../source/source.ts'
+import { endFlight, type Flight } from '../../source/source.ts'
 import { type DeciderContext, drop, type Effect, type Event } from '../decider-protocol.ts'
 
 export const START_MICROS = 1_700_000_000_000_000
@@ -36,7 +36,7 @@ export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(option
     const { flight } = event
     const { source } = flight
     open.delete(flight)
-    source.flights.delete(flight)
+    endFlight(flight)
     source.newestEndedSentAtMs = Math.max(source.newestEndedSentAtMs, flight.sentAtMs)
     report(event)
   }

@@ -8,7 +8,7 @@ import type { CallInput, CallOutcome, ReadTarget } from '../item.ts'
 import { createNode, lanesOf, type Sent } from '../node.ts'
 import { requestOf } from '../request-spec.ts'
 import { step } from '../voted-decider.ts'
-import { createState, type Fact, type ReaderEvent } from '../voted-state.ts'
+import { createState, type Fact, openItems, type ReaderEvent } from '../voted-state.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
 import { answerAt, historyAt, replyTo } from './world.ts'
 
@@ -95,14 +95,18 @@ export function createRun(world: {
   const hold = (): void => {
     for (const { atMs } of waiting.values())
       must(driven.nowMs() - atMs <= ENDED_MS, 'a read ends in its time')
-    must(state.calls.size === waiting.size, 'what is waited for is what is not decided')
-    must(state.items.size === 0 ? waiting.size === 0 : waiting.size > 0, 'as are its items')
-    for (const { call, rounds } of state.items)
+    must(
+      Object.keys(state.calls).length === waiting.size,
+      'what is waited for is what is not decided',
+    )
+    must(state.itemCount === openItems(state).length, 'all items are counted')
+    must(state.itemCount === 0 ? waiting.size === 0 : waiting.size > 0, 'as are its items')
+    for (const { call, rounds } of openItems(state))
       must(waiting.has(call.id) && rounds.length <= 2, 'a read has two rounds at most')
     const flights = state.sources.flatMap((source) => [...source.flights])
     must(flights.length === open.size, 'what is sent is what is not ended')
     for (const node of nodes) {
-      const flightCount = lanesOf(node).reduce((sum, lane) => sum + lane.flights.size, 0)
+      const flightCount = lanesOf(node).reduce((sum, lane) => sum + lane.flights.length, 0)
       must(flightCount <= FLIGHTS_PER_NODE_MAX, 'a node is asked so much at a time')
       must(
         liars.includes(node.index) || node.counters.dissents === 0,
