@@ -86,7 +86,6 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
         break
       case 'drop':
         effect.flight.abort?.abort(new Error('no answer'))
-        effect.flight.abort = null
         break
       case 'note':
         options.note(effect.fact)
@@ -107,9 +106,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       event = { kind: 'failed', flight, reason: reasonOf(error, flight), isTimeout: false }
     }
     // Otherwise the decider dropped the request meanwhile.
-    if (flight.abort !== abort) return
-    flight.abort = null
-    completed(event)
+    if (!abort.signal.aborted) completed(event)
   }
 
   /** A request ended. */

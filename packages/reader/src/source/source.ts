@@ -3,7 +3,7 @@
 /** A request in flight; `F` is the decider's type of it. */
 export type Flight<F> = {
   readonly source: Source<F>
-  /** Set by the driver while the request is in flight. */
+  /** Set by the driver when it sends the request. */
   abort: AbortController | null
   readonly sentAtMs: number
   /** When the request counts as late. The decider gets one `late` event. */

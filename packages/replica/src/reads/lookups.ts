@@ -8,6 +8,7 @@ import { type ActivityBody, type ActivityPage, readActivities } from './activity
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
 import { readDocuments, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
+import { createStoredPages } from './stored-pages.ts'
 
 /** Templates of which the contract in force at an offset can be read. */
 export type DocumentEntity = 'DsoRules' | 'AnsRules' | 'CoinRules' | 'OpenMiningRound'
@@ -28,6 +29,7 @@ export function createLookups(context: {
   const { store, genesis, nameReader, readablePositionOf } = context
   const { redis } = store
   const syntheticBodies = new Map(syntheticEntries(genesis).map(({ user, body }) => [user, body]))
+  const storedPages = createStoredPages()
   const documentsAsOf = async (entity: DocumentEntity | 'ScanAddress', offset: Offset) =>
     await readDocuments(store, entity, readablePositionOf(offset))
 
@@ -48,8 +50,12 @@ export function createLookups(context: {
       return parties.map((party) => syntheticBodies.get(party) ?? found[next++] ?? null)
     },
     /** Live entries whose names start with the prefix, in UTF-8 byte order, after a name (D-11). */
-    listByPrefix: async (page: Page & { readonly prefix: string }) =>
-      await readPrefix(redis, page, readablePositionOf(page.offset)),
+    async listByPrefix(page: Page & { readonly prefix: string }) {
+      const position = readablePositionOf(page.offset)
+      const { prefix, after, limit } = page
+      const key = JSON.stringify([prefix, after, limit])
+      return await storedPages(position, key, () => readPrefix(redis, page, position))
+    },
     /** Live entries of a party, its synthetic one included, in byte order of the names, after a name. */
     listByParty: async (page: Page & { readonly party: PartyId }) =>
       await readNamesOfParty(redis, page, readablePositionOf(page.offset)),
