@@ -78,14 +78,17 @@ const PARTS: Readonly<Record<string, Part>> = {
   ),
   ordering: part(
     {
-      smoke: { nodeCounts: [4], turns: 1, ms: 300, settleMs: 0, idleMs: 300, visibleCount: 1 },
+      smoke: {
+        ...{ nodeCounts: [4], turns: 1, warmUpTurns: 0, ms: 300 },
+        ...{ settleMs: 0, idleMs: 300, visibleCount: 1 },
+      },
       quick: {
-        ...{ nodeCounts: [4], turns: 5, ms: 2_000 },
-        ...{ settleMs: 10_000, idleMs: 10_000, visibleCount: 9 },
+        ...{ nodeCounts: [4], turns: 5, warmUpTurns: 2, ms: 4_000 },
+        ...{ settleMs: 20_000, idleMs: 20_000, visibleCount: 9 },
       },
       full: {
-        ...{ nodeCounts: [4, 7], turns: 5, ms: 5_000 },
-        ...{ settleMs: 10_000, idleMs: 60_000, visibleCount: 9 },
+        ...{ nodeCounts: [4, 7], turns: 5, warmUpTurns: 2, ms: 5_000 },
+        ...{ settleMs: 20_000, idleMs: 60_000, visibleCount: 9 },
       },
     },
     (options, { drivers, nodeCounts }) =>

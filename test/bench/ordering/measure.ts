@@ -17,6 +17,8 @@ export type OrderingOptions = {
   readonly drivers: readonly Driver[]
   readonly nodeCounts: readonly number[]
   readonly turns: number
+  /** Turns before each measurement: code that runs for the first time is several times slower. */
+  readonly warmUpTurns: number
   /** Duration of one slice of a turn. */
   readonly ms: number
   readonly idleMs: number
@@ -54,7 +56,7 @@ async function measureCluster(
     readonly nodes: number
   },
 ): Promise<void> {
-  const { ordering, nodes, turns, ms, idleMs, settleMs, visibleCount } = options
+  const { ordering, nodes, turns, warmUpTurns, ms, idleMs, settleMs, visibleCount } = options
   const isCometBft = ordering === 'cometbft'
   const row = (
     what: string,
@@ -90,11 +92,11 @@ async function measureCluster(
   let submittedCount = 0
   const load = async (concurrency: number): Promise<Measured[]> => {
     const slices: Measured[] = []
-    for (let turn = 0; turn < turns; turn++) {
+    for (let turn = -warmUpTurns; turn < turns; turn++) {
       const before = await usageOfCluster()
       const slice = await measureLoad({ concurrency, ms, send: () => submit(submittedCount++) })
       const cpuSeconds = (await usageOfCluster()).cpuSeconds - before.cpuSeconds
-      slices.push({ ...slice, cpuMs: (cpuSeconds * 1_000) / slice.count })
+      if (turn >= 0) slices.push({ ...slice, cpuMs: (cpuSeconds * 1_000) / slice.count })
       if (slice.firstFailure !== null) print(`  the first that failed: ${slice.firstFailure}`)
     }
     return slices
@@ -118,7 +120,7 @@ async function measureCluster(
   for (const name of names) await cluster.resume(name, { part: 'scan' })
   await cluster.resume('validator', { part: 'validator' })
 
-  await untilUp(cluster)
+  await untilApplied(cluster, (await synchronizers[0]?.head()) ?? 0)
   await clock.delay(settleMs)
   const [before, headBefore] = [await usageOfCluster(), await synchronizers[0]?.head()]
   await clock.delay(idleMs)
@@ -136,12 +138,15 @@ async function measureCluster(
   for (const synchronizer of synchronizers) await synchronizer[Symbol.asyncDispose]()
 }
 
-/** Waits until resumed processes have read all entries. */
-function untilUp(cluster: RunningCluster): Promise<true> {
+/** Waits until all replicas have applied the log up to the offset. */
+function untilApplied(cluster: RunningCluster, head: number): Promise<true> {
   return waitFor(
     async () => {
       const { nodes, validator } = await cluster.status()
-      return [...nodes, validator].every(({ state }) => state === 'up') ? true : undefined
+      const isApplied = [...nodes, validator].every(
+        ({ state, offset }) => state === 'up' && (offset ?? 0) >= head,
+      )
+      return isApplied ? true : undefined
     },
     { clock, timeoutMs: CATCH_UP_MS_MAX, what: 'all replicas to catch up' },
   )
