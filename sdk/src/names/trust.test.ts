@@ -6,6 +6,7 @@ import {
   signAddress,
   simEntry,
   untilTrue,
+  withoutDeadline,
 } from '@quorumscan/testkit'
 import { type Lookup, requestOfLookup } from '@quorumscan/verifier'
 import {
@@ -19,7 +20,7 @@ import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { verifyReceipt } from '../receipts.ts'
-import { createScan } from '../scan.ts'
+import { createScan, type ScanOptions } from '../scan.ts'
 
 /** f is 2: three members sign a certificate. */
 const testNetwork = createTestNetwork({ nodeCount: 7 })
@@ -87,8 +88,11 @@ function serve(nodes: Readonly<Record<string, Node>>): string[] {
   return asked
 }
 
-const connect = (trust: { members: readonly string[]; threshold?: number }, seed = 'sv-7') =>
-  createScan({ seeds: [urlOf(seed)], genesis, trust, timeoutMs: 2000 })
+const connect = (
+  trust: { members: readonly string[]; threshold?: number },
+  seed = 'sv-7',
+  times: Pick<ScanOptions, 'timeoutMs' | 'clock'> = { timeoutMs: 2000 },
+) => createScan({ seeds: [urlOf(seed)], genesis, trust, ...times })
 const lying: Node = () => ({ state: lie, signedBy: STRANGERS })
 
 beforeAll(() => nock.disableNetConnect())
@@ -158,10 +162,12 @@ describe('a rule of three members', () => {
     ['only strangers are alive', {}],
   ])('is not met where %s', async (_, nodes) => {
     const asked = serve({ ...nodes, 'sv-4': lying, 'sv-7': lying })
-    await using scan = connect({ members: TRUSTED })
-    const outcome = await scan.names.lookup('alice', { timeoutMs: 500 })
+    const timeoutMs = 500
+    const clock = withoutDeadline(systemClock, timeoutMs)
+    await using scan = connect({ members: TRUSTED }, 'sv-7', { timeoutMs, clock })
+    const outcome = await scan.names.lookup('alice')
     expect(outcome).toMatchObject({ kind: 'insufficient', trust: { members: TRUSTED } })
-    await expect(scan.names.resolve('alice', { timeoutMs: 500 })).rejects.toMatchObject({
+    await expect(scan.names.resolve('alice')).rejects.toMatchObject({
       name: 'QuorumscanError',
     })
     expect(asked.filter((request) => /sv-[4-7]/.test(request))).toEqual([])
