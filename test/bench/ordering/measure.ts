@@ -80,6 +80,21 @@ async function measureCluster(
   row('last confirmation to certified lookup, p50', certified, 'ms')
 
   const synchronizers = await openSynchronizers(cluster)
+  await clock.delay(settleMs)
+  const [before, headBefore] = [await usageOfCluster(), await synchronizers[0]?.head()]
+  await clock.delay(idleMs)
+  const [after, headAfter] = [await usageOfCluster(), await synchronizers[0]?.head()]
+  const seconds = idleMs / 1000
+  row(
+    'idle: processors',
+    [(after.cpuSeconds - before.cpuSeconds) / seconds],
+    '',
+    nodes === 4 ? atMost(isCometBft ? 0.5 : 0.3) : null,
+  )
+  const memoryMax = nodes === 4 && !isCometBft ? atMost(1_024) : null
+  row('idle: memory of all processes', [after.memoryMib], 'MiB', memoryMax)
+  row('idle: entries of the log a second', [((headAfter ?? 0) - (headBefore ?? 0)) / seconds], '')
+
   const nextEntry = await createEntries(cluster)
   const submit = async (index: number): Promise<string | null> => {
     try {
@@ -121,20 +136,7 @@ async function measureCluster(
   await cluster.resume('validator', { part: 'validator' })
 
   await untilApplied(cluster, (await synchronizers[0]?.head()) ?? 0)
-  await clock.delay(settleMs)
-  const [before, headBefore] = [await usageOfCluster(), await synchronizers[0]?.head()]
-  await clock.delay(idleMs)
-  const [after, headAfter] = [await usageOfCluster(), await synchronizers[0]?.head()]
-  const seconds = idleMs / 1000
-  row(
-    'idle: processors',
-    [(after.cpuSeconds - before.cpuSeconds) / seconds],
-    '',
-    nodes === 4 ? atMost(isCometBft ? 0.5 : 0.3) : null,
-  )
-  const memoryMax = nodes === 4 && !isCometBft ? atMost(1_024) : null
-  row('idle: memory of all processes', [after.memoryMib], 'MiB', memoryMax)
-  row('idle: entries of the log a second', [((headAfter ?? 0) - (headBefore ?? 0)) / seconds], '')
+  row('memory of all processes afterwards', [(await usageOfCluster()).memoryMib], 'MiB')
   for (const synchronizer of synchronizers) await synchronizer[Symbol.asyncDispose]()
 }
 
