@@ -64,7 +64,10 @@ export async function main(args) {
   if (isCaching) await check(CACHED)
   const isPassed = await testing
   if (isTesting) for (const { text } of checks) console.log(text)
-  const failures = checks.filter((check) => !check.isPassed).map(({ name }) => name)
+  // At the very end: a reader of the last lines of a long output sees what failed.
+  const failures = checks
+    .filter((check) => !check.isPassed)
+    .map(({ name, failedTests }) => [name, ...failedTests].join('\n  '))
   if (!isPassed) failures.push('tests: see above')
   for (const failure of failures) console.log(`\nFAILED  ${failure}`)
   return failures.length === 0 ? 0 : 1
@@ -74,7 +77,20 @@ async function runCheck({ name, command }) {
   const { status, output } = await run(command, 'pipe')
   const isPassed = status === 0
   const line = `${isPassed ? 'passed' : 'FAILED'}  ${name} (${command.join(' ')})${countsOf(output)}`
-  return { name, isPassed, text: isPassed ? line : `${output}${line}` }
+  const text = isPassed ? line : `${output}${line}`
+  return { name, isPassed, text, failedTests: failedTestsIn(output) }
+}
+
+/** The titles of the tests that vitest reports as failed in the output of turbo, each with the first line of its error. */
+function failedTestsIn(output) {
+  const lines = stripVTControlCharacters(output).split('\n')
+  return lines.flatMap((line, index) => {
+    const title = / FAIL {2}(.*)/.exec(line)?.[1]
+    // turbo begins each line with its task.
+    return title === undefined
+      ? []
+      : [title.trim(), lines[index + 1]?.replace(/^\S+:test: /, '    ')]
+  })
 }
 
 /** What vitest and turbo count in the output of the `test` scripts; empty for other checks. */

@@ -17,8 +17,8 @@ export type Result = {
   readonly rows: readonly Row[]
 }
 
-/** Paths whose code the benchmarks measure. */
-const MEASURED = ['packages', 'apps', 'cluster/src', 'sdk/src']
+/** Paths whose code the benchmarks measure, in the notation of git. */
+const MEASURED = ['packages', 'apps', 'cluster/src', 'sdk/src', ':(exclude)*.test.ts']
 /** The programs run as `test/dist/bench/…`, tests as `test/bench/…`. */
 const ROOT = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),

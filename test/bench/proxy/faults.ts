@@ -11,7 +11,7 @@ export type Fault = (typeof FAULTS)[number]
 
 const FAULTY_NODE = new URL('./faulty-node-child.js', import.meta.url)
 const FAULTY = 'sv-4'
-/** Turns before the measurement, because each turn kills and restarts a node. */
+/** Warm-up turns if several turns are measured. Few, because each turn kills and restarts a node. */
 const WARM_UP_TURNS = 1
 
 /** In each turn the node is healthy once, and faulty once. */
@@ -23,7 +23,7 @@ export function measureFault(
   return inTurn(
     turns,
     { healthy: () => verified(), faulty: () => withFault(cluster, fault, verified) },
-    WARM_UP_TURNS,
+    Math.min(WARM_UP_TURNS, turns - 1),
   )
 }
 

@@ -1,6 +1,6 @@
 /** Interprets entries in order against a working state, fetching what they miss in few round trips. */
 import { setImmediate } from 'node:timers/promises'
-import { sha256, toHex } from '@quorumscan/base'
+import { sha256Hex } from '@quorumscan/base'
 import {
   activityRowsOf,
   type CellKey,
@@ -62,8 +62,9 @@ export async function interpretBatch(
   const batch: Decoded[] = []
   for (const entry of entries) {
     await rest(entry)
-    const entryHash = toHex(sha256(entry.bytes))
-    batch.push({ entry, entryHash, decoded: decodeEntry(entry.bytes, context.genesisHash) })
+    const decoded = decodeEntry(entry.bytes, context.genesisHash)
+    const entryHash = decoded.kind === 'submission' ? decoded.entryHash : sha256Hex(entry.bytes)
+    batch.push({ entry, entryHash, decoded })
   }
   const lookahead = createLookahead(
     batch.map((item) => ({

@@ -1,4 +1,7 @@
-/** Pages of entries at the offset that was read last: clients that read one list, and vote, ask for the same ones. */
+/**
+ * Pages of entries at the offset that was read last. Clients that read a list by votes ask all nodes for its pages at one
+ * offset.
+ */
 import { LRUCache } from 'lru-cache'
 import type { TimelineEntry } from '../storage/timeline.ts'
 import type { NamedBody } from './reads.ts'

@@ -21,8 +21,18 @@ it.each([bytesEqual, bodiesEqual])(
           expect(areEqual(at(left), other)).toBe(false)
         }
         expect(areEqual(at(left), at(right).subarray(1))).toBe(content.length === 0)
-        expect(toHex(fromHex(toHex(content)))).toBe(toHex(content))
       }),
     )
   },
 )
+
+it('hex is lower-case, of even length, and Node reads the same bytes from it', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      const hex = toHex(bytes)
+      expect(hex).toBe(Buffer.from(bytes).toString('hex'))
+      expect(fromHex(hex)).toEqual(bytes)
+    }),
+  )
+  for (const bad of ['0', 'AB', 'xy', '0x00']) expect(() => fromHex(bad), bad).toThrow(RangeError)
+})

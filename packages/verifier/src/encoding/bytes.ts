@@ -18,7 +18,15 @@ export function toHex(bytes: Uint8Array): string {
 /** @throws {RangeError} If the text is not lower-case hex of an even length. */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   if (!HEX.test(hex)) throw new RangeError('not lower-case hex')
-  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+  const bytes = new Uint8Array(hex.length / 2)
+  for (let at = 0; at < hex.length; at += 2)
+    bytes[at / 2] = 16 * digitAt(hex, at) + digitAt(hex, at + 1)
+  return bytes
+}
+
+function digitAt(hex: string, position: number): number {
+  const code = hex.charCodeAt(position)
+  return code - (code < 58 ? 48 : 87) // The codes of 0 to 9 end at 57, and 'a' is 97.
 }
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
