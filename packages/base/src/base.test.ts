@@ -1,6 +1,7 @@
 import { utf8 } from '@quorumscan/verifier'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromUtf8, toHex } from './bytes.ts'
+import { fromHex, fromUtf8, toHex } from './bytes.ts'
 import { EnvError, readEnv, type Variable } from './env.ts'
 import { createKeyPair, keyPairFromSeed, verifySignature } from './keys.ts'
 import { systemRandom } from './random.ts'
@@ -35,10 +36,16 @@ describe('keys', () => {
 })
 
 describe('bytes', () => {
+  it('decodes only lower-case hex of even length', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => toHex(fromHex(toHex(bytes))) === toHex(bytes)),
+    )
+    for (const bad of ['0', 'AB', 'xy', '0x00']) expect(() => fromHex(bad), bad).toThrow(RangeError)
+  })
   it('refuses malformed UTF-8 and keeps a byte order mark', () => {
     for (const bad of ['ff', 'c080', 'eda080', 'f4908080'])
-      expect(() => fromUtf8(Buffer.from(bad, 'hex')), bad).toThrow(TypeError)
-    expect(fromUtf8(Buffer.from('efbbbf41', 'hex'))).toBe('\ufeffA')
+      expect(() => fromUtf8(fromHex(bad)), bad).toThrow(TypeError)
+    expect(fromUtf8(fromHex('efbbbf41'))).toBe('\ufeffA')
   })
 })
 

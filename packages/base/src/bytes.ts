@@ -1,6 +1,7 @@
-/** Bytes by Node's Buffer, where it is quicker than the verifier, which runs in browsers. */
+/** Bytes by Node's Buffer. The verifier's own hex takes 4 to 15 times as long for 64 bytes. */
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const HEX = /^(?:[0-9a-f]{2})*$/
 
 /** @throws {TypeError} If the bytes are not well-formed UTF-8. A byte order mark is kept as a character. */
 export function fromUtf8(bytes: Uint8Array): string {
@@ -22,6 +23,12 @@ export function toHex(bytes: Uint8Array): string {
 /** With padding (RFC 4648 §4). */
 export function toBase64(bytes: Uint8Array): string {
   return bufferOf(bytes).toString('base64')
+}
+
+/** @throws {RangeError} If the text is not lower-case hex of an even length. */
+export function fromHex(hex: string): Uint8Array {
+  if (!HEX.test(hex)) throw new RangeError('not lower-case hex')
+  return new Uint8Array(Buffer.from(hex, 'hex'))
 }
 
 /** Equality of content, not in constant time: never for secrets. */

@@ -1,12 +1,4 @@
-export {
-  type Backoff,
-  backoffMs,
-  concatBytes,
-  fromHex,
-  singleFlight,
-  u64,
-  utf8,
-} from '@quorumscan/verifier'
+export { type Backoff, backoffMs, concatBytes, singleFlight, u64, utf8 } from '@quorumscan/verifier'
 export { AssertionError, assert, unreachable } from './assert.ts'
 export * from './bytes.ts'
 export * from './client-tls.ts'

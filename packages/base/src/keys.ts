@@ -11,9 +11,9 @@ import {
   verify as nodeVerify,
   randomBytes,
 } from 'node:crypto'
-import { concatBytes, fromHex } from '@quorumscan/verifier'
+import { concatBytes } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
-import { toHex } from './bytes.ts'
+import { fromHex, toHex } from './bytes.ts'
 
 /** An Ed25519 key pair. `publicKey` is 32 raw bytes in lower-case hex. */
 export type KeyPair = {

@@ -2,7 +2,7 @@
 
 // Unless marked, it stays in bundles that encode no text.
 const encoder = /* @__PURE__ */ new TextEncoder()
-const HEX = /^(?:[0-9a-f]{2})*$/
+const HEX = /^([0-9a-f]{2})*$/
 
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text)
@@ -18,15 +18,9 @@ export function toHex(bytes: Uint8Array): string {
 /** @throws {RangeError} If the text is not lower-case hex of an even length. */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   if (!HEX.test(hex)) throw new RangeError('not lower-case hex')
-  const bytes = new Uint8Array(hex.length / 2)
-  for (let at = 0; at < hex.length; at += 2)
-    bytes[at / 2] = 16 * digitAt(hex, at) + digitAt(hex, at + 1)
-  return bytes
-}
-
-function digitAt(hex: string, position: number): number {
-  const code = hex.charCodeAt(position)
-  return code - (code < 58 ? 48 : 87) // The codes of 0 to 9 end at 57, and 'a' is 97.
+  return new Uint8Array(hex.length / 2).map((_, at) =>
+    Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16),
+  )
 }
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
