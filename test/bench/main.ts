@@ -106,11 +106,11 @@ const PARTS: Readonly<Record<string, Part>> = {
         ...{ nameCount: 16, visibleCount: 1, manyNodes: 1 },
       },
       quick: {
-        ...{ turns: 9, warmUpTurns: 40, faultTurns: 5, ms: 500 },
+        ...{ turns: 9, warmUpTurns: 40, faultTurns: 9, ms: 500 },
         ...{ nameCount: 1_000, visibleCount: 9, manyNodes: 13 },
       },
       full: {
-        ...{ turns: 45, warmUpTurns: 40, faultTurns: 9, ms: 500 },
+        ...{ turns: 45, warmUpTurns: 40, faultTurns: 15, ms: 500 },
         ...{ nameCount: 1_000, visibleCount: 9, manyNodes: 13 },
       },
     },

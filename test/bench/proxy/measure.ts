@@ -128,7 +128,7 @@ function printRates({
   row(
     'verified lookups/s ÷ plain reverse proxy',
     ratiosOf(verified, plain, perSecond),
-    atLeast(0.5),
+    atLeast(0.6),
   )
   row('verified lookups/s ÷ direct', ratiosOf(verified, direct, perSecond), atLeast(0.25))
   row('plain reverse proxy ÷ direct', ratiosOf(plain, direct, perSecond))
