@@ -50,11 +50,11 @@ const PARTS: Readonly<Record<string, Part>> = {
       },
       quick: {
         ...{ nameCount: 100_000, stateTurns: 5, turns: 9, ms: 500, cpuMs: 1_000 },
-        ...{ servedCount: 1_000, visibleCount: 20 },
+        ...{ servedCount: 1_000, visibleCount: 60 },
       },
       full: {
         ...{ nameCount: 100_000, stateTurns: 5, turns: 45, ms: 500, cpuMs: 1_000 },
-        ...{ servedCount: 1_000, visibleCount: 20 },
+        ...{ servedCount: 1_000, visibleCount: 60 },
       },
     },
     measureCertified,
