@@ -78,8 +78,10 @@ function pagesOf(resources: Resources, target: Target): Promise<Loader> {
 
 /** Lookups without and with concurrent pages from the same server. */
 export async function nextToPages(resources: Resources, target: Target) {
-  const alone = await lookupsOf(resources, target)
-  const pages = await pagesOf(resources, target)
+  const [alone, pages] = await Promise.all([
+    lookupsOf(resources, target),
+    pagesOf(resources, target),
+  ])
   return {
     alone: async () => ({ ...(await alone()), pagesPerSecond: 0 }),
     together: async () => {

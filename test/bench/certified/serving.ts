@@ -103,21 +103,27 @@ async function measureTurns(
   }
   const lookups = (target: Parameters<typeof lookupsOf>[1]) => lookupsOf(children, target)
 
-  const bare = await originOf(startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument))
-  const reverse = await originOf(startReverseProxy(node.origin))
-  const proxied = await lookups({ ...proxy, headers: BY_PROXY })
+  const body = await bodyOf(node)
+  const [bare, reverse, proxied, voted] = await Promise.all([
+    originOf(startChild(BARE, { body } satisfies BareArgument)),
+    originOf(startReverseProxy(node.origin)),
+    lookups({ ...proxy, headers: BY_PROXY }),
+    lookups(proxy),
+  ])
   const ofNode = async (target: Partial<typeof node> & Parameters<typeof lookups>[0]) =>
     spentBy([target.origin], await lookups(target))
+  const [ofBare, plain, absent, certified] = await Promise.all([
+    ofNode({ ...node, origin: bare }),
+    ofNode(node),
+    ofNode({ ...node, nameAt: (index) => `no-${index}`, status: 404 }),
+    ofNode({ ...node, headers: CERTIFIED }),
+  ])
   const many = await inTurn(turns, {
-    bare: await ofNode({ ...node, origin: bare }),
-    plain: await ofNode(node),
-    absent: await ofNode({ ...node, nameAt: (index) => `no-${index}`, status: 404 }),
-    certified: await ofNode({ ...node, headers: CERTIFIED }),
+    ...{ bare: ofBare, plain, absent, certified },
     proxied: spentBy([proxy.origin], proxied),
   })
 
   const resolve = await client('resolve')
-  const voted = await lookups(proxy)
   const byNodes = (run: () => Promise<Load>) => spentBy(Object.values(cluster.urls.nodes), run)
   const cpu = await inTurn(turns, {
     resolve: byNodes(() => resolve({ ms: cpuMs })),
@@ -138,8 +144,10 @@ async function measureTurns(
     resolve: byOne(resolve),
   })
 
-  const atNode = await nextToPages(children, { ...node, headers: CERTIFIED })
-  const atProxy = await nextToPages(children, { ...proxy, headers: BY_PROXY })
+  const [atNode, atProxy] = await Promise.all([
+    nextToPages(children, { ...node, headers: CERTIFIED }),
+    nextToPages(children, { ...proxy, headers: BY_PROXY }),
+  ])
   const pages = await inTurn(turns, {
     node: atNode.alone,
     nodePages: atNode.together,
