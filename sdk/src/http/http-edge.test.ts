@@ -1,10 +1,12 @@
 /** The HTTP edge of the validator client: which requests are repeated, and the error of every failure. */
+import { gzipSync } from 'node:zlib'
+import { createTestNetwork } from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isErrorCode } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { createValidator } from '../validator.ts'
+import { createValidator, type Validator } from '../validator.ts'
 import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test'
@@ -386,6 +388,100 @@ it('a call without a timeout never times out', async () => {
   await vi.advanceTimersByTimeAsync(2 ** 31)
   await deadline
   vi.useRealTimers()
+})
+
+describe('an answer without an end', () => {
+  const PIECE = new Uint8Array(2 ** 16).fill(0x20)
+  /** Counts what was requested, and how much of the answers was read. */
+  const endless = (status = 200) => {
+    const seen = { requests: 0, bytes: 0, isClosed: false }
+    const fetch = async () => {
+      seen.requests++
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          seen.bytes += PIECE.byteLength
+          controller.enqueue(PIECE)
+        },
+        cancel() {
+          seen.isClosed = true
+        },
+      })
+      const headers = { 'content-type': 'application/vnd.quorumscan.certified+json' }
+      return new Response(body, { status, headers })
+    }
+    return { seen, fetch }
+  }
+  const { genesis } = createTestNetwork()
+  const lookup = { genesis, clock: systemClock }
+  const collect = async (items: AsyncIterable<unknown>) => {
+    for await (const _ of items) throw new Error('none')
+  }
+
+  it.each([
+    ['an object', 4, true, {}, ({ wallet }) => wallet.balance()],
+    ['a list', 32, true, {}, ({ wallet }) => wallet.coins()],
+    ['a page', 32, true, {}, ({ wallet }) => collect(wallet.transactions())],
+    ['a write', 4, false, {}, ({ wallet }) => wallet.tap({ amount: '1.0' })],
+    ['the genesis of a proxy', 0.25, true, {}, ({ names }) => names.resolve('alice')],
+    ['a proof', 1, true, lookup, ({ names }) => names.resolve('alice')],
+    [
+      'an offset',
+      4,
+      true,
+      {},
+      ({ updates }) => collect(updates({ parties: [PARTY], follow: false })),
+    ],
+  ] as [string, number, boolean, Partial<ValidatorOptions>, (v: Validator) => Promise<unknown>][])(
+    'is read up to the limit of %s, once, with an error that says so',
+    async (_, mebibytesMax, definite, options, call) => {
+      const { seen, fetch } = endless()
+      await expect(call(connect({ ...options, fetch }))).rejects.toMatchObject({
+        code: 'INVALID_RESPONSE',
+        definite,
+        retryable: false,
+        message: expect.stringMatching(/ was answered with a body of more than \d+ bytes/),
+      })
+      expect(seen).toMatchObject({ requests: 1, isClosed: true })
+      expect(seen.bytes).toBeLessThanOrEqual(mebibytesMax * 2 ** 20 + 2 * PIECE.byteLength)
+    },
+  )
+
+  it('is read up to the same limit if it is an error', async () => {
+    const { seen, fetch } = endless(502)
+    await expect(connect({ fetch }).wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      retryable: false,
+    })
+    expect(seen.requests).toBe(1)
+  })
+
+  it('counts decompressed', async () => {
+    const body = gzipSync(Buffer.alloc(5 * 2 ** 20, ' '))
+    nock(URL).get('/v0/wallet/balance').reply(200, body, { 'content-encoding': 'gzip' })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      message: expect.stringContaining('more than 4194304 bytes'),
+    })
+  })
+
+  it('of a `fetch` without streams is refused after it was read, or by its declared length', async () => {
+    const without = (bytes: number, headers = new Headers()) => {
+      const arrayBuffer = async () => new ArrayBuffer(bytes)
+      return async () => ({ status: 200, headers, arrayBuffer }) as Response
+    }
+    for (const fetch of [
+      without(5 * 2 ** 20),
+      without(0, new Headers({ 'content-length': '5000000' })),
+    ])
+      await expect(connect({ fetch }).wallet.balance()).rejects.toMatchObject({
+        code: 'INVALID_RESPONSE',
+        message: expect.stringContaining('a body of'),
+      })
+    const text = new TextEncoder().encode(JSON.stringify(BALANCE)).buffer
+    const whole = { status: 200, headers: new Headers(), arrayBuffer: async () => text }
+    const { wallet } = connect({ fetch: async () => whole as unknown as Response })
+    expect(await wallet.balance()).toMatchObject({ round: 1 })
+  })
 })
 
 describe('a token function', () => {
