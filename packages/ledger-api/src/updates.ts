@@ -121,10 +121,12 @@ export const openUpdates =
       )
     if (after !== upTo) await assertNotPruned(deps, { after, upTo })
     const order = descendingOrder ? 'desc' : 'asc'
-    return (signal) =>
-      upTo === null
-        ? endlessUpdates(deps, after, { project, signal })
-        : boundedUpdates(deps, { after, upTo, order }, { project, signal })
+    return (signal, reader) => {
+      const options = { ...reader, project, signal }
+      return upTo === null
+        ? endlessUpdates(deps, after, options)
+        : boundedUpdates(deps, { after, upTo, order }, options)
+    }
   }
 
 /** @throws {LedgerError} PARTICIPANT_PRUNED_DATA_ACCESSED. */

@@ -1713,7 +1713,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1826,7 +1826,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1939,7 +1939,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -2250,7 +2250,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -3434,7 +3434,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;

@@ -40,7 +40,8 @@ export function createNewestReads(context: {
       (await reach(readActiveContracts(store, { ids }))).byId,
     async contractsByKey(key: string, { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) {
       const found: Contract[] = []
-      for await (const contracts of walkContractsByKey(store, key, limit)) found.push(...contracts)
+      for await (const contracts of walkContractsByKey(store, key, { limit }))
+        found.push(...contracts)
       return found
     },
     /**
@@ -51,9 +52,15 @@ export function createNewestReads(context: {
       readJoinedContracts(store, keys, limit),
     /** Completions of the local participant after an offset and up to another one, at most one per offset. */
     completions: (range: Parameters<typeof readCompletions>[1]) => readCompletions(redis, range),
-    /** Active contracts under an index key, or all of them for null, in portions (`contracts.ts`). */
-    walkContracts: (key: string | null) =>
-      key === null ? walkContracts(store) : walkContractsByKey(store, key),
+    /**
+     * Active contracts under an index key, or all of them for null, in portions (`contracts.ts`).
+     *
+     * @param portion - Contracts of a portion at most, if there is a key.
+     */
+    walkContracts: (key: string | null, portion?: number) =>
+      key === null
+        ? walkContracts(store)
+        : walkContractsByKey(store, key, portion === undefined ? {} : { portion }),
     async isPartyAllocated(party: PartyId) {
       const [cell] = await reach(fetchCells(store, [{ kind: 'party', id: party }]))
       return cell?.value === true

@@ -59,7 +59,10 @@ export const GetUpdateTreesRequest = Type.Object(requestMembers, {
 /** When a list over HTTP is complete (§L3.2). */
 export const ListQuery = Type.Object({
   limit: m.omittable(Int64, 'Elements at most; ignored where it is above 200.'),
-  stream_idle_timeout_ms: m.omittable(Int64, 'Idle timeout in ms, after which the response ends.'),
+  stream_idle_timeout_ms: m.omittable(
+    Int64,
+    'Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read.',
+  ),
 })
 
 export const TraceContext = m.nullable(
