@@ -540,7 +540,7 @@ describe('a broken append-only file', () => {
       'up',
     ])
     expect(steps.join('\n')).toMatch(
-      /sv-2 is down; its Redis exited \(exit status 1\); `quorumscan wipe sv-2` rebuilds it from the log/,
+      /sv-2 is down; its Redis exited \(exit status 1\); Redis reports "Bad file format reading the append only file .*"; `quorumscan wipe sv-2` rebuilds it from the log/,
     )
     await next.cluster.disks.wipe('sv-2')
     expect(next.cluster.status().nodes[1]?.state).toBe('up')

@@ -192,20 +192,11 @@ export function scanConfigOf(config: OperatorConfig): ScanConfig {
  */
 export function validateProcesses(config: OperatorConfig): readonly string[] {
   const { variables, runs } = config
-  const known = new Set(config.known)
-  const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const problems = planUnstarted(config).flatMap((service) => {
-    try {
-      readServiceConfig(service, ({ name, file }) => {
-        known.add(name)
-        if (file !== undefined) checkByName.set(name, file)
-      })
-      return []
-    } catch (error) {
-      if (!(error instanceof EnvError)) throw error
-      return error.message.split('\n')
-    }
-  })
+  const { specs, problems } = readVariablesOfProcesses(config)
+  const known = new Set([...config.known, ...specs.keys()])
+  const checkByName = new Map(
+    [...specs].flatMap(([name, { file }]) => (file === undefined ? [] : [[name, file] as const])),
+  )
   problems.push(...problemsOfFiles(variables, checkByName))
   if (variables['QS_TLS_CERT'] && !variables['QS_OPERATOR_ADDRESS'])
     problems.push(
@@ -213,6 +204,27 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
     )
   problems.push(...problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
   return [...new Set(problems)]
+}
+
+/** The variables that name files which the processes read, such as certificates and tokens. */
+export function fileVariablesOf(config: OperatorConfig): ReadonlySet<string> {
+  const { specs } = readVariablesOfProcesses(config)
+  return new Set([...specs.keys()].filter((name) => specs.get(name)?.file !== undefined))
+}
+
+/** The variables that the processes read, and what is missing or wrong. */
+function readVariablesOfProcesses(config: OperatorConfig) {
+  const specs = new Map<string, Variable>()
+  const problems = planUnstarted(config).flatMap((service) => {
+    try {
+      readServiceConfig(service, (variable) => specs.set(variable.name, variable))
+      return []
+    } catch (error) {
+      if (!(error instanceof EnvError)) throw error
+      return error.message.split('\n')
+    }
+  })
+  return { specs, problems }
 }
 
 /** Problems of the files that the operator named. `run` itself makes those of the data directory. */
