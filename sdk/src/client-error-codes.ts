@@ -54,7 +54,7 @@ export const clientErrorCodes = {
   // The call had no effect. A retry may succeed.
   ...codes(true, true, {
     NAME_EXPIRED:
-      'The entry of the name has expired by the clock of this device: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
+      'The entry of the name has expired, by the clock of this device or by proven time: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
     STORE_UNAVAILABLE: 'A store cannot be read or written. Check its file or database.',
     PART_UNAVAILABLE:
       'A part of the SDK, which `import()` loads on demand, could not be loaded. The next call tries again. In a service worker, which has no `import()`, bundle the SDK into one file (not retryable).',

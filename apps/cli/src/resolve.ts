@@ -10,7 +10,7 @@ import type {
   CertifiedOutcome,
   CertifiedReader,
 } from '@quorumscan/reader/certified'
-import { UsageError } from '@quorumscan/runtime'
+import { describeClockSkew, UsageError } from '@quorumscan/runtime'
 import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type Attempt, recordAttempts } from './attempts.ts'
@@ -88,11 +88,18 @@ export function formatResolved(subject: string, { outcome, match, asked }: Resol
   return [
     `${printable(subject)}: ${outcome.kind}`,
     ...(isAnswered(outcome) ? answerLines(outcome) : undecidedLines(outcome)),
+    ...(outcome.clockSkewMs === null ? [] : [field('clock', describeSkew(outcome.clockSkewMs))]),
     ...(match === null ? [] : [field('name match', match ? 'yes' : 'no: do not show a name')]),
     ...asked.map(({ node, reason }, index) =>
       field(index === 0 ? 'asked' : '', `${node}: ${reason}`),
     ),
   ].join('\n')
+}
+
+/** What is wrong with the clock of this machine. */
+function describeSkew(skewMs: number): string {
+  const skew = describeClockSkew(-skewMs * 1000, 'the time that members have signed')
+  return `the clock of this machine is wrong: ${skew}. Set it`
 }
 
 /** The result as JSON. `verify` accepts it unchanged. */

@@ -69,7 +69,7 @@ export function createReads(options: {
   }
 
   return {
-    clock,
+    clock: correctedClock(clock, () => opened?.reader ?? null),
     shared,
     writeFloor,
     extras,
@@ -85,6 +85,15 @@ export function createReads(options: {
       await opening?.catch(() => {}) // It failed, or was aborted just now.
       await opened?.reader[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** The clock of the device, except that it shows no time before the newest record time that the reader has proven. */
+function correctedClock(clock: Clock, reader: () => CertifiedReader | null): Clock {
+  return {
+    nowMicros: () => reader()?.nowMicros() ?? clock.nowMicros(),
+    monotonicMs: () => clock.monotonicMs(),
+    delay: (ms, signal) => clock.delay(ms, signal),
   }
 }
 
@@ -110,12 +119,18 @@ export function createWriteFloor(shared: SharedStore, key: () => Promise<string>
     isFresh(next) && !(isFresh(known) && known.offset >= next.offset) ? next : known
   const mark = async () =>
     sharedValue(shared, await key(), { first: { offset: 0, atMs: 0 }, merge })
+  /** Of this client, by the monotonic clock: it holds also if the clock of the device is set meanwhile. */
+  let own: Mark = { offset: 0, atMs: Number.NEGATIVE_INFINITY }
+  const ownOffset = () => (clock.monotonicMs() - own.atMs < FLOOR_MS ? own.offset : 0)
   return {
-    record: async (offset: number): Promise<void> => (await mark()).save({ offset, atMs: nowMs() }),
+    async record(offset: number): Promise<void> {
+      if (offset >= ownOffset()) own = { offset, atMs: clock.monotonicMs() }
+      await (await mark()).save({ offset, atMs: nowMs() })
+    },
     /** 0: no offset was written or seen recently. */
     async offset(): Promise<number> {
       const found = await (await mark()).load()
-      return isFresh(found) ? found.offset : 0
+      return Math.max(isFresh(found) ? found.offset : 0, ownOffset())
     },
   }
 }

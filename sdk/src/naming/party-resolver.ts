@@ -22,6 +22,10 @@ export type ResolverAnswer = {
   readonly party: string
   readonly displayName: string
   readonly validUntil: string | null
+  /** Whether the entry has ended by a time that the resolver has proven, whatever the clock of this device shows. */
+  readonly isExpired?: boolean
+  /** As in `AnswerFacts`. Default null. */
+  readonly clockSkewMs?: number | null
   readonly changed: NameChange | null
   readonly receipt: CertifiedReceipt | null
 }
@@ -93,7 +97,13 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       const changed = 'changed' in outcome ? outcome.changed : null
       return {
         basis: outcome.basis,
-        found: entry && { ...toAnswer(entry), changed, receipt },
+        found: entry && {
+          ...toAnswer(entry),
+          isExpired: outcome.kind === 'expired',
+          clockSkewMs: outcome.clockSkewMs,
+          changed,
+          receipt,
+        },
       }
     },
     async reverse(party, read) {
@@ -102,7 +112,8 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       if (outcome.kind === 'invalid') throw outcome.error
       if (!('basis' in outcome)) throw noAnswer(party, outcome.kind, outcome)
       if (outcome.entry === null || outcome.kind === 'expired') return []
-      return [{ ...toAnswer(outcome.entry), changed: outcome.changed, basis: outcome.basis }]
+      const { entry, changed, basis, clockSkewMs } = outcome
+      return [{ ...toAnswer(entry), changed, basis, clockSkewMs }]
     },
     acceptChange: (name, party) => names.acceptChange(name, party),
   }

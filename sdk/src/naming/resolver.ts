@@ -76,6 +76,8 @@ export interface Resolver {
 type Finding = {
   readonly kind: 'found' | 'absent' | 'disputed' | 'failed'
   readonly candidates: readonly Candidate[]
+  /** Whether an answer that counts has ended. */
+  readonly isOver: boolean
 }
 
 /**
@@ -93,9 +95,11 @@ export function createResolver(options: ResolverOptions): Resolver {
     )
 
   const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)
+  const isEnded = ({ validUntil, clockSkewMs, isExpired }: Partial<ResolverAnswer>) =>
+    isExpired === true || hasEnded(validUntil ?? null, clock, clockSkewMs)
   const candidateOf = (resolver: string, basis: Basis, answer: ResolverAnswer): Candidate => {
-    const { name, ...facts } = answer
-    return { ...facts, fqpn: formatFqpn({ network, resolver, name }), resolver, basis }
+    const { name, isExpired: _, clockSkewMs = null, ...facts } = answer
+    return { ...facts, clockSkewMs, fqpn: formatFqpn({ network, resolver, name }), resolver, basis }
   }
   const readOf = (call: ResolveCall): ResolverRead => {
     call.signal?.throwIfAborted()
@@ -121,10 +125,12 @@ export function createResolver(options: ResolverOptions): Resolver {
       found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
     )
     const counted = answers.filter(isCounted)
+    const isOver = counted.some(({ found }) => found !== null && isEnded(found))
     const parties = new Set(counted.map(({ found }) => found?.party ?? null))
-    if (parties.size > 1) return { kind: 'disputed', candidates }
-    if (parties.size === 1) return { kind: parties.has(null) ? 'absent' : 'found', candidates }
-    return { kind: among.some(isCounted) ? 'failed' : 'absent', candidates }
+    if (parties.size > 1) return { kind: 'disputed', candidates, isOver }
+    if (parties.size === 1)
+      return { kind: parties.has(null) ? 'absent' : 'found', candidates, isOver }
+    return { kind: among.some(isCounted) ? 'failed' : 'absent', candidates, isOver }
   }
 
   const resolve: Resolver['resolve'] = async (typed, call = {}) => {
@@ -156,7 +162,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (new Set(usable.map(({ party }) => party)).size > 1) return ending('ambiguous')
     const [best] = usable
     if (best === undefined) return ending(candidates.length > 0 ? 'claimed' : 'absent')
-    if (usable.some(({ validUntil }) => hasEnded(validUntil, clock))) return ending('expired')
+    if (findings.some(({ isOver }) => isOver)) return ending('expired')
     const { changed, party } = usable.find((each) => each.changed !== null) ?? best
     if (changed !== null) {
       const { acceptChange } = call
@@ -182,7 +188,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
       })
       const found = candidates
-        .filter((one) => isCounted(one) && one.changed === null && !hasEnded(one.validUntil, clock))
+        .filter((one) => isCounted(one) && one.changed === null && !isEnded(one))
         .map((candidate): Resolved => ({ ...candidate, kind: 'found' }))
       const failed = settled.find((one) => one.status === 'rejected')
       if (found.length === 0 && failed !== undefined) throw asError(failed.reason)
@@ -219,6 +225,7 @@ function ofParty(party: string, network: NetworkName): Resolved {
     resolver: PARTY_ID,
     basis: 'proof',
     validUntil: null,
+    clockSkewMs: null,
     changed: null,
     receipt: null,
   }

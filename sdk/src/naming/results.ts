@@ -22,6 +22,8 @@ export type Candidate = {
   readonly basis: Basis
   /** ISO-8601. From then on the name has to be resolved again. null: no end. */
   readonly validUntil: string | null
+  /** Not null: the clock of this device is wrong, and lags proven time by so many ms. */
+  readonly clockSkewMs: number | null
   /** Not null: the name belonged to another party when it was last accepted on this device. */
   readonly changed: NameChange | null
   /** Proves the answer to every holder of the genesis; null unless `basis` is `proof`. */
@@ -38,8 +40,8 @@ export type ResolverFailure = { readonly resolver: string; readonly error: Quoru
  * No party to send to.
  *
  * `absent`: no naming system has the name. `claimed`: the only answers are weaker than `minBasis`. `changed`: the party of
- * the name is another one than before, and `acceptChange` did not accept it. `expired`: the entry has ended by this
- * device's clock. `disputed`: two resolvers of one naming system gave conflicting answers. `ambiguous`: two naming
+ * the name is another one than before, and `acceptChange` did not accept it. `expired`: the entry has ended, by this
+ * device's clock or by proven time. `disputed`: two resolvers of one naming system gave conflicting answers. `ambiguous`: two naming
  * systems have the unqualified name, for different parties. `failed`: a naming system that may have the name gave no
  * answer. `invalid`: the text cannot be a name of this network; `error` has the reason.
  */

@@ -34,9 +34,16 @@ export function utcOf(text: string): string | undefined {
 /**
  * Whether an entry has expired by the caller's clock, also if it was live at the offset that was read. The name may have
  * another owner by now.
+ *
+ * @param clockSkewMs - How far the clock is proven to be behind, unless it is corrected already.
  */
-export function hasEnded(expiresAt: string | null, clock: Pick<Clock, 'nowMicros'>): boolean {
-  return expiresAt !== null && instantMs(expiresAt) * 1000 <= clock.nowMicros()
+export function hasEnded(
+  expiresAt: string | null,
+  clock: Pick<Clock, 'nowMicros'>,
+  clockSkewMs: number | null = null,
+): boolean {
+  const nowMs = clock.nowMicros() / 1000 + (clockSkewMs ?? 0)
+  return expiresAt !== null && instantMs(expiresAt) <= nowMs
 }
 
 /** The longest timer of platforms, 24 days. A longer one would end at once. */

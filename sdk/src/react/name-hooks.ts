@@ -206,7 +206,7 @@ export function useReverse<Data = FoundEntry | null>(
   const more = { ...bounds, isOn: party !== '', query }
   const read = useRead(names, ['reverse', party, bounds], reverse, more)
   const entry = read.answer ?? null
-  const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock)
+  const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock, entry.clockSkewMs)
   const found =
     entry === null || isOver ? 'absent' : entry.changed === null ? 'verified' : 'changed'
   const trust = read.state ?? found
