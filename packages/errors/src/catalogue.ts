@@ -78,6 +78,7 @@ export const catalogue = {
   WALLET_NOT_FOUND: notFound('The user of the token is not registered.'),
   ROUTE_NOT_FOUND: notFound('No operation has this path.'),
   METHOD_NOT_ALLOWED: final(405)('The path exists, with another method.'),
+  METHOD_NOT_IMPLEMENTED: final(501)('No operation of any server has this method.'),
   NAME_TAKEN: conflict('A live entry has this name.'),
   USER_EXISTS: conflict('A user with this id exists, with another party.'),
   CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),

@@ -5,6 +5,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { afterDelay, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
 import { type ErrorResponse, NO_HTTP, reasonByCode, toErrorResponse } from './errors.ts'
@@ -31,6 +32,22 @@ export function trackUnused(server: Server): () => void {
     isEnding = true
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
+}
+
+/**
+ * Ends all connections if requests in progress have not ended in time.
+ *
+ * @param signal - Aborts when the server has closed.
+ */
+export function closeWithin(
+  server: Server,
+  {
+    ms,
+    clock,
+    signal,
+  }: { readonly ms: number; readonly clock: Clock; readonly signal: AbortSignal },
+): void {
+  void afterDelay({ clock, ms, signal }, () => server.closeAllConnections())
 }
 
 /** Discards all further input. The HTTP parser, which needs time for each chunk, does not see it. */

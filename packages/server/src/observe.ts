@@ -1,6 +1,7 @@
 /** What the server reports about the requests that it answers: spans, durations, log lines, and `/metrics`. */
 import type { Logger, Metrics, Tracer } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { refuseOtherMethods } from './methods.ts'
 
 const MS_PER_SECOND = 1000
 /** A scrape reads every metric, every few seconds. */
@@ -60,6 +61,7 @@ export function serveMetrics(app: FastifyInstance, metrics: Metrics): void {
     const { contentType, text } = await metrics.expose()
     return reply.type(contentType).header('cache-control', 'no-store').send(text)
   })
+  refuseOtherMethods(app, '/metrics', ['GET'])
 }
 
 /**
