@@ -1,5 +1,5 @@
 /** `config` reads and changes the rules of the name service. `protocol` reads the protocol version, and votes for another. */
-import { formatAmount, formatDuration, parseAmount, parseDuration } from '@quorumscan/model'
+import { formatAmount, formatDuration, parseDuration, readAmount } from '@quorumscan/model'
 import {
   type AnsConfig,
   type AnsConfigInput,
@@ -173,7 +173,7 @@ function describeChange(change: Change): readonly string[] {
 }
 
 function feeOf(text: string): string {
-  const amount = parseAmount(text)
+  const amount = readAmount(text)
   if (amount === undefined || amount <= 0n)
     throw new UsageError(
       `"${printable(text)}" is not a fee: an amount in USD above 0 with at most 10 decimals, such as 2.5`,

@@ -4,7 +4,9 @@ import { failure, invalidArgument } from '../errors.ts'
 import { microsOf } from './clock.ts'
 
 const SCALE = 10
-const AMOUNT = /^(-?)(\d{1,28})(?:\.(\d{1,10}))?$/
+const AMOUNT = /^([+-]?)([0-9]+)(?:\.([0-9]*))?$/
+/** Digits before the point. */
+const WHOLE_DIGITS_MAX = 28
 
 /**
  * The exact sum of amounts, with ten digits after the point; without amounts it is zero.
@@ -25,13 +27,18 @@ export function compareAmounts(a: string, b: string): number {
 }
 
 function unitsOf(amount: string): bigint {
-  const [, sign, whole, fraction = ''] = AMOUNT.exec(String(amount)) ?? []
-  if (whole === undefined) {
+  const [, sign, whole = '', fraction = ''] = AMOUNT.exec(String(amount)) ?? []
+  // Zeros in front and at the end do not change the value.
+  const first = [...whole].findIndex((digit) => digit !== '0')
+  const wholeDigits = first < 0 ? 0 : whole.length - first
+  const isExact = [...fraction.slice(SCALE)].every((digit) => digit === '0')
+  if (whole === '' || wholeDigits > WHOLE_DIGITS_MAX || !isExact) {
     const message =
       'An amount must be a decimal text with at most 10 digits after the point, such as "1.50".'
     throw invalidArgument(message)
   }
-  return BigInt(`${sign}${whole}${fraction.padEnd(SCALE, '0')}`)
+  const digits = `${whole.slice(-WHOLE_DIGITS_MAX)}${fraction.slice(0, SCALE).padEnd(SCALE, '0')}`
+  return BigInt(`${sign === '-' ? '-' : ''}${digits}`)
 }
 
 declare const contractIdBrand: unique symbol

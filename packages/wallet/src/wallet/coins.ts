@@ -9,6 +9,7 @@ import {
   formatAmount,
   type PartyId,
   parseAmount,
+  readAmount,
 } from '@quorumscan/model'
 import {
   joinedContractsOf,
@@ -88,7 +89,7 @@ export async function tap(
   input: UserCall & { readonly usd: string; readonly commandId: string | null },
 ): Promise<ContractId> {
   const { user, commandId } = input
-  const usd = parseAmount(input.usd)
+  const usd = readAmount(input.usd)
   if (usd === undefined || usd <= 0n) throw invalidMember('amount', TAP_RULE)
   const [rules, round] = await Promise.all([
     singleton(deps.ledger, 'CoinRules'),

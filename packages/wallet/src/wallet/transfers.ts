@@ -16,7 +16,7 @@ import {
   type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import { type Amount, type Micros, type PartyId, parseAmount } from '@quorumscan/model'
+import { type Amount, type Micros, type PartyId, readAmount } from '@quorumscan/model'
 import {
   type ContractCall,
   contractNotFound,
@@ -50,7 +50,7 @@ export async function createTransfer(
 ): Promise<TransferOutcome> {
   const { user, signal, transfer } = input
   const { receiver_party_id: receiver, tracking_id: trackingId, description } = transfer
-  const amount = parseAmount(transfer.amount)
+  const amount = readAmount(transfer.amount)
   if (amount === undefined || amount <= 0n)
     throw invalidMember('amount', 'must be a positive decimal, small enough for the ledger')
   const executeBefore = transfer.expires_at
