@@ -385,6 +385,13 @@ describe('users', () => {
       status: 409,
       code: 'USER_EXISTS',
     })
+    const without = { name: 'partyless', createPartyIfMissing: false }
+    expect(failure(await create(without))).toAnswer(400, 'INVALID_ARGUMENT')
+    expect(await admin.get('/v2/users/partyless')).toAnswer(404)
+    const own = await admin.get(`/v2/parties?filter-party=partyless`)
+    expect(own.body['partyDetails']).toEqual([])
+    expect((await create({ ...without, name: 'shared' })).body).toEqual({ party_id: party })
+    expect(await create({ name: 'partyless' })).toAnswer(200)
     const elsewhere = `alice::1220${'0'.repeat(64)}`
     const foreign = { name: 'foreign', party_id: elsewhere, createPartyIfMissing: true }
     expect(failure(await create(foreign))).toAnswer(400, 'INVALID_ARGUMENT')

@@ -19,7 +19,7 @@ async function fill(path: string): Promise<void> {
       rights: [{ kind: 'CanActAs', party }],
     })
   await store.parties.claim(party, 'user-1')
-  await store.parties.annotate(party, { note: 'x' })
+  await store.parties.update(party, (current) => ({ ...current, annotations: { note: 'x' } }))
   await store.autoRenewals.set({ reference: `00${'cd'.repeat(32)}`, party, isEnabled: true })
   await store.identity.save('a key')
   await store.addresses.save('[]')

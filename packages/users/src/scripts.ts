@@ -20,6 +20,23 @@ return 1
 `
 
 /**
+ * replace-field: writes a field of a hash if it still is what the caller has read.
+ *
+ *   KEYS[1] hash
+ *   ARGV[1] field
+ *   ARGV[2] expected  the text that was read, '' for none
+ *   ARGV[3] text      the new one
+ *
+ * Returns 1 when written; 0 when another writer was first (the caller reads again).
+ */
+export const REPLACE_FIELD = `
+local current = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+if current ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+`
+
+/**
  * add-pending: stores a submission unless one of the same change is pending, or too many are.
  *
  *   KEYS[1] pending   hash: entry hash -> submission

@@ -173,8 +173,18 @@ describe('parties', () => {
     expect(await parties.claim(party('b'), '')).toBe('')
     expect(await parties.owner(party('b'))).toBe('')
     expect(await parties.claim(party('b'), 'bob')).toBe('')
-    await parties.annotate(party('b'), { 'a/b': 'ü' })
-    expect(await parties.annotations([party('a'), party('b')])).toEqual([{}, { 'a/b': 'ü' }])
+    const annotate = (annotations: Record<string, string>) =>
+      parties.update(party('b'), (current) => ({
+        ...current,
+        annotations: { ...current.annotations, ...annotations },
+      }))
+    await annotate({ 'a/b': 'ü' })
+    await annotate({ 'a/b': 'ü' })
+    await Promise.all([annotate({ c: '1' }), annotate({ d: '2' })])
+    expect(await parties.details([party('a'), party('b')])).toEqual([
+      { annotations: {}, version: 0 },
+      { annotations: { 'a/b': 'ü', c: '1', d: '2' }, version: 3 },
+    ])
   })
 })
 

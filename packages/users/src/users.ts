@@ -4,7 +4,12 @@ import type { Right, User, UserId } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 import { REPLACE_RECORD } from './scripts.ts'
 
-export type UserRecord = { readonly user: User; readonly rights: readonly Right[] }
+export type UserRecord = {
+  readonly user: User
+  readonly rights: readonly Right[]
+  /** How often `user` was changed; absent: never. */
+  readonly version?: number
+}
 
 /** As upstream's participant: keeps a record small enough to read at every request. */
 export const RIGHTS_PER_USER_MAX = 1000
@@ -50,7 +55,8 @@ export function createUsers({ redis, write }: StoreConnection) {
       return () => listeners.delete(listener)
     },
     /**
-     * Replaces the record by what `change` makes of the current one; `change` may run several times.
+     * Replaces the record by what `change` makes of the current one, and counts the version; `change` may run several
+     * times.
      *
      * @returns The new record, or null if the user does not exist.
      * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
@@ -59,7 +65,10 @@ export function createUsers({ redis, write }: StoreConnection) {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         const text = await reach(redis.hget(KEYS.records, id))
         if (text === null) return null
-        const next = change(decode(text))
+        const current = decode(text)
+        const changed = change(current)
+        const isSame = JSON.stringify(changed.user) === JSON.stringify(current.user)
+        const next = isSame ? changed : { ...changed, version: (current.version ?? 0) + 1 }
         if (await replace(text, next)) return next
       }
       throw new ScanError('OVERLOADED', 'The user is being changed by too many requests at once.')

@@ -111,7 +111,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     async createUser({ body, signal }) {
       context.assertLive()
       const { name: userId, party_id: party = null, createPartyIfMissing } = body
-      const input = { userId, party, isPartyCreated: createPartyIfMissing ?? false }
+      const input = { userId, party, isPartyCreated: createPartyIfMissing ?? party === null }
       return { body: { party_id: await registration.createUser(input, signal) } }
     },
     async getValidatorUser() {

@@ -1430,18 +1430,18 @@ export interface components {
         };
         /** @description Annotations of it. */
         ObjectMeta: {
-            /** @description Always empty. */
+            /** @description Changes with each change; send it with an update to detect others. */
             resourceVersion: string;
-            /** @description Texts by names of the client, at most 16 KiB as JSON. */
+            /** @description Texts by names of the client (`[<DNS name>/]<name>`), at most 16 KiB as JSON. An update adds them to those that exist; an empty text removes one. */
             annotations: {
                 [key: string]: string;
             };
         };
         /** @description Annotations for it. */
         ObjectMetaInput: {
-            /** @description Without effect. */
+            /** @description In an update the version that was read: 409 if there was another change since. Empty where something is created. */
             resourceVersion?: string | null;
-            /** @description Texts by names of the client, at most 16 KiB as JSON. */
+            /** @description Texts by names of the client (`[<DNS name>/]<name>`), at most 16 KiB as JSON. An update adds them to those that exist; an empty text removes one. */
             annotations?: {
                 [key: string]: string;
             } | null;
@@ -1650,14 +1650,16 @@ export interface components {
             partyDetails?: {
                 /** @description The party of the path, if given. */
                 party?: string | null;
+                /** @description True, if the mask names it. */
+                isLocal?: boolean | null;
                 localMetadata?: components["schemas"]["ObjectMetaInput"] | null;
                 /** @description Empty: there is one identity provider. */
                 identityProviderId?: string | null;
             } | null;
             /** @description The members to change. */
             updateMask?: {
-                /** @description Paths of members. */
-                paths?: string[] | null;
+                /** @description local_metadata, local_metadata.annotations, local_metadata.resource_version, party, is_local, identity_provider_id */
+                paths: string[];
             } | null;
         };
         /** @description A change of provider. */
@@ -1674,7 +1676,7 @@ export interface components {
             user: components["schemas"]["ChangedUser"];
             /** @description The members to change. */
             updateMask: {
-                /** @description primary_party, is_deactivated, metadata.annotations, metadata */
+                /** @description primary_party, is_deactivated, metadata, metadata.annotations, metadata.resource_version, id, identity_provider_id */
                 paths: string[];
             };
         };
@@ -4617,6 +4619,8 @@ export interface operations {
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before, or empty. */
                 pageToken?: string;
+                /** @description The start of the identifiers of the parties. */
+                "filter-party"?: string;
             };
             header?: never;
             path?: never;

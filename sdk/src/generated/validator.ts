@@ -1153,7 +1153,7 @@ export interface components {
             name: string;
             /** @description The party; absent: a new one, whose hint is the name. */
             party_id?: string | null;
-            /** @description Whether `party_id` may be new. */
+            /** @description Whether a party may be made. Absent: only if there is no `party_id`. */
             createPartyIfMissing?: boolean | null;
         };
         /** @description With `shared=true` a node leaves out sv_user and sv_party_id. */

@@ -78,7 +78,7 @@ export const ledgerUserRoutes = defineRoutes({
   }),
   listParties: route('GET /v2/parties', ofParties, {
     summary: 'Parties of the network in byte order.',
-    query: users.pageQuery(PARTIES_PAGE_MAX),
+    query: users.partiesQuery(PARTIES_PAGE_MAX),
     response: users.PartiesAnswer,
   }),
   getParticipantId: route('GET /v2/parties/participant-id', ofParticipant, {

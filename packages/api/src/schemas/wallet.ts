@@ -58,7 +58,10 @@ const UserId = m.formed(USER_ID_PATTERN, 'A user id of the ledger interface.')
 export const CreateUserRequest = m.component('CreateUserRequest', 'A user that receives a party.', {
   name: UserId,
   party_id: m.optional(scalars.Party, 'The party; absent: a new one, whose hint is the name.'),
-  createPartyIfMissing: m.optional(Type.Boolean(), 'Whether `party_id` may be new.'),
+  createPartyIfMissing: m.optional(
+    Type.Boolean(),
+    'Whether a party may be made. Absent: only if there is no `party_id`.',
+  ),
 })
 
 export const ValidatorUserAnswer = m.component(

@@ -65,10 +65,17 @@ export function createNewestReads(context: {
       const [cell] = await reach(fetchCells(store, [{ kind: 'party', id: party }]))
       return cell?.value === true
     },
-    /** Allocated parties of the whole network in byte order, after `after` ('' from the first). */
-    async parties({ after, limit }: { readonly after: PartyId | ''; readonly limit: number }) {
-      const from = after === '' ? '-' : `(${after}`
-      return await reach(redis.zrange(KEYS.hosted, from, '+', 'BYLEX', 'LIMIT', 0, limit))
+    /** Allocated parties of the whole network that begin with `prefix`, in byte order, after `after` ('' from the first). */
+    async parties(page: {
+      readonly after: PartyId | ''
+      readonly limit: number
+      readonly prefix: string
+    }) {
+      const { after, limit, prefix } = page
+      const from = after < prefix || after === '' ? `[${prefix}` : `(${after}`
+      // Parties are ASCII, and no character of theirs is as high.
+      const to = `(${prefix}\x7f`
+      return await reach(redis.zrange(KEYS.hosted, from, to, 'BYLEX', 'LIMIT', 0, limit))
     },
     async dueItems(query: Parameters<Ledger['dueItems']>[0]) {
       assert(layout.hasDue(query.job), `this replica keeps what is due for ${query.job}`)

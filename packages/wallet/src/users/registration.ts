@@ -159,15 +159,23 @@ export function createRegistration(deps: {
     /**
      * As `register`, for an administrator, who may also name the party.
      *
-     * @throws {ScanError} INVALID_ARGUMENT if the party lives elsewhere or does not exist (and is not to be made);
-     *   USER_EXISTS if the user has another one.
+     * @throws {ScanError} INVALID_PARTY if the party lives elsewhere, or does not exist and is not to be made;
+     *   INVALID_ARGUMENT if no party is named, none is to be made, and the user has none; USER_EXISTS if the user has
+     *   another one.
      */
     async createUser(
       input: { userId: UserId; party: PartyId | null; isPartyCreated: boolean },
       signal: AbortSignal,
     ): Promise<PartyId> {
       const { userId, party } = input
-      if (party === null) return register(userId, signal)
+      if (party === null) {
+        if (input.isPartyCreated) return register(userId, signal)
+        const ofUser = (await users.get(userId))?.user.primaryParty ?? null
+        if (ofUser !== null) return ofUser
+        const message =
+          'The user has no party, no party_id is given, and createPartyIfMissing is false.'
+        throw new ScanError('INVALID_ARGUMENT', message)
+      }
       if (partyParticipant(party) !== participantOfKey(participant))
         throw invalidParty('The party is not hosted by this validator.')
       if (!(await ledger.isPartyAllocated(party))) {
