@@ -60,11 +60,16 @@ const shared = (...options: Parameters<typeof project>) => {
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
+    runner: './test/support/runner.ts',
     // What is compiled once is read from `node_modules` by the other projects, and by the next run.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
-    tags: PARTS.map(({ name, shows }) => ({
-      ...{ name, description: shows, timeout: CLUSTER_LIMITS.testMs * slowness() },
+    tags: PARTS.map(({ name, shows, minutes }) => ({
+      name,
+      description: shows,
+      timeout: (minutes === undefined ? CLUSTER_LIMITS.testMs : minutes * 60_000) * slowness(),
+      // Its limit, in place of that of the tag `long`.
+      ...(minutes === undefined ? {} : { priority: 1 }),
     })),
     tagsFilter: isLong ? [] : ['!long'],
     projects: [

@@ -227,11 +227,11 @@ describe('at run time', () => {
     if (typeof scan.names.resolve !== 'function' || typeof verifyReceipt !== 'function') throw 0
     if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
     if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
-    if (typeof useName !== 'function') throw 0
     createSpliceScan({ seeds: ['https://scan.example.com'] })
     createResolver({ network: 'mainnet', resolvers: [] })
     fakeNames({ alice: 'alice::1220' + 'a'.repeat(64) })
   `
+  const hooks = "if (typeof useName !== 'function') throw 0"
   const imports = [
     ['createScan', ''],
     ['verifyReceipt', '/receipts'],
@@ -243,10 +243,11 @@ describe('at run time', () => {
     ['createResolver', '/naming'],
     ['fakeNames', '/testing/fakes'],
   ] as const
+  const importLines = (some: readonly (typeof imports)[number][]) =>
+    some.map(([name, path]) => `import { ${name} } from '@quorumscan/sdk${path}'`)
 
   it('an ES module imports every entry point, and the process exits', async () => {
-    const lines = imports.map(([name, path]) => `import { ${name} } from '@quorumscan/sdk${path}'`)
-    await writeFile(join(project, 'main.mjs'), `${lines.join('\n')}\n${program}`)
+    await writeFile(join(project, 'main.mjs'), [...importLines(imports), program, hooks].join('\n'))
     passed(await run(process.execPath, [join(project, 'main.mjs')]))
   })
 
@@ -254,13 +255,27 @@ describe('at run time', () => {
     const lines = imports.map(
       ([name, path]) => `const { ${name} } = require('@quorumscan/sdk${path}')`,
     )
-    await writeFile(join(project, 'main.cjs'), `${lines.join('\n')}\n${program}`)
+    await writeFile(join(project, 'main.cjs'), [...lines, program, hooks].join('\n'))
     passed(await run(process.execPath, [join(project, 'main.cjs')]))
   })
 
-  it('runs where code generation from strings is forbidden', async () => {
-    const flags = ['--disallow-code-generation-from-strings']
-    passed(await run(process.execPath, [...flags, join(project, 'main.mjs')]))
+  describe('where code generation from strings is forbidden', () => {
+    const runForbidden = async (name: string, lines: readonly string[]) => {
+      const file = join(project, name)
+      await writeFile(file, lines.join('\n'))
+      return run(process.execPath, ['--disallow-code-generation-from-strings', file])
+    }
+
+    it('runs', async () => {
+      const others = imports.filter(([, path]) => path !== '/react')
+      passed(await runForbidden('forbidden.mjs', [...importLines(others), program]))
+    })
+
+    it('runs React', async ({ skip }) => {
+      const react = await runForbidden('react.mjs', ["import { jsx } from 'react/jsx-runtime'"])
+      skip(react.code !== 0, 'this Node cannot import React there')
+      passed(await runForbidden('hooks.mjs', [...importLines(imports), program, hooks]))
+    })
   })
 })
 

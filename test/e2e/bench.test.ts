@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
 it('benchmarks skip, by name, the parts that need CometBFT if it is missing', async () => {
-  const main = join(import.meta.dirname, '../dist/bench/main.js')
+  const bootstrap = join(import.meta.dirname, '../../cluster/bootstrap.mjs')
   const { CI: _, ...env } = process.env
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [main, 'machines', 'ordering', '--driver', 'cometbft'],
+    [bootstrap, 'bench', 'machines', 'ordering', '--driver', 'cometbft'],
     { env: { ...env, QS_COMETBFT: '/nowhere/cometbft', TEST_MISSING_FILE: '' } },
   )
   expect(stdout.trim().split('\n')).toEqual([

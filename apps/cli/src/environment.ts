@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packageRoot } from '@quorumscan/base'
+import { findRedis, packageRoot } from '@quorumscan/base'
 
 export type Environment = ReturnType<typeof readEnvironment>
 
@@ -26,7 +26,8 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
     commit: (): string => gitHead ?? ((isRepository && checkedOutCommit(parent)) || 'unknown'),
     /** The default of `--data-dir`. */
     defaultDataDirectory: join(parent, '.quorumscan'),
-    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+    /** If none is found, the check of a start reports that this one is missing. */
+    redisServer: findRedis(process.env) ?? 'redis-server',
     /** The compiled entry file of each app. */
     entryFiles: {
       scan: mainOf('scan'),

@@ -188,8 +188,9 @@ it('metrics of Redis, disk and failures tolerated are exported for each process'
   expect(Math.min(...valuesOf('quorumscan_replica_entries_total', text))).toBeGreaterThan(0)
   for (const name of ['redis_memory_bytes', 'redis_aof_bytes', 'disk_free_bytes'])
     expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
+  // In bytes: a Redis without data uses between half a megabyte and two, by its version.
   for (const name of ['redis_memory_bytes', 'disk_free_bytes'])
-    expect(Math.min(...valuesOf(`quorumscan_${name}`, text)), name).toBeGreaterThan(1_000_000)
+    expect(Math.min(...valuesOf(`quorumscan_${name}`, text)), name).toBeGreaterThan(100_000)
   // The nodes other than the scraped one.
   await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
   await all('quorumscan_can_lose{kind="lookups"}', [0, 0])

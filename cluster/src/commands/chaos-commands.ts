@@ -3,7 +3,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { type Clock, findRedis, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common } from '@quorumscan/cli'
 import { choice, EXIT, integer, print, printResult, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
@@ -137,7 +137,7 @@ async function onNewCluster<T>(
   const { nodes: nodeCount = null, ordering = null } = flags
   const network = { nodeCount, ordering, basePort: 0, overrides: SHORT_LIVES }
   const disk = unmount === null ? {} : { diskFreeMibMin: DISK_FREE_MIB_MIN }
-  const redisServer = process.env['REDIS_SERVER'] || 'redis-server'
+  const redisServer = findRedis(process.env) ?? 'redis-server'
   const options = controlOptions({ dataDir, ...network, ...disk, redisServer })
   try {
     await using _ = await holdControlPlane(options, clock)

@@ -5,6 +5,13 @@ export * from './client-tls.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
 export * from './env.ts'
 export { describeFileError, describeReadError } from './file-errors.ts'
+export {
+  findRedis,
+  isRedisNewEnough,
+  REDIS_VERSION_MIN,
+  readRedisVersion,
+  redisCache,
+} from './find-redis.mjs'
 export * from './keys.ts'
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'

@@ -1,11 +1,12 @@
 /**
  * What tests need from the machine in addition to Node and npm packages. Only this file declares requirements and looks
  * for them. Tests with a missing requirement are skipped on a contributor's machine, and fail if `CI` is set.
- * `.ci/run` installs the programs.
+ * `.ci/install-programs` installs them in CI.
  */
 import { execFileSync } from 'node:child_process'
 import { accessSync, appendFileSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { findRedis, REDIS_VERSION_MIN } from '@quorumscan/base'
 import { createDirectory } from './directory.ts'
 
 /** The path of a program, or the reason why it cannot be used. */
@@ -22,8 +23,8 @@ type Requirement = {
 const REQUIREMENTS = {
   redis: {
     name: 'redis-server',
-    find: () => program('REDIS_SERVER', 'redis-server'),
-    advice: 'install redis-server 7.0 or newer, or set REDIS_SERVER',
+    find: redis,
+    advice: `install Redis ${REDIS_VERSION_MIN} or newer, or Valkey, or set REDIS_SERVER`,
   },
   cometbft: {
     name: 'CometBFT',
@@ -56,6 +57,11 @@ const REQUIREMENTS = {
     name: 'openssl',
     find: () => program(null, 'openssl'),
     advice: "install Debian's package openssl",
+  },
+  mmdebstrap: {
+    name: 'mmdebstrap',
+    find: () => program(null, 'mmdebstrap'),
+    advice: "install Debian's package mmdebstrap",
   },
   mount: {
     name: 'the right to mount a file system',
@@ -130,6 +136,13 @@ function announce(sentence: string): void {
 function sentenceOf(key: RequirementName, { why }: { readonly why: string }): string {
   const { name, advice } = REQUIREMENTS[key]
   return `${name} is missing (${why}): ${advice}`
+}
+
+/** $REDIS_SERVER, or what the product would start. */
+function redis(): Found {
+  if (process.env['REDIS_SERVER']) return program('REDIS_SERVER', 'redis-server')
+  const path = findRedis(process.env)
+  return path === null ? { why: 'not on the PATH' } : { path }
 }
 
 /** A program that a variable names, or the first of these on the PATH. */
