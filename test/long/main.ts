@@ -1,11 +1,12 @@
 /**
- * Long tests: more steps of random tests, and scenarios for which `npm test` has no time, in parts of five minutes.
- * A pass is recorded in test/long.json, which is committed. `TEST_SLOWNESS` multiplies the five minutes.
+ * Long tests: more steps of random tests, and scenarios for which `npm test` has no time, most in parts of five minutes.
+ * A pass is recorded in test/long.json, which is committed. `TEST_SLOWNESS` multiplies these minutes.
  *
  *   npm run test:long               all parts, one after the other
  *   npm run test:long -- PART …     only these
  *   npm run test:long -- --list     lists them, and how old their last passes are
- *   npm run test:long -- --ci       checks these ages, and runs the part that the commit picks
+ *   npm run test:long -- --ci       checks these ages, and runs the part that the commit picks, and those whose files
+ *                                   have changed since their last pass
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,10 +17,11 @@ import { parseArgs } from 'node:util'
 import { createSystemClock, surviveLostOutput } from '@quorumscan/base'
 import { createDirectory, slowness } from '@quorumscan/testkit'
 import { formatInstant } from '@quorumscan/verifier'
+import { fetchRedis } from '../support/debian-archive.ts'
 import { type LongPart, PARTS } from '../support/long-parts.ts'
 import { createHistory, overdue, type Pass, type Passes, pickPart } from '../support/long-passes.ts'
 
-const PART_SECONDS_MAX = 300
+const PART_MINUTES_MAX = 5
 const RECORD = 'test/long.json'
 const ROOT = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
@@ -53,7 +55,7 @@ export async function main(words: readonly string[]): Promise<number> {
   if (values.list) return list()
   const failures = values.ci ? checkAges() : []
   const parts = values.ci
-    ? [pickPart(PARTS, history.head())]
+    ? dueParts()
     : PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
   for (const part of parts) {
     const failure = await run(part, { isRecorded: values.ci !== true })
@@ -82,18 +84,33 @@ function checkAges(): string[] {
   return overdue(PARTS, ageOf)
 }
 
+/** In CI: the parts that the commit picks, and those that name a file which has changed since their last pass. */
+function dueParts(): readonly LongPart[] {
+  const passes = readPasses()
+  const picked = pickPart(PARTS, history.head())
+  return PARTS.filter(
+    (part) => part === picked || history.isAnyChanged(part.changes ?? [], passes[part.name]),
+  )
+}
+
 /** Runs a part, and returns why it failed, or null. */
 async function run(
   part: LongPart,
   { isRecorded }: { readonly isRecorded: boolean },
 ): Promise<string | null> {
-  const { name, files, node, filter = name } = part
+  const { name, files, node, redis, filter = name, minutes = PART_MINUTES_MAX } = part
+  const hasAll = node !== undefined || redis !== undefined
   using directory = createDirectory('long')
   const reportFile = join(directory.path, 'report.json')
-  const limitMs = 1000 * PART_SECONDS_MAX * slowness()
+  const limitMs = 60_000 * minutes * slowness()
   const commit = history.isChanged(RECORD) ? null : history.head()
   const startedMs = performance.now()
   print(`\n== ${name}: ${part.shows}`)
+  const { path } = directory
+  const ofRedis =
+    redis === undefined
+      ? {}
+      : { REDIS_SERVER: await fetchRedis(redis, { repository: ROOT, directory: path }) }
   const child = spawn(
     process.execPath,
     [
@@ -101,7 +118,8 @@ async function run(
         ? ['node_modules/vitest/vitest.mjs', 'run']
         : ['test/nodes.mjs', node]),
       ...files,
-      ...(node === undefined ? [`--tags-filter=${filter}`] : []),
+      ...(hasAll ? [] : [`--tags-filter=${filter}`]),
+      ...(redis === undefined ? [] : ['--project=integration']),
       ...['--reporter=default', '--reporter=./test/support/report.ts'],
       ...['--reporter=json', `--outputFile.json=${reportFile}`],
     ],
@@ -109,7 +127,7 @@ async function run(
       // A group of its own: workers end with it, and clusters when their worker ends.
       ...{ cwd: ROOT, stdio: 'inherit', detached: true },
       // A test whose program is missing fails, so that a part that was skipped is no pass.
-      env: { ...process.env, CI: '1', ...(node === undefined ? { TEST_LONG: '1' } : {}) },
+      env: { ...process.env, CI: '1', ...(hasAll ? {} : { TEST_LONG: '1' }), ...ofRedis },
     },
   )
   const stop = () => process.kill(-(child.pid ?? 0), 'SIGKILL')

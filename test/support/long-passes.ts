@@ -29,6 +29,16 @@ export function createHistory(directory: string) {
     head: () => git('rev-parse', 'HEAD'),
     /** Whether files differ from the last commit, other than `except`. */
     isChanged: (except: string) => git('status', '--porcelain', '--', '.', `:!${except}`) !== '',
+    /** Whether one of these files has changed since a pass. Also where there is no pass, or its commit is missing. */
+    isAnyChanged(files: readonly string[], pass: Pass | undefined): boolean {
+      if (files.length === 0) return false
+      if (pass === undefined) return true
+      try {
+        return git('diff', '--name-only', pass.commit, 'HEAD', '--', ...files) !== ''
+      } catch {
+        return true
+      }
+    },
     /** Commits of the main line, in which a merge counts as one. */
     ageOf(pass: Pass | undefined): Age {
       if (pass === undefined) return 'no pass'

@@ -1,5 +1,7 @@
 /** Parts of `npm run test:long` have all long tests, and test/long.json records when each part passed last. */
 import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createDirectory } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { type LongPart, PARTS } from '../support/long-parts.ts'
@@ -96,6 +98,31 @@ describe('the age of a pass', () => {
     git('clone', '--quiet', '--depth', '1', `file://${directory.path}`, shallow)
     expect(ageOf(shallow, first)).toBe('unknown')
     expect(ageOf(shallow, git('rev-parse', 'HEAD'))).toBe(0)
+  })
+
+  it('ends when a file that the part names changes', () => {
+    using directory = createDirectory()
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: directory.path,
+        encoding: 'utf8',
+      }).trim()
+    const commit = (file: string) => {
+      writeFileSync(join(directory.path, file), '')
+      git('add', file)
+      git('commit', '--quiet', '--message', file)
+      return { commit: git('rev-parse', 'HEAD'), date: '', seconds: 0, figures: {} }
+    }
+    git('init', '--quiet')
+    const passes = [commit('start.mjs'), commit('other.mjs')]
+    const { isAnyChanged } = createHistory(directory.path)
+    expect(passes.map((pass) => isAnyChanged(['start.mjs'], pass))).toEqual([false, false])
+    expect(passes.map((pass) => isAnyChanged(['start.mjs', 'other.mjs'], pass))).toEqual([
+      true,
+      false,
+    ])
+    expect(isAnyChanged([], undefined)).toBe(false)
+    expect(isAnyChanged(['start.mjs'], undefined)).toBe(true)
   })
 
   it('is renewed in CI by the part that the commit picks', () => {
