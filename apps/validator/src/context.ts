@@ -12,7 +12,12 @@ import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
 import { isTrusted, trustRule } from '@quorumscan/verifier'
-import { createRegistration, deleteEndedRenewalsPeriodically } from '@quorumscan/wallet'
+import {
+  createPayments,
+  createRegistration,
+  deleteEndedRenewalsPeriodically,
+  paymentHistory,
+} from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
@@ -92,11 +97,17 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const readers = resources.opened(await openReads(app, { ...parts, trustRule: rule }))
     const submission = resources.opened(await openSubmission(app, parts))
     const { submitter, ordering } = submission
+    const payments = createPayments({
+      store: store.payments,
+      history: paymentHistory(ledger, participant),
+      participant: keyPair.publicKey,
+    })
     const registration = createRegistration({
       ...app,
       store,
       ledger,
       submitter,
+      payments,
       participant: keyPair.publicKey,
       isLossAccepted: config.isLossAccepted,
       assertLive: follower.assertLive,
@@ -108,6 +119,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
     const { autoRenewals } = store
+    resources.opened(payments.follow({ ...app, isLive: follower.isLive }))
     resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
     const registering = registration.registerOperator(background.signal)
@@ -121,6 +133,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       networkName: config.networkName,
       trustRule: rule,
       store,
+      payments,
       ledger,
       evidence,
       verifier,

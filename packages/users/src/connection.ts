@@ -30,6 +30,14 @@ export const KEYS = {
   expired: '{users}:expired',
   /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
   autoRenewals: '{users}:auto-renewals',
+  /** hash: change id -> JSON of the first effect of a payment */
+  payments: '{users}:payments',
+  /** sorted set, score 0: record time until which it is kept (8 bytes) ‖ change id (64 hex digits) ‖ user id */
+  paymentExpiries: '{users}:payment-expiries',
+  /** hash: user id -> number of its payments above */
+  paymentCounts: '{users}:payment-counts',
+  /** hash: genesis hash -> JSON of the position in the log up to which payments are recorded */
+  paymentsReached: '{users}:payments-reached',
   /** hash: genesis hash -> participant key of the users; missing: the users are lost */
   identity: '{users}:identity',
   /** hash: genesis hash -> highest offset that the proxy's reader verified */

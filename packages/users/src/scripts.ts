@@ -79,3 +79,49 @@ if ARGV[3] ~= '' then
 end
 return 1
 `
+
+/**
+ * record-payments: adds the payments that are missing, and stores how far the log was read.
+ *
+ *   KEYS[1] payments  hash: change id -> payment
+ *   KEYS[2] expiries  sorted set, score 0
+ *   KEYS[3] counts    hash: user id -> number of payments
+ *   KEYS[4] reached   hash: genesis hash -> position
+ *   ARGV[1] genesis hash
+ *   ARGV[2] position
+ *   ARGV[3...] of each payment: change id, payment, user id, member of expiries
+ */
+export const RECORD_PAYMENTS = `
+for at = 3, #ARGV, 4 do
+  if redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[at + 1]) == 1 then
+    redis.call('HINCRBY', KEYS[3], ARGV[at + 2], 1)
+    redis.call('ZADD', KEYS[2], 0, ARGV[at + 3])
+  end
+end
+redis.call('HSET', KEYS[4], ARGV[1], ARGV[2])
+return 1
+`
+
+/**
+ * forget-payments: deletes payments that are kept until an earlier time.
+ *
+ *   KEYS[1] payments  hash: change id -> payment
+ *   KEYS[2] expiries  sorted set, score 0
+ *   KEYS[3] counts    hash: user id -> number of payments
+ *   ARGV[1] end of the range of expiries
+ *   ARGV[2] count at most
+ *   ARGV[3] bytes of the time in a member of expiries
+ *
+ * Returns how many were deleted.
+ */
+export const FORGET_PAYMENTS = `
+local members = redis.call('ZRANGEBYLEX', KEYS[2], '-', ARGV[1], 'LIMIT', 0, ARGV[2])
+local start = tonumber(ARGV[3]) + 1
+for _, member in ipairs(members) do
+  redis.call('HDEL', KEYS[1], string.sub(member, start, start + 63))
+  local user = string.sub(member, start + 64)
+  if redis.call('HINCRBY', KEYS[3], user, -1) <= 0 then redis.call('HDEL', KEYS[3], user) end
+  redis.call('ZREM', KEYS[2], member)
+end
+return #members
+`

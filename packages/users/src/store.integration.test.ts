@@ -351,3 +351,42 @@ describe('auto-renewals, floor and addresses', () => {
     expect(await same.addresses.load()).toBeNull()
   })
 })
+
+describe('payments', () => {
+  const payment = (changeId: string, keptUntil: number) => ({
+    changeId: changeId.repeat(64),
+    userId: 'alice 🍰',
+    content: '0'.repeat(64),
+    updateId: 'u',
+    offset: 1,
+    recordTime: 1,
+    result: { contract_id: '00' },
+    keptUntil,
+  })
+
+  it('are recorded once, counted for each user, and forgotten when their time is over', async ({
+    durableRedis: redis,
+  }) => {
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const { payments } = store
+    expect(await payments.reached()).toBeNull()
+    const reached = { offset: 2, recordTime: 5, incompleteUntil: 0 }
+    const records = [payment('a', 10), payment('b', 2 ** 40)]
+    await payments.record(records, reached)
+    await payments.record([{ ...payment('a', 10), updateId: 'later' }], { ...reached, offset: 3 })
+    expect(await payments.find('a'.repeat(64))).toEqual(records[0])
+    expect(await payments.reached()).toMatchObject({ offset: 3 })
+    expect(await payments.count('alice 🍰')).toBe(2)
+    await payments.forget(10)
+    expect(await payments.count('alice 🍰')).toBe(2)
+    await payments.forget(11)
+    expect(await payments.find('a'.repeat(64))).toBeNull()
+    expect(await payments.find('b'.repeat(64))).toEqual(records[1])
+    expect(await payments.count('alice 🍰')).toBe(1)
+    await payments.forget(2 ** 41)
+    expect(await payments.count('alice 🍰')).toBe(0)
+  })
+})

@@ -17,6 +17,7 @@ import { type ContractCall, contractsOf, ownContract, type WalletUser } from './
 import { createEntry, listOwnEntries } from './names/entries.ts'
 import type { Registration } from './users/registration.ts'
 import { balanceOf, listCoins, tap } from './wallet/coins.ts'
+import type { Payments } from './wallet/payments.ts'
 import { acceptRequest, rejectRequest } from './wallet/requests.ts'
 import type { SpendingDeps } from './wallet/spending.ts'
 import {
@@ -33,6 +34,7 @@ export type WalletDeps = SpendingDeps & {
   readonly ledger: Replica
   readonly genesis: Pick<Genesis, 'synchronizerId'>
   readonly autoRenewals: AutoRenewals
+  readonly payments: Payments
   readonly registration: Registration
   readonly store: Pick<ValidatorStore, 'users'>
   /** The earliest record time that a command submitted now can get, if all clocks are right. */

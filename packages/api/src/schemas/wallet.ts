@@ -82,11 +82,14 @@ export const UserStatusAnswer = m.component('UserStatusAnswer', 'Whether the use
 })
 
 /** LedgerString (docs/upstream.md §L4.8): it deduplicates repeated requests. */
-const CommandId = m.formed(LEDGER_STRING_PATTERN, 'A second request with the same one is refused.')
+const CommandId = m.formed(LEDGER_STRING_PATTERN, 'A repeat with the same one has no effect.')
 
 export const TapRequest = m.component('TapRequest', 'Coin in a development network.', {
   amount: m.about(scalars.DecimalInput, 'How much, in USD.'),
-  command_id: m.optional(CommandId, 'A second tap with the same one is refused.'),
+  command_id: m.optional(
+    CommandId,
+    'A repeat with the same one within 31 days gives no coin, and returns the first result.',
+  ),
 })
 
 export const TapAnswer = m.component('TapAnswer', 'The new coin.', {
@@ -182,10 +185,17 @@ export const CreateTransferRequest = m.component('CreateTransferRequest', 'An of
   receiver_party_id: m.about(scalars.Party, 'The receiver.'),
   amount: m.about(scalars.DecimalInput, 'How much, in coin.'),
   description: transferText('A text for the receiver.'),
-  expires_at: m.integer(0, 'When the offer expires, in microseconds since the epoch.', {
-    maximum: Number.MAX_SAFE_INTEGER,
-  }),
-  tracking_id: transferText('A second transfer of the user with the same one is refused.', 1),
+  expires_at: m.integer(
+    0,
+    'When the offer expires, in microseconds since the epoch: at most 30 days ahead.',
+    {
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+  ),
+  tracking_id: transferText(
+    'A second transfer of the user with the same one is refused, until a day after `expires_at`.',
+    1,
+  ),
 })
 
 /** The state of an offer: open, accepted, or (an empty object) returned to its sender. */

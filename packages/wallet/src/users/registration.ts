@@ -15,6 +15,7 @@ import {
 import { type Logger, repeat } from '@quorumscan/runtime'
 import type { CheckedSubmitter } from '@quorumscan/submit'
 import { mergeRights, type ValidatorStore } from '@quorumscan/users'
+import type { Payments } from '../wallet/payments.ts'
 import { createStoreCheck } from './store-check.ts'
 
 /** How many parties that fit a user may belong to others before the user cannot register. */
@@ -28,6 +29,7 @@ export type Registration = ReturnType<typeof createRegistration>
 
 export function createRegistration(deps: {
   readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
+  readonly payments: Pick<Payments, 'catchUp'>
   readonly ledger: Ledger
   readonly submitter: CheckedSubmitter
   /** Public key of the participant that hosts this validator's parties, hex. */
@@ -198,6 +200,8 @@ export function createRegistration(deps: {
       isOperatorRegistered = await untilRegistered(deps, signal, async () => {
         deps.assertLive()
         await storeCheck.check()
+        // As long as no party exists, no payment can be missing.
+        await deps.payments.catchUp()
         // May do everything before any party exists. Made once: a right that was taken away stays away.
         const user = newUser(FIRST_ADMIN_USER, null)
         await users.insert({ user, rights: [{ kind: 'ParticipantAdmin' }] })

@@ -1,5 +1,5 @@
 /** The coins of a party, and taps on a development network. */
-import { ScanError } from '@quorumscan/errors'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import { coin, disclose, lockedCoin, tapCommand, toWireContract } from '@quorumscan/ledger'
 import {
   type Amount,
@@ -7,10 +7,12 @@ import {
   type ContractId,
   ceilDivide,
   formatAmount,
+  type Micros,
   type PartyId,
   parseAmount,
   readAmount,
 } from '@quorumscan/model'
+import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import {
   joinedContractsOf,
   newestRound,
@@ -21,6 +23,7 @@ import {
   type UserCall,
   type WalletLedger,
 } from '../ledger.ts'
+import type { Payment, PaymentIds, Payments } from './payments.ts'
 
 /** D-18: there are no holding fees. */
 const NO_FEE = formatAmount(0n)
@@ -79,32 +82,47 @@ export async function listCoins(
 }
 
 /**
- * Gives the user coin worth `usd`, at the newest round's price, rounded up (D-4, D-18).
+ * Gives the user coin worth `usd`, at the newest round's price, rounded up (D-4, D-18). A repeated command id returns the
+ * first result, as upstream.
  *
- * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive and fits; DEVNET_ONLY;
- *   DUPLICATE_COMMAND if the command id was used before.
+ * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive and fits; DEVNET_ONLY; as `Payments.once` except
+ *   DUPLICATE_COMMAND.
  */
 export async function tap(
-  deps: OperationDeps,
+  deps: OperationDeps & { readonly payments: Payments; readonly now: () => Micros },
   input: UserCall & { readonly usd: string; readonly commandId: string | null },
 ): Promise<ContractId> {
   const { user, commandId } = input
   const usd = readAmount(input.usd)
   if (usd === undefined || usd <= 0n) throw invalidMember('amount', TAP_RULE)
-  const [rules, round] = await Promise.all([
-    singleton(deps.ledger, 'CoinRules'),
-    newestRound(deps.ledger),
-  ])
-  const amount = ceilDivide(usd, round.price)
-  // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
-  if (parseAmount(formatAmount(amount)) === undefined) throw invalidMember('amount', TAP_RULE)
-  const work = {
-    command: tapCommand({ coinRules: rules.contractId, receiver: user.party, amount }),
-    disclosed: [disclose(rules)],
-    ...(commandId === null ? {} : { commandId }),
+  const submit = async (ids: Partial<PaymentIds>) => {
+    const [rules, round] = await Promise.all([
+      singleton(deps.ledger, 'CoinRules'),
+      newestRound(deps.ledger),
+    ])
+    const amount = ceilDivide(usd, round.price)
+    // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
+    if (parseAmount(formatAmount(amount)) === undefined) throw invalidMember('amount', TAP_RULE)
+    return await submitAs(deps, input, {
+      command: tapCommand({ coinRules: rules.contractId, receiver: user.party, amount }),
+      disclosed: [disclose(rules)],
+      ...ids,
+    })
   }
-  const update = await submitAs(deps, input, work)
-  return resultContractId(update, 'coinCid')
+  if (commandId === null) return resultContractId(await submit({}), 'coinCid')
+  const payment: Payment = {
+    user,
+    commandId,
+    content: { tap: formatAmount(usd) },
+    expiresAt: deps.now() + PAYMENT_EXPIRY_MICROS_MAX,
+  }
+  try {
+    return resultContractId(await deps.payments.once(payment, submit), 'coinCid')
+  } catch (error) {
+    const first = isScanError(error, 'DUPLICATE_COMMAND') ? Object(error.details?.['result']) : {}
+    if (typeof first.contract_id === 'string') return first.contract_id
+    throw error
+  }
 }
 
 /** A member of a request that the ledger cannot take. */
