@@ -58,7 +58,11 @@ describe('an offer', () => {
     expect(accepted.body).toEqual({
       output: { receiver_holding_cids: [expect.stringMatching(/^00/)] },
       sender_change_cids: [],
-      meta: {},
+      meta: {
+        update_id: expect.stringMatching(/^1220/),
+        offset: expect.stringMatching(/^\d+$/),
+        record_time: expect.stringMatching(/Z$/),
+      },
     })
     expect((await balanceOf(bob.client)).unlocked).toBe('30.5000000000')
     expect(await balanceOf(alice.client)).toEqual({
@@ -91,10 +95,10 @@ describe('an offer', () => {
     expect(failure(await end(stranger.client, id, action))).toAnswer(404, 'CONTRACT_NOT_FOUND')
     expect(failure(await end(wrong.client, id, action))).toAnswer(403, 'PERMISSION_DENIED')
     expect(failure(await end(sender.client, id, 'accept'))).toAnswer(403, 'PERMISSION_DENIED')
-    expect((await end(right.client, id, action)).body).toEqual({
+    expect((await end(right.client, id, action)).body).toMatchObject({
       output: {},
       sender_change_cids: [],
-      meta: {},
+      meta: { update_id: expect.any(String) },
     })
     expect(await balanceOf(sender.client)).toEqual({
       unlocked: '200.0000000000',

@@ -139,7 +139,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     listOwnEntries: asUser(async (user) => ({ entries: await listOwnEntries(ledger, user) })),
     tap: asUser(async (user, { body, signal }) => {
       const commandId = body.command_id ?? null
-      return { contract_id: await tap(context, { user, signal, usd: body.amount, commandId }) }
+      return await tap(context, { user, signal, usd: body.amount, commandId })
     }),
     getBalance: asUser(({ party }) => balanceOf(ledger, party)),
     listCoins: asUser(({ party }) => {

@@ -44,6 +44,16 @@ const submitErrors = (build: Build) =>
     SUBMISSION_UNKNOWN: cannot('a synchronizer that does not answer', SUBMITTER_TEST),
   }) satisfies Record<string, Cause>
 
+const PAYMENTS_TEST = 'packages/wallet/src/wallet/payments.test.ts'
+const onceErrors = {
+  PAYMENT_DIFFERS: cannot('ids that are the id of a contract', PAYMENTS_TEST),
+  PAYMENT_RECORDS_INCOMPLETE: cannot(
+    'a store that was restored, and pruned history',
+    PAYMENTS_TEST,
+  ),
+  LIMIT_EXCEEDED: cannot('thousands of payments', PAYMENTS_TEST),
+} satisfies Record<string, Cause>
+
 const spendErrors = (build: Build) =>
   ({
     ...submitErrors(build),
@@ -130,6 +140,7 @@ const transferCase = (build: Build, other: Build) => ({
   success: build,
   errors: {
     ...submitErrors(forUnknownContract()),
+    ...onceErrors,
     CONTRACT_NOT_FOUND: forUnknownContract(),
     PERMISSION_DENIED: other,
   },
@@ -192,10 +203,12 @@ export const validatorCases = {
     errors: {
       ...submitErrors(tap),
       DEVNET_ONLY: cannot('a network that is not a devnet', 'packages/ledger/src/coin.test.ts'),
-      DUPLICATE_COMMAND: async ({ user, fresh }) => {
+      ...onceErrors,
+      DUPLICATE_COMMAND: cannot('two processes of one validator', VALIDATOR_TEST),
+      PAYMENT_DIFFERS: async ({ user, fresh }) => {
         const body = { amount: '1.0', command_id: fresh() }
         unwrap(await user.client.POST('/v0/wallet/tap', { body }))
-        return { body }
+        return { body: { ...body, amount: '2.0' } }
       },
     },
   },
@@ -279,7 +292,13 @@ export const validatorCases = {
     success: transfer,
     errors: {
       ...spendErrors(transfer),
+      ...onceErrors,
       CONTRACT_NOT_FOUND: cannot('a coin that a concurrent transaction used', VALIDATOR_TEST),
+      PAYMENT_DIFFERS: async ({ user, fresh }) => {
+        const { body } = transferTo(user.party, fresh())
+        unwrap(await user.client.POST('/v0/wallet/token-standard/transfers', { body }))
+        return { body: { ...body, amount: '0.5' } }
+      },
       INVALID_PARTY: ({ fresh }) => transferTo('alice', fresh()),
       INSUFFICIENT_FUNDS: ({ user, fresh }) => transferTo(user.party, fresh(), '999999999'),
       DUPLICATE_COMMAND: async ({ user, fresh }) => {

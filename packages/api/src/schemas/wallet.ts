@@ -94,6 +94,9 @@ export const TapRequest = m.component('TapRequest', 'Coin in a development netwo
 
 export const TapAnswer = m.component('TapAnswer', 'The new coin.', {
   contract_id: m.about(scalars.ContractId, 'The coin.'),
+  update_id: m.optional(Type.String(), 'The update, of a tap with a `command_id`.'),
+  offset: m.optional(Type.Integer(), 'The ledger offset of the update.'),
+  record_time: m.optional(Type.String(), 'The record time of the update, ISO-8601 UTC.'),
 })
 
 const Round = m.integer(0, 'The newest open round.')
@@ -208,7 +211,7 @@ export const TransferAnswer = m.component('TransferAnswer', 'The state of an off
     Type.Object({}),
   ]),
   sender_change_cids: m.array('The change of the sender.', scalars.ContractId),
-  meta: m.record('Always empty.', Type.String()),
+  meta: m.record('The update: `update_id`, `offset`, `record_time`.', Type.String()),
 })
 
 export const TransfersAnswer = m.component('TransfersAnswer', 'Open offers by or for the user.', {

@@ -1,10 +1,10 @@
 /** The coins of a party, and taps on a development network. */
+import type { ResponseOf, validatorRoutes } from '@quorumscan/api'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import { coin, disclose, lockedCoin, tapCommand, toWireContract } from '@quorumscan/ledger'
 import {
   type Amount,
   type Contract,
-  type ContractId,
   ceilDivide,
   formatAmount,
   type Micros,
@@ -27,6 +27,8 @@ import type { Payment, PaymentIds, Payments } from './payments.ts'
 
 /** D-18: there are no holding fees. */
 const NO_FEE = formatAmount(0n)
+
+type TapOutcome = ResponseOf<(typeof validatorRoutes)['tap']>
 
 const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
 
@@ -91,7 +93,7 @@ export async function listCoins(
 export async function tap(
   deps: OperationDeps & { readonly payments: Payments; readonly now: () => Micros },
   input: UserCall & { readonly usd: string; readonly commandId: string | null },
-): Promise<ContractId> {
+): Promise<TapOutcome> {
   const { user, commandId } = input
   const usd = readAmount(input.usd)
   if (usd === undefined || usd <= 0n) throw invalidMember('amount', TAP_RULE)
@@ -109,7 +111,7 @@ export async function tap(
       ...ids,
     })
   }
-  if (commandId === null) return resultContractId(await submit({}), 'coinCid')
+  if (commandId === null) return { contract_id: resultContractId(await submit({}), 'coinCid') }
   const payment: Payment = {
     user,
     commandId,
@@ -117,10 +119,10 @@ export async function tap(
     expiresAt: deps.now() + PAYMENT_EXPIRY_MICROS_MAX,
   }
   try {
-    return resultContractId(await deps.payments.once(payment, submit), 'coinCid')
+    return (await deps.payments.once(payment, submit)).result as TapOutcome // `Payments` made it.
   } catch (error) {
-    const first = isScanError(error, 'DUPLICATE_COMMAND') ? Object(error.details?.['result']) : {}
-    if (typeof first.contract_id === 'string') return first.contract_id
+    const first = isScanError(error, 'DUPLICATE_COMMAND') ? error.details?.['result'] : null
+    if (first != null) return first as TapOutcome
     throw error
   }
 }

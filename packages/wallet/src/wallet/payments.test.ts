@@ -1,5 +1,5 @@
 /** One effect for each payment, by records that follow from the log. */
-import type { CompletionRecord, Offset, Update } from '@quorumscan/model'
+import type { CompletionRecord, Offset } from '@quorumscan/model'
 import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
 import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import { it as base, describe, expect } from 'vitest'
@@ -14,7 +14,6 @@ import {
 const DAY_MICROS = 86_400_000_000
 const PARTICIPANT = 'ab'.repeat(32)
 const user = { userId: 'alice', party: `alice::1220${PARTICIPANT}` }
-const update = { updateId: '', workflowId: '', events: [], allocated: [] } as Update
 
 /** A log with the completions of one participant, by offset. */
 class Log {
@@ -35,7 +34,7 @@ class Log {
   }
 
   /** Appends an accepted submission. */
-  accept({ commandId, submissionId }: PaymentIds): Update {
+  accept({ commandId, submissionId }: PaymentIds): void {
     const offset = this.entries.length + 1
     const deduplication = { kind: 'duration', micros: 0 } as const
     const ids = { userId: user.userId, actAs: [user.party], commandId, submissionId }
@@ -46,7 +45,6 @@ class Log {
       completion: { ...ids, deduplication },
       outcome: { kind: 'accepted', updateId: `update-${offset}` },
     })
-    return update
   }
 }
 
@@ -93,7 +91,7 @@ describe('a payment', () => {
       details: {
         update_id: 'update-1',
         offset: 1,
-        result: { output: { transfer_instruction_cid: '001' }, sender_change_cids: [], meta: {} },
+        result: { output: { transfer_instruction_cid: '001' }, meta: { update_id: 'update-1' } },
       },
     })
     await expect(pay({ expiresAt, content: 'y' })).rejects.toMatchObject({

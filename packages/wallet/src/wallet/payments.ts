@@ -15,7 +15,6 @@ import {
   type Offset,
   type PartyId,
   partyParticipant,
-  type Update,
 } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import { type Logger, repeat } from '@quorumscan/runtime'
@@ -87,23 +86,24 @@ export function createPayments(deps: {
   const pass = singleFlight(async (): Promise<void> => {
     const { offset: upTo, recordTime } = history.head()
     let reached = await begin()
-    while (reached.offset < upTo) {
-      const page = await history.completions({ after: reached.offset, upTo, limit: PORTION })
+    for (;;) {
+      const { offset: after, incompleteUntil } = reached
+      const page = await history.completions({ after, upTo, limit: PORTION })
       const records: PaymentRecord[] = []
       for (const completion of page) {
         const record = await recordOf(history, completion, participant)
         if (record !== null) records.push(record)
       }
-      // Pruned while it was read.
-      if ((await history.prunedOffset()) > reached.offset) {
+      if ((await history.prunedOffset()) > after) {
+        // Pruned while it was read: the page may lack some.
         reached = await begin()
         continue
       }
       const last = page.length < PORTION ? undefined : page.at(-1)
-      const position = last ?? { offset: upTo, recordTime }
-      const { incompleteUntil } = reached
-      reached = { offset: position.offset, recordTime: position.recordTime, incompleteUntil }
+      const end = last ?? { offset: Math.max(upTo, after), recordTime }
+      reached = { offset: end.offset, recordTime: end.recordTime, incompleteUntil }
       await store.record(records, reached)
+      if (reached.offset >= upTo) return
     }
   })
 
@@ -139,7 +139,7 @@ export function createPayments(deps: {
     const { incompleteUntil = 0 } = (await store.reached()) ?? {}
     // Its first execution was not before this, as its expiry was at most so far ahead.
     const earliest = payment.expiresAt - PAYMENT_EXPIRY_MICROS_MAX
-    if (earliest <= incompleteUntil) {
+    if (incompleteUntil > 0 && earliest <= incompleteUntil) {
       const after = formatInstant(incompleteUntil + PAYMENT_EXPIRY_MICROS_MAX)
       const message = `The validator lacks records of payments until ${formatInstant(incompleteUntil)}, and this one may have been made before. A new payment needs a new id and an expiry after ${after}.`
       throw new ScanError('PAYMENT_RECORDS_INCOMPLETE', message, {
@@ -157,30 +157,38 @@ export function createPayments(deps: {
   return {
     catchUp,
     /**
-     * Calls `pay` unless the payment took effect before. To be called in the party's turn.
+     * Calls `pay` unless the payment took effect before, and returns its record, which is on disk. To be called in the
+     * party's turn.
      *
      * @throws {ScanError} DUPLICATE_COMMAND, whose `details` have the first effect; PAYMENT_DIFFERS;
-     *   PAYMENT_RECORDS_INCOMPLETE; LIMIT_EXCEEDED; what `pay` throws.
+     *   PAYMENT_RECORDS_INCOMPLETE; LIMIT_EXCEEDED; what `pay` throws. SUBMISSION_UNKNOWN if the effect is not recorded.
      */
-    async once(payment: Payment, pay: (ids: PaymentIds) => Promise<Update>): Promise<Update> {
+    async once(
+      payment: Payment,
+      pay: (ids: PaymentIds) => Promise<unknown>,
+    ): Promise<PaymentRecord> {
       const content = sha256Hex(utf8(canonicalJson(payment.content)))
       const { commandId, expiresAt } = payment
       const changeId = idOf(payment)
-      const refuseKnown = async () => {
+      const find = async () => {
         await catchUp()
-        const record = await store.find(changeId)
-        if (record !== null) refuseRepeat(record, content)
+        return await store.find(changeId)
       }
-      await refuseKnown()
+      const known = await find()
+      if (known !== null) return refuseRepeat(known, content)
       await demandFirst(payment, changeId)
       const submissionId = submissionIdOf(content, expiresAt + KEPT_AFTER_EXPIRY_MICROS)
       try {
-        return await pay({ commandId, submissionId })
+        await pay({ commandId, submissionId })
       } catch (error) {
         // Another process of the user was first, through this or another interface.
-        if (isScanError(error, 'DUPLICATE_COMMAND')) await refuseKnown()
+        const first = isScanError(error, 'DUPLICATE_COMMAND') ? await find() : null
+        if (first !== null) refuseRepeat(first, content)
         throw error
       }
+      const made = await find()
+      if (made !== null) return made
+      throw new ScanError('SUBMISSION_UNKNOWN', 'The history of the payment was pruned at once.')
     },
     /** Follows the log while no user pays, and deletes what expired, until it is disposed of. */
     follow(options: {
@@ -255,23 +263,21 @@ async function recordOf(
     updateId: outcome.updateId,
     offset,
     recordTime,
-    result: answerOf(result),
+    result: answerOf(result, { updateId: outcome.updateId, offset, recordTime }),
     // The ledger interface accepts any submission id.
     keptUntil: Math.min(Number(until), recordTime + KEPT_MICROS_MAX),
   }
 }
 
 type ChoiceResult = Readonly<Record<string, unknown>>
+type Place = LogPosition & { readonly updateId: string }
 
-/** The body of the first answer, by the result of the choice. */
-function answerOf(result: ChoiceResult) {
-  const { coinCid } = result
-  return typeof coinCid === 'string' ? { contract_id: coinCid } : transferAnswerOf(result)
-}
-
-/** The answer to a transfer, or to the end of an offer, by the result of its choice. */
-export function transferAnswerOf(result: ChoiceResult) {
-  const { transferInstructionCid, receiverHoldings, createdCoins, senderChange } = result
+/** The body of the answer, by the result of the choice: to a tap, a transfer, or the end of an offer. */
+function answerOf(result: ChoiceResult, { updateId, offset, recordTime }: Place) {
+  const record_time = formatInstant(recordTime)
+  const { coinCid, transferInstructionCid, receiverHoldings, createdCoins, senderChange } = result
+  if (typeof coinCid === 'string')
+    return { contract_id: coinCid, update_id: updateId, offset, record_time }
   const holdings = receiverHoldings ?? createdCoins
   const output =
     typeof transferInstructionCid === 'string'
@@ -279,6 +285,10 @@ export function transferAnswerOf(result: ChoiceResult) {
       : Array.isArray(holdings)
         ? { receiver_holding_cids: holdings.map(String) }
         : {}
-  const sender_change_cids = Array.isArray(senderChange) ? senderChange.map(String) : []
-  return { output, sender_change_cids, meta: {} }
+  return {
+    output,
+    sender_change_cids: Array.isArray(senderChange) ? senderChange.map(String) : [],
+    // Upstream's member, whose values are texts.
+    meta: { update_id: updateId, offset: String(offset), record_time },
+  }
 }

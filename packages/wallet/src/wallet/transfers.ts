@@ -29,14 +29,13 @@ import {
   contractNotFound,
   inOrder,
   type KeyedLedger,
-  resultOf,
   singleton,
   submitAs,
   type UserCall,
   type WalletUser,
 } from '../ledger.ts'
 import { invalidMember } from './coins.ts'
-import { type Payment, type Payments, transferAnswerOf } from './payments.ts'
+import type { Payment, Payments } from './payments.ts'
 import { type Spending, type SpendingDeps, spend } from './spending.ts'
 
 /** Transfer offers to a party in one list. Other parties can create any number of them. */
@@ -71,7 +70,7 @@ export async function createTransfer(
     expiresAt: executeBefore,
   }
   const prepare = () => prepareTransfer(deps.ledger, offer)
-  const update = await deps.queue.run(user.party, signal, () =>
+  const { result } = await deps.queue.run(user.party, signal, () =>
     deps.payments.once(payment, (ids) => {
       // A repeat of what was done is one also after its expiry.
       const now = deps.now()
@@ -85,7 +84,7 @@ export async function createTransfer(
       })
     }),
   )
-  return transferAnswerOf(resultOf(update))
+  return result as TransferOutcome // `Payments` made it.
 }
 
 /** Any text may be a tracking id, not so a command id. */
@@ -155,12 +154,12 @@ export async function answerTransfer(
     expiresAt: deps.now() + PAYMENT_EXPIRY_MICROS_MAX,
   }
   const command = commandOf[answer]({ instruction: contractId })
-  const update = await deps.payments
+  const { result } = await deps.payments
     .once(payment, (ids) => submitAs(deps, input, { command, ...ids }))
     .catch((error: unknown) => {
       throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
     })
-  return transferAnswerOf(resultOf(update))
+  return result as TransferOutcome // `Payments` made it.
 }
 
 const commandOf = {
