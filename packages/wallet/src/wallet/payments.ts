@@ -228,7 +228,11 @@ export function paymentHistory(
     },
     async hasParties() {
       for (let after: PartyId | '' = ''; ; ) {
-        const page: readonly PartyId[] = await replica.parties({ after, limit: PORTION, prefix: '' })
+        const page: readonly PartyId[] = await replica.parties({
+          after,
+          limit: PORTION,
+          prefix: '',
+        })
         if (page.some((party) => partyParticipant(party) === participantId)) return true
         const last = page.at(-1)
         if (last === undefined) return false

@@ -16,13 +16,7 @@ import {
   type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import {
-  type Amount,
-  formatAmount,
-  type Micros,
-  type PartyId,
-  readAmount,
-} from '@quorumscan/model'
+import { type Amount, formatAmount, type Micros, type PartyId, readAmount } from '@quorumscan/model'
 import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import {
   type ContractCall,
