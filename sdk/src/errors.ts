@@ -28,6 +28,8 @@ export type ErrorFacts = {
   readonly cause?: unknown
 }
 
+/** Messages contain texts of servers: none can control a terminal, hide, or change the direction of what is read. */
+const UNPRINTABLE = /[^\P{C}\n\t]|[\u2028\u2029]/gu
 const UNKNOWN = { status: null, requestId: null, details: null, payment: null, retryAfterMs: null }
 
 /** A failure, with all that a program needs to decide what to do next. */
@@ -51,7 +53,7 @@ export class QuorumscanError extends Error {
 
   constructor(message: string, facts: ErrorFacts) {
     const { cause, ...own } = facts
-    super(message, cause === undefined ? undefined : { cause })
+    super(message.replace(UNPRINTABLE, '\ufffd'), cause === undefined ? undefined : { cause })
     Object.assign(this, UNKNOWN, own)
   }
 }

@@ -1,4 +1,5 @@
 /** `config` reads and changes the rules of the name service. `protocol` reads the protocol version, and votes for another. */
+import { printable } from '@quorumscan/base'
 import { formatAmount, formatDuration, parseDuration, readAmount } from '@quorumscan/model'
 import {
   type AnsConfig,
@@ -14,7 +15,6 @@ import type { Command } from 'commander'
 import { confirmForOne, type MemberFlags, proposalsFor, rulesFor, voteForOne } from './confirm.ts'
 import { integer, printResult, withProgress } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { printable } from './text.ts'
 
 /** More than there will be versions of the protocol. */
 const VERSION_MAX = 1_000_000

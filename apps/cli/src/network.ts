@@ -1,5 +1,5 @@
 /** The network of a command, and the addresses of its nodes: one whose files are named, or the cluster in the data directory. */
-import { type Clock, sha256 } from '@quorumscan/base'
+import { type Clock, printable, sha256 } from '@quorumscan/base'
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { createFetchTransport, parseNodeUrl, type Transport } from '@quorumscan/reader'
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
@@ -7,7 +7,6 @@ import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import type { LocalCluster } from './rig.ts'
-import { printable } from './text.ts'
 
 export type NetworkFlags = { dataDir: string; genesis?: string; members?: string; scan?: string[] }
 

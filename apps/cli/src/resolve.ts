@@ -2,7 +2,9 @@
  * `resolve`: a lookup at the nodes themselves, by a proof that keys of the genesis signed. It uses no proxy, and trusts no
  * node.
  */
+
 import type { Clock } from '@quorumscan/base'
+import { printable } from '@quorumscan/base'
 import { isAnswer } from '@quorumscan/errors/node-words'
 import { createFetchTransport, type Lagging, ReaderError } from '@quorumscan/reader'
 import type {
@@ -17,7 +19,7 @@ import { type Attempt, recordAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
-import { entryLines, field, lookupOf, printable } from './text.ts'
+import { entryLines, field, lookupOf } from './text.ts'
 import { parseVotes } from './verify.ts'
 
 const MS_PER_SECOND = 1000

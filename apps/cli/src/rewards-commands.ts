@@ -1,9 +1,9 @@
 /** `rewards`: the coin that a super-validator earned, and how its operator spends it. */
+import { printable } from '@quorumscan/base'
 import { type Amount, formatAmount, readAmount } from '@quorumscan/model'
 import { UsageError } from '@quorumscan/runtime'
 import { printResult, setHintOption, withProgress, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { printable } from './text.ts'
 
 type Flags = { config: string; json?: boolean }
 

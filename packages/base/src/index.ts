@@ -15,6 +15,7 @@ export {
 export * from './keys.ts'
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
+export { printable, printableJson, printableLines } from './printable.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { openAll, Resources } from './resources.ts'
 export * from './run-process.ts'

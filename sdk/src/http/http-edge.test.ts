@@ -273,6 +273,16 @@ describe('a read', () => {
     expect(await connect().wallet.balance()).toMatchObject({ round: 1 })
   })
 
+  it('that is refused with control characters has a message without them', async () => {
+    const error = 'no\u001b[2J \u202edetrever\u200b'
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(400, { ...refusal('INVALID_ARGUMENT'), error })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      message: 'no\ufffd[2J \ufffddetrever\ufffd',
+    })
+  })
+
   it('follows no redirect, and does not send the token there', async () => {
     nock(URL)
       .get('/v0/wallet/balance')

@@ -11,6 +11,7 @@ import { invalidArgument } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { loadPart } from '../platform/load-part.ts'
 import { isParty, parseParty, shortParty } from '../platform/values.ts'
 import { formatFqpn, invalidName, isSystem, parseFqpn } from './fqpn.ts'
 import {
@@ -97,9 +98,15 @@ export function createResolver(options: ResolverOptions): Resolver {
   const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)
   const isEnded = ({ validUntil, clockSkewMs, isExpired }: Partial<ResolverAnswer>) =>
     isExpired === true || hasEnded(validUntil ?? null, clock, clockSkewMs)
-  const candidateOf = (resolver: string, basis: Basis, answer: ResolverAnswer): Candidate => {
+  const candidateOf = async (
+    resolver: string,
+    basis: Basis,
+    answer: ResolverAnswer,
+  ): Promise<Candidate> => {
     const { name, isExpired: _, clockSkewMs = null, ...facts } = answer
-    return { ...facts, clockSkewMs, fqpn: formatFqpn({ network, resolver, name }), resolver, basis }
+    const fqpn = formatFqpn({ network, resolver, name })
+    const displayName = await shownNameOf(answer)
+    return { ...facts, clockSkewMs, displayName, fqpn, resolver, basis }
   }
   const readOf = (call: ResolveCall): ResolverRead => {
     call.signal?.throwIfAborted()
@@ -121,8 +128,10 @@ export function createResolver(options: ResolverOptions): Resolver {
       if (isCounted(source)) failures.push({ resolver: source.id, error: asError(one.reason) })
       return []
     })
-    const candidates = answers.flatMap(({ basis, found }) =>
-      found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
+    const candidates = await Promise.all(
+      answers.flatMap(({ basis, found }) =>
+        found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
+      ),
     )
     const counted = answers.filter(isCounted)
     const isOver = counted.some(({ found }) => found !== null && isEnded(found))
@@ -182,11 +191,13 @@ export function createResolver(options: ResolverOptions): Resolver {
         resolvers.map((one: PartyResolver) => one.reverse(party, read)),
       )
       read.signal?.throwIfAborted()
-      const candidates = settled.flatMap((one, index) => {
-        const { id } = resolvers[index] as PartyResolver
-        if (one.status === 'rejected') return []
-        return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
-      })
+      const candidates = await Promise.all(
+        settled.flatMap((one, index) => {
+          const { id } = resolvers[index] as PartyResolver
+          if (one.status === 'rejected') return []
+          return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
+        }),
+      )
       const found = candidates
         .filter((one) => isCounted(one) && one.changed === null && !isEnded(one))
         .map((candidate): Resolved => ({ ...candidate, kind: 'found' }))
@@ -196,6 +207,13 @@ export function createResolver(options: ResolverOptions): Resolver {
       return found.filter(({ fqpn }, index) => names.indexOf(fqpn) === index)
     },
   }
+}
+
+/** The text to show for an answer: that of others only if it cannot deceive. */
+async function shownNameOf({ name, displayName }: ResolverAnswer): Promise<string> {
+  if (displayName === name) return name
+  const { shownName } = await loadPart(() => import('./shown-name.ts'))
+  return shownName(displayName, name)
 }
 
 /** The parts of what was typed, or why it cannot be a name. */

@@ -15,7 +15,10 @@ export type Candidate = {
   readonly party: string
   /** Qualified: `mainnet:cns:alice.unverified.ns`. */
   readonly fqpn: string
-  /** What a person reads. */
+  /**
+   * What a person reads: the display name of the resolver, or the name itself if that is blank, longer than 64
+   * characters, invisible or misleading in part, of letters that only look like others, or the name of another party.
+   */
   readonly displayName: string
   /** The naming system. */
   readonly resolver: string

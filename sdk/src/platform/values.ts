@@ -63,6 +63,8 @@ export type Party = string & { readonly [partyBrand]: 'Party' }
 const PARTY = /^([A-Za-z0-9_-]{1,185})::(1220[0-9a-f]{64})$/
 /** Digits of the fingerprint to show from each end. */
 const [FIRST_DIGITS, LAST_DIGITS] = [8, 4]
+/** A longer hint would push the fingerprint out of sight. */
+const HINT_LENGTH_MAX = 32
 
 /**
  * Whether the text has the form of a party, and so cannot be a name. Only the ledger knows whether the party exists.
@@ -81,16 +83,17 @@ export function parseParty(typed: string): Party {
 }
 
 /**
- * A short form for display: `alice::12205c3f…09ab`. It does not identify the party, which chose the hint itself.
+ * A short form for display: `alice::12205c3f…09ab`, with at most 32 characters of the hint. It does not identify the
+ * party, which chose the hint itself.
  *
  * @example shortParty(party) // 'alice::12205c3f…09ab'
  * @returns A text that is not a party unchanged.
  */
 export function shortParty(party: string): string {
-  const [, hint, fingerprint] = PARTY.exec(party) ?? []
-  return fingerprint === undefined
-    ? party
-    : `${hint}::${fingerprint.slice(0, FIRST_DIGITS)}…${fingerprint.slice(-LAST_DIGITS)}`
+  const [, hint = '', fingerprint] = PARTY.exec(party) ?? []
+  if (fingerprint === undefined) return party
+  const shown = hint.length > HINT_LENGTH_MAX ? `${hint.slice(0, HINT_LENGTH_MAX - 1)}…` : hint
+  return `${shown}::${fingerprint.slice(0, FIRST_DIGITS)}…${fingerprint.slice(-LAST_DIGITS)}`
 }
 
 /**
