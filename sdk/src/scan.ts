@@ -11,6 +11,7 @@ import { LOOKUPS } from './names/methods.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import type { Writer } from './names/writer.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { assertUrl } from './platform/urls.ts'
 import type { ScanParts } from './scan-parts.ts'
 
 /**
@@ -52,9 +53,6 @@ export interface Scan extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Without credentials, query and fragment. The reader checks more when it is loaded. */
-const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
-
 /**
  * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing before the first call,
  * which loads most of its code.
@@ -66,9 +64,9 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  */
 export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis } = options
-  const isUrl = (seed: string) => SEED.test(seed) && URL.canParse(seed)
-  if (!Array.isArray(seeds) || seeds.length === 0 || !seeds.every(isUrl))
-    throw invalidArgument('`seeds` must list http or https URLs of scan nodes.')
+  if (!Array.isArray(seeds) || seeds.length === 0)
+    throw invalidArgument('`seeds` must list the URL of at least one scan node.')
+  for (const [index, seed] of seeds.entries()) assertUrl(`seeds[${index}]`, seed)
   assertGenesisPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()

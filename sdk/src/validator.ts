@@ -1,6 +1,6 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Activities } from './activities/activities.ts'
-import { cryptoUnavailable, invalidArgument } from './errors.ts'
+import { cryptoUnavailable } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import type { Commands } from './ledger/commands.ts'
 import type { Updates } from './ledger/updates.ts'
@@ -9,6 +9,7 @@ import { LOOKUPS } from './names/methods.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -36,8 +37,10 @@ export interface Validator extends Writer {
  */
 export function createValidator(options: ValidatorOptions): Validator {
   const { clock = systemClock, genesis } = options
-  const url = urlOf(options.url)
-  const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
+  assertUrl('url', options.url)
+  if (options.ledgerUrl !== undefined) assertUrl('ledgerUrl', options.ledgerUrl)
+  const url = options.url.replace(/\/+$/, '')
+  const ledgerUrl = (options.ledgerUrl ?? url.replace(/\/api\/validator$/, '')).replace(/\/+$/, '')
   if (genesis !== undefined) {
     assertGenesisPin(genesis)
     if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
@@ -107,14 +110,4 @@ const WALLET = {
   acceptTransfer: false,
   rejectTransfer: false,
   withdrawTransfer: false,
-}
-
-/** Without trailing slash. */
-function urlOf(text: string): string {
-  const url = String(text).replace(/\/+$/, '')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    const message = `The url of a validator must be http or https, such as https://validator.example.com: not ${url}.`
-    throw invalidArgument(message)
-  }
-  return url
 }

@@ -13,7 +13,13 @@ import {
 import { type Clock, sha256, singleFlight } from '@quorumscan/base'
 import { isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
-import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
+import {
+  parseNodeUrl,
+  shownUrl,
+  type Transport,
+  type TransportReply,
+  urlProblem,
+} from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { type ProxyNetwork, partyNameHandlers } from '@quorumscan/scan-proxy'
@@ -145,7 +151,8 @@ const mirrored: RouteTable = Object.fromEntries(
 function createSources({ sources, transport }: MirrorOptions) {
   const urls = sources.map((source) => {
     const url = parseNodeUrl(source, true)
-    if (url === undefined) throw new UsageError(`${source} is not an http or https URL`)
+    if (url === undefined)
+      throw new UsageError(`the source ${shownUrl(source)} ${urlProblem(source)}`)
     return url
   })
   let first = 0

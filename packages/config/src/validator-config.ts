@@ -36,7 +36,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
       const jwksUrl = variables.optional('QS_JWKS_URL', {
         about: 'the address with the keys of the issuer of user tokens',
         example: 'https://issuer.example/.well-known/jwks.json',
-        read: parseServiceUrl,
+        read: (text) => parseServiceUrl(text, { allowsQuery: true }),
       })
       if ((secretFile === null) === (jwksUrl === null))
         variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
@@ -69,7 +69,12 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           .text('QS_SEEDS', {
             about: 'scan nodes that report the addresses of all nodes',
             example: 'https://sv-1.example,https://sv-2.example',
-            read: (text) => text.split(',').filter(Boolean).map(parseServiceUrl).join(),
+            read: (text) =>
+              text
+                .split(',')
+                .filter(Boolean)
+                .map((url) => parseServiceUrl(url))
+                .join(),
           })
           .split(',')
           .filter(Boolean),

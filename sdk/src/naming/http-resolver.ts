@@ -2,9 +2,10 @@
  * A resolver over HTTP: `GET /v0/resolve` and `GET /v0/reverse-resolve` of the draft "Canton Party Name Resolution
  * Standard" (2026-08-29). The draft does not define how an answer is checked: it is a claim of that server.
  */
-import { invalidArgument } from '../errors.ts'
+import { isAuthenticated } from '@quorumscan/reader'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { assertUrl } from '../platform/urls.ts'
 import { isSkipped, type PartyResolver, type PartyResolverOptions } from './party-resolver.ts'
 
 /**
@@ -23,10 +24,8 @@ export function httpResolver(
   },
 ): PartyResolver {
   const { id, clock = systemClock } = options
-  const url = String(options.url).replace(/\/+$/, '')
-  const isSafe = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$|\/))/.test(url)
-  if (!isSafe || !URL.canParse(url))
-    throw invalidArgument(`The url of a resolver must be https, not ${url}.`)
+  assertUrl('url', options.url, isAuthenticated)
+  const url = options.url.replace(/\/+$/, '')
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   // Loaded with the first request, so that a page that never uses such a resolver does not load it.
   const reads = async () => {

@@ -6,12 +6,14 @@
  * name that two naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first
  * success; the two outcomes are ours, because a payment cannot be undone.
  */
+
 import { isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { shownValue } from '../platform/shown-value.ts'
 import { isParty, parseParty, shortParty } from '../platform/values.ts'
 import { formatFqpn, invalidName, isSystem, parseFqpn } from './fqpn.ts'
 import {
@@ -90,9 +92,16 @@ type Finding = {
 export function createResolver(options: ResolverOptions): Resolver {
   const { network, resolvers, minBasis = 'proxy', clock = systemClock } = options
   const isValid = ({ id }: PartyResolver) => isSystem(network, id) && id !== PARTY_ID
-  if (!isSystem(network, PARTY_ID) || !Array.isArray(resolvers) || !resolvers.every(isValid))
+  if (!isSystem(network, PARTY_ID))
     throw invalidArgument(
-      `network must be mainnet, testnet, devnet or localnet, and ids of resolvers such as cns; ${PARTY_ID} is built in.`,
+      `\`network\` must be mainnet, testnet, devnet or localnet, not ${shownValue(network)}.`,
+    )
+  if (!Array.isArray(resolvers))
+    throw invalidArgument(`\`resolvers\` must be an array, not ${shownValue(resolvers)}.`)
+  const invalid = resolvers.find((one: PartyResolver) => !isValid(one))
+  if (invalid !== undefined)
+    throw invalidArgument(
+      `The id of a resolver must be a naming system such as cns, not ${shownValue(Object(invalid).id)}; ${PARTY_ID} is built in.`,
     )
 
   const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)

@@ -1,6 +1,7 @@
 /** Time and randomness of the platform, which tests replace. */
 import { parseInstant, toHex } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
+import { shownValue } from './shown-value.ts'
 
 /** The clock of a client. */
 export interface Clock {
@@ -22,7 +23,9 @@ export function instantMs(instant: string): number {
 export function microsOf(time: string): number {
   const micros = parseInstant(String(time)) ?? Date.parse(time) * 1000
   if (Number.isSafeInteger(micros) && micros >= 0) return micros
-  throw invalidArgument('A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z.')
+  throw invalidArgument(
+    `A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z, not ${shownValue(time)}.`,
+  )
 }
 
 /** An RFC 3339 date-time of another service, with any offset, in UTC; undefined: it is not one. */

@@ -2,6 +2,7 @@
 import { formatInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { microsOf } from './clock.ts'
+import { shownValue } from './shown-value.ts'
 
 const SCALE = 10
 const AMOUNT = /^([+-]?)([0-9]+)(?:\.([0-9]*))?$/
@@ -33,8 +34,7 @@ function unitsOf(amount: string): bigint {
   const wholeDigits = first < 0 ? 0 : whole.length - first
   const isExact = [...fraction.slice(SCALE)].every((digit) => digit === '0')
   if (whole === '' || wholeDigits > WHOLE_DIGITS_MAX || !isExact) {
-    const message =
-      'An amount must be a decimal text with at most 10 digits after the point, such as "1.50".'
+    const message = `An amount must be a decimal text with at most 10 digits after the point, such as "1.50", not ${shownValue(amount)}.`
     throw invalidArgument(message)
   }
   const digits = `${whole.slice(-WHOLE_DIGITS_MAX)}${fraction.slice(0, SCALE).padEnd(SCALE, '0')}`
@@ -53,7 +53,9 @@ export function isContractId(text: unknown): text is ContractId {
 /** Parses a contract id. @throws {QuorumscanError} INVALID_ARGUMENT if the text has another form. */
 export function parseContractId(text: string): ContractId {
   if (isContractId(text)) return text
-  throw invalidArgument('A contract id must be 00 and 64 or more lower-case hex digits.')
+  throw invalidArgument(
+    `A contract id must be 00 and 64 or more lower-case hex digits, not ${shownValue(text)}.`,
+  )
 }
 
 declare const partyBrand: unique symbol

@@ -12,6 +12,7 @@ import { formatMetadata } from '../names/metadata.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
 import { type Clock, hasEnded } from '../platform/clock.ts'
+import { shownValue } from '../platform/shown-value.ts'
 import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
@@ -257,7 +258,8 @@ function checkedInput(input: RegisterInput): EntryFields {
   const name = parseRegistrableName(more.name)
   assertText('`url`', url)
   assertText('`description`', description)
-  if (typeof autoRenew !== 'boolean') throw invalidArgument('`autoRenew` must be true or false.')
+  if (typeof autoRenew !== 'boolean')
+    throw invalidArgument(`\`autoRenew\` must be true or false, not ${shownValue(autoRenew)}.`)
   const fields = { name, url, description }
   const violation = findEntryFieldViolation(fields)
   if (violation === undefined) return fields
