@@ -60,7 +60,9 @@ export class QuorumscanError extends Error {
 
 /** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */
 export function isQuorumscanError(error: unknown): error is QuorumscanError {
-  return error instanceof Error && error.name === 'QuorumscanError' && 'definite' in error
+  // Not by its class: an error of another realm, such as a test environment, has another `Error`.
+  const { name, definite } = Object(error)
+  return name === 'QuorumscanError' && typeof definite === 'boolean'
 }
 
 type MoreFacts = Partial<Omit<ErrorFacts, 'code'>>

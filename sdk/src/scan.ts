@@ -11,6 +11,7 @@ import { LOOKUPS } from './names/methods.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import type { Writer } from './names/writer.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { hasPlatformCrypto } from './platform/platform-crypto.ts'
 import { assertUrl } from './platform/urls.ts'
 import type { ScanParts } from './scan-parts.ts'
 
@@ -68,7 +69,7 @@ export function createScan(options: ScanOptions): Scan {
     throw invalidArgument('`seeds` must list the URL of at least one scan node.')
   for (const [index, seed] of seeds.entries()) assertUrl(`seeds[${index}]`, seed)
   assertGenesisPin(genesis)
-  if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
+  if (options.crypto === undefined && !hasPlatformCrypto()) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing
 

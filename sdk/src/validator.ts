@@ -9,6 +9,7 @@ import { LOOKUPS } from './names/methods.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { hasPlatformCrypto } from './platform/platform-crypto.ts'
 import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
@@ -43,7 +44,7 @@ export function createValidator(options: ValidatorOptions): Validator {
   const ledgerUrl = (options.ledgerUrl ?? url.replace(/\/api\/validator$/, '')).replace(/\/+$/, '')
   if (genesis !== undefined) {
     assertGenesisPin(genesis)
-    if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
+    if (options.crypto === undefined && !hasPlatformCrypto()) throw cryptoUnavailable()
   }
   let made: Lookups | undefined
   /** Without the code of the other parts, so that `createScan` loads the write floor alone. */

@@ -7,7 +7,7 @@ import { startNetwork } from '@quorumscan/scan/testing'
 import type { HttpServer } from '@quorumscan/server'
 import { send, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { createWebCrypto, type Lookup } from '@quorumscan/verifier'
+import { createPlatformCrypto, type Lookup } from '@quorumscan/verifier'
 import {
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -102,7 +102,7 @@ const it = base
     'verifier',
     ({ networkOf }) =>
       () =>
-        createCertifiedVerifier({ ...networkOf(), crypto: createWebCrypto() }),
+        createCertifiedVerifier({ ...networkOf(), crypto: createPlatformCrypto() }),
   )
 const servers: HttpServer[] = []
 

@@ -400,6 +400,21 @@ it('a call without a timeout never times out', async () => {
   vi.useRealTimers()
 })
 
+it('the `fetch` of a page can be passed as it is: it refuses to be called on another object', async () => {
+  function fetch(this: unknown) {
+    if (this !== undefined) throw new TypeError('Illegal invocation')
+    return Promise.resolve(Response.json(BALANCE))
+  }
+  const { wallet } = connect({ fetch: fetch as typeof globalThis.fetch })
+  expect(await wallet.balance()).toMatchObject({ round: 1 })
+})
+
+it('an argument that is not JSON is no failure of the network', async () => {
+  const fetch = async () => Response.json(BALANCE)
+  const amount = 1n as unknown as string
+  await expect(connect({ fetch }).wallet.tap({ amount })).rejects.toThrow(/BigInt/)
+})
+
 describe('an answer without an end', () => {
   const PIECE = new Uint8Array(2 ** 16).fill(0x20)
   /** Counts what was requested, and how much of the answers was read. */

@@ -44,7 +44,8 @@ export function createHttp(options: {
   /** Called with the offset of each answer, of writes and of reads. */
   readonly onOffset?: (offset: number) => Promise<void>
 }) {
-  const { clock, random } = options
+  // Called without an object: `fetch` of a page accepts no other `this` than the page.
+  const { clock, random, fetch } = options
   const token = createTokenCache(options.token)
   let newest = 0
   const recordOffset = (reply: HttpReply): void => {
@@ -66,7 +67,7 @@ export function createHttp(options: {
     const { bytesMax = answerBytesMax(request.path) } = request
     try {
       const init = { method: request.method, headers, signal, body: sent, ...ISOLATED }
-      const response = await options.fetch(url, init)
+      const response = await fetch(url, init)
       const text = new TextDecoder().decode(await readAtMost(response, { bytesMax, signal }))
       const status = response.type === 'opaqueredirect' ? 302 : response.status
       return { status, text, header: (name: string) => response.headers.get(name) }

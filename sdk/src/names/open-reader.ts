@@ -8,7 +8,13 @@ import {
   type Transport,
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
-import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
+import {
+  createPlatformCrypto,
+  type Genesis,
+  type TrustList,
+  toHex,
+  utf8,
+} from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
 import type { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -66,7 +72,15 @@ export type OpenedReader = Awaited<ReturnType<typeof openReader>>
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has the document. */
 export async function openReader(parts: ReaderParts) {
-  const { seeds, genesis: pinned, shared, clock, proxy, onFork, crypto = createWebCrypto() } = parts
+  const {
+    seeds,
+    genesis: pinned,
+    shared,
+    clock,
+    proxy,
+    onFork,
+    crypto = createPlatformCrypto(),
+  } = parts
   const { trust, extras } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = proxy?.transport ?? createFetchTransport({ fetch: await fetchOf(parts) })

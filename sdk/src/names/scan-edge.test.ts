@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/testkit'
 import {
   canonicalJson,
-  createWebCrypto,
+  createPlatformCrypto,
   formatInstant,
   type Json,
   type Lookup,
@@ -224,7 +224,7 @@ describe('a lookup', () => {
         : [200, forged.document(queryOf(request)), { 'content-type': CERTIFIED_MEDIA_TYPE }]
     serve(forge, forge, forge, forge)
     let isHashed = false
-    const platform = createWebCrypto()
+    const platform = createPlatformCrypto()
     await using scan = connect({
       genesis: {
         ...genesis,

@@ -1,6 +1,6 @@
 /** A store that several clients share, and that may fail. */
 import { until } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { systemClock } from './clock.ts'
 import { createSharedStore, sharedValue } from './shared-store.ts'
 import { createMemoryStore, type Store } from './store.ts'
@@ -56,4 +56,16 @@ it('a store that hangs for one client does not block others', async () => {
   await createSharedStore(store, systemClock).update(KEY, () => '2')
   await hanging
   expect(store.get(KEY)).toBe('2')
+})
+
+it.each([
+  ['no locks', {}],
+  ['locks that are null, as in happy-dom', { locks: null }],
+])('a platform with %s stores all the same', async (_, navigator) => {
+  vi.stubGlobal('navigator', navigator)
+  const store = createMemoryStore()
+  const floor = sharedValue(createSharedStore(store, systemClock), KEY, higher)
+  await Promise.all([floor.save(7), floor.save(5)])
+  vi.unstubAllGlobals()
+  expect(store.get(KEY)).toBe('7')
 })

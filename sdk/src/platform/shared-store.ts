@@ -74,7 +74,7 @@ export function createSharedStore(store: Store | undefined, clock: Clock) {
       if (value !== stored) await store.set(key, value)
     }
     // A change is repeated if it may not have been stored. A store that hangs does not block other clients.
-    const write = () => withLock(key, () => inTime(clock, STORE_MS, updateStore()))
+    const write = async () => withLock(key, () => inTime(clock, STORE_MS, updateStore()))
     return attempt(write, updateMemory)
   }
 
@@ -114,13 +114,14 @@ const lastByKey = new Map<string, Promise<void>>()
 
 /** The part of the Web Locks API that is used here. */
 type WithLocks = {
-  readonly locks?: { request(name: string, run: () => Promise<void>): Promise<void> }
+  /** null in happy-dom. */
+  readonly locks?: { request(name: string, run: () => Promise<void>): Promise<void> } | null
 }
 
 /** Runs while no other change of this key does, in other tabs and workers of the page either. */
 function withLock(key: string, run: () => Promise<void>): Promise<void> {
-  const { locks } = (globalThis as { readonly navigator?: WithLocks }).navigator ?? {}
-  if (locks !== undefined) return locks.request(key, run)
+  const { locks } = (globalThis as { readonly navigator?: WithLocks | null }).navigator ?? {}
+  if (locks) return locks.request(key, run)
   const running = (lastByKey.get(key) ?? Promise.resolve()).then(run, run)
   lastByKey.set(key, running)
   return running

@@ -3,7 +3,7 @@
 import { sha256 } from '@quorumscan/base'
 import { createHttpClient, type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { createWebCrypto } from '@quorumscan/verifier'
+import { createPlatformCrypto } from '@quorumscan/verifier'
 import {
   activitiesQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -104,7 +104,7 @@ describe('the activity history through the proxy', () => {
     list,
   }) => {
     const { genesis, genesisHash } = network
-    const asked = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
+    const asked = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
     const verifier = createCertifiedVerifier(asked)
     const before = await list({ page_size: 1000 }, { 'x-quorum': 'strong' })
     for (const order of ['asc', 'desc'] as const)
