@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config'
-import { isLong } from './packages/testkit/src/long.ts'
 import {
   CLUSTER_LIMITS,
   LIMITS,
@@ -8,6 +7,7 @@ import {
 } from './packages/testkit/src/time-limits.ts'
 import { LongestFirst } from './test/support/durations.ts'
 import { PARTS } from './test/support/long-parts.ts'
+import { tagsFilterOf, testSet } from './test/support/test-set.ts'
 
 /** The code that packages were built to. */
 const BUILT = ['node', 'import', 'default']
@@ -71,7 +71,7 @@ export default defineConfig({
       // Its limit, in place of that of the tag `long`.
       ...(minutes === undefined ? {} : { priority: 1 }),
     })),
-    tagsFilter: isLong ? [] : ['!long'],
+    tagsFilter: tagsFilterOf(testSet()),
     projects: [
       // test/tidy/test-kinds.test.ts checks which file is which.
       shared('unit', ['{packages/*,apps/*,cluster}/src/**/!(*.integration).test.ts']),
@@ -85,7 +85,7 @@ export default defineConfig({
       ofProcesses('consumer', ['test/consumer/**/*.test.ts']),
       shared('sim', ['test/sim/**/*.test.ts']),
       ofProcesses('browser', ['test/browser/**/*.test.ts']),
-      // A task of turbo, which repeats it only if the site has changed: `npm test` leaves it to the checks.
+      // Builds the site first, if it has changed.
       ofProcesses('site', ['test/site/**/*.test.ts']),
       ofProcesses('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.

@@ -5,7 +5,7 @@ import { serve, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { launchChromium, requireChromium } from '../support/chromium.ts'
 import type { kit as Kit } from './hooks-page.ts'
 
 declare const kit: typeof Kit // Defined in the page.
@@ -14,12 +14,13 @@ const partyOf = (hint: string, digit: string) => `${hint}::1220${digit.repeat(64
 const [ALICE, OTHER, THIRD] = [partyOf('alice', 'a'), partyOf('other', 'b'), partyOf('third', 'c')]
 const parties = [ALICE, OTHER, THIRD] as const
 
-describe.skipIf(chromiumPath === null)('in Chromium', () => {
+describe('in Chromium', () => {
   let browser: Browser
   let server: TestServer
   let page: Page
 
   beforeAll(async () => {
+    requireChromium()
     const { outputFiles } = await build({
       entryPoints: [join(import.meta.dirname, 'hooks-page.ts')],
       bundle: true,

@@ -128,7 +128,9 @@ it('the examples of the README compile in a project', async () => {
   passed(await run(process.execPath, [tsc, '-p', config]))
 })
 
-it('the example page compiles, and Vite builds it, where it is copied', async () => {
+it('the example page compiles, and Vite builds it, where it is copied', {
+  tags: ['rest'],
+}, async () => {
   const page = join(project, 'send-page')
   const isSource = (file: string) => !/send-page\/(node_modules|dist)/.test(file)
   await cp(join(examples, 'send-page'), page, { recursive: true, filter: isSource })
@@ -141,7 +143,9 @@ it('the example page compiles, and Vite builds it, where it is copied', async ()
   expect(await readdir(join(page, 'dist/assets'))).toContainEqual(expect.stringMatching(/\.css$/))
 })
 
-it('a page that Vite builds loads at most 5.5 kB with both clients, before it uses them', async () => {
+it('a page that Vite builds loads at most 5.5 kB with both clients, before it uses them', {
+  tags: ['rest'],
+}, async () => {
   const page = join(project, 'both-clients')
   await mkdir(page)
   const script = `
@@ -279,11 +283,11 @@ describe('at run time', () => {
   })
 })
 
-it('publint reports no problem', async () => {
+it('publint reports no problem', { tags: ['rest'] }, async () => {
   passed(await run(bin('publint'), ['--strict', sdkTarball]))
 })
 
-it('attw reports no problem of the types', async () => {
+it('attw reports no problem of the types', { tags: ['rest'] }, async () => {
   passed(await run(bin('attw'), [sdkTarball, '--profile', 'esm-only', '--no-emoji']))
 })
 

@@ -15,7 +15,7 @@ import { createDirectory, serve, type TestDirectory, type TestServer } from '@qu
 import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium, launchExtension } from '../support/chromium.ts'
+import { launchChromium, launchExtension, requireChromium } from '../support/chromium.ts'
 
 const ALICE = 'alice.unverified.ns'
 const root = join(import.meta.dirname, '../..')
@@ -182,11 +182,12 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
       expect(JSON.parse(stdout)).toEqual(parties)
     })
 
-    describe.skipIf(chromiumPath === null)('in Chromium', () => {
+    describe('in Chromium', () => {
       let server: TestServer
       let origin: string
 
       beforeAll(async () => {
+        requireChromium()
         const { outputFiles } = await build({
           entryPoints: { page: join(project, 'page.mjs'), worker: join(project, 'worker.mjs') },
           bundle: true,

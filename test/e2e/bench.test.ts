@@ -1,4 +1,8 @@
-/** Benchmarks run without an error. These tests do not judge their results. */
+/**
+ * Benchmarks run without an error. These tests do not judge their results.
+ *
+ * @module-tag rest
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,7 +14,7 @@ it('benchmarks skip, by name, the parts that need CometBFT if it is missing', as
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [bootstrap, 'bench', 'machines', 'ordering', '--driver', 'cometbft'],
-    { env: { ...env, QS_COMETBFT: '/nowhere/cometbft', TEST_MISSING_FILE: '' } },
+    { env: { ...env, QS_COMETBFT: '/nowhere/cometbft' } },
   )
   expect(stdout.trim().split('\n')).toEqual([
     expect.stringMatching(/^SKIPPED {2}everything with driver cometbft: .*\/nowhere\/cometbft/),

@@ -162,7 +162,9 @@ describe('a wallet', () => {
     expect(kinds).toContain('transfer')
   })
 
-  it('registers after it rejected a request, renews once, and cancels', async ({ withCoin }) => {
+  it('registers after it rejected a request, renews once, and cancels', { tags: ['rest'] }, async ({
+    withCoin,
+  }) => {
     const { wallet, names } = await withCoin('ivan')
     const name = 'ivan.unverified.ns'
     const crash = new AbortController()
@@ -360,7 +362,7 @@ describe('the examples of the README run unchanged:', () => {
   })
 })
 
-describe('a test cluster', () => {
+describe('a test cluster', { tags: ['rest'] }, () => {
   /** Restarts all nodes that are down, and waits until all vote. */
   it.afterEach(async ({ cluster, scan }) => {
     const { nodes } = await cluster.status()
@@ -403,7 +405,9 @@ describe('a test cluster', () => {
   })
 })
 
-it('a cluster fails to start with the reason if the command is missing or exits', async () => {
+it('a cluster fails to start with the reason if the command is missing or exits', {
+  tags: ['rest'],
+}, async () => {
   const missing = startCluster({ command: ['no-such-quorumscan'] })
   await expect(missing).rejects.toThrow(/quorumscan command is missing/)
   await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)

@@ -1,4 +1,8 @@
-/** If a program that a fixture starts is missing, its tests are skipped and listed. In CI they fail. */
+/**
+ * If a program that a fixture starts is missing, its tests are skipped and listed. In CI they fail.
+ *
+ * @module-tag rest
+ */
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'
 

@@ -1,6 +1,8 @@
 /**
  * Real processes export every metric of the alert rules and the dashboards in `deploy/`. `test/e2e/alerts.test.ts` shows
  * the same of each role, by a real Prometheus.
+ *
+ * @module-tag rest
  */
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -15,7 +17,7 @@ import {
   createDirectory,
   createTestNetwork,
   freePort,
-  provided,
+  required,
   send,
   startRedis,
   until,
@@ -162,10 +164,10 @@ it('no label is one that Prometheus or `run` sets itself', async ({ first }) => 
   expect(first.split('\n').filter((line) => /[{,](job|instance|process)="/.test(line))).toEqual([])
 })
 
-const promtool = provided('promtool')
-it.skipIf(promtool === null)('promtool accepts the files, and the tests of the alerts pass', () => {
+it('promtool accepts the files, and the tests of the alerts pass', () => {
+  const promtool = required('promtool')
   const check = (...args: string[]) =>
-    execFileSync(promtool ?? '', args, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
+    execFileSync(promtool, args, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
   for (const file of ['prometheus.yml', 'cluster.yml'])
     expect(check('check', 'config', file)).toContain('SUCCESS')
   expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')

@@ -3,6 +3,7 @@
  * with all processes up.
  *
  * @module-tag cluster
+ * @module-tag rest
  */
 
 import { existsSync, mkdirSync } from 'node:fs'

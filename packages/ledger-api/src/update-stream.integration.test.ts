@@ -1,4 +1,8 @@
-/** What streams deliver equals a slow, obvious projection of the log, however a range is cut. */
+/**
+ * What streams deliver equals a slow, obvious projection of the log, however a range is cut.
+ *
+ * @module-tag rest
+ */
 import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'

@@ -1,4 +1,7 @@
-/** @module-tag thorough */
+/**
+ * @module-tag thorough
+ * @module-tag rest
+ */
 import { connect } from 'node:net'
 import {
   type RouteDef,

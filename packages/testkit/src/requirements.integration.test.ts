@@ -11,7 +11,7 @@ const it = base
   .extend('emptyPath', { auto: true }, ({ directory, resources }) => {
     vi.stubEnv('PATH', directory)
     vi.stubEnv('XDG_CACHE_HOME', directory)
-    for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER', 'TEST_MISSING_FILE']) vi.stubEnv(name, '')
+    for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER']) vi.stubEnv(name, '')
     resources.onClose(() => vi.unstubAllEnvs())
   })
   .extend('putProgram', ({ directory }) => (name: string): string => {

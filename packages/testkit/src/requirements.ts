@@ -4,7 +4,7 @@
  * `.ci/install-programs` installs them in CI.
  */
 import { execFileSync } from 'node:child_process'
-import { accessSync, appendFileSync, constants } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { findRedis, REDIS_VERSION_MIN } from '@quorumscan/base'
 import { createDirectory } from './directory.ts'
@@ -96,8 +96,8 @@ export function skipTestsBy(how: Skip): void {
 }
 
 /**
- * Whether tests with this requirement can run: `it.skipIf(provided('promtool') === null)`. A line on stderr names a
- * missing requirement.
+ * Whether a part that other work can do without can run: `if (provided('chromium') === null)`. A line on stderr names a
+ * missing requirement. Tests call `required`, which skips them.
  *
  * @param found - Default: the result of the requirement's own search.
  * @returns Its path, or null if it is missing.
@@ -111,12 +111,12 @@ export function provided(key: RequirementName, found: Found = REQUIREMENTS[key].
 
 /**
  * The path of a program that a fixture starts. If it is missing, the test or hook that uses the fixture ends here and
- * its tests are skipped.
+ * its tests are skipped, with the reason, which test/support/report.ts counts.
  *
+ * @param found - Default: the result of the requirement's own search.
  * @throws {Error} If it is missing and `CI` is set, or no test runs.
  */
-export function required(key: RequirementName): string {
-  const found = REQUIREMENTS[key].find()
+export function required(key: RequirementName, found: Found = REQUIREMENTS[key].find()): string {
   if ('path' in found) return found.path
   const sentence = sentenceOf(key, found)
   if (skip === null) throw new Error(sentence)
@@ -128,9 +128,6 @@ export function required(key: RequirementName): string {
 function announce(sentence: string): void {
   if (process.env['CI']) throw new Error(`CI is set, and ${sentence}`)
   process.stderr.write(`SKIPPED  tests for which ${sentence}\n`)
-  // test/support/report.ts repeats it at the end of a run.
-  const file = process.env['TEST_MISSING_FILE']
-  if (file) appendFileSync(file, `${sentence}\n`)
 }
 
 function sentenceOf(key: RequirementName, { why }: { readonly why: string }): string {

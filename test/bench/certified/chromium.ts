@@ -1,14 +1,14 @@
 /** Measures the verification in Chromium. */
-import { serve } from '@quorumscan/testkit'
+import { provided, serve } from '@quorumscan/testkit'
 import { build } from 'esbuild'
-import { chromiumPath, launchChromium } from '../../support/chromium.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import type { ToVerify, verifyMs } from './verify.ts'
 
 declare const measure: typeof verifyMs // Defined in the page.
 
 /** Runs `verifyMs` in Chromium. Returns null if Chromium is missing. */
 export async function verifyMsInChromium(input: ToVerify): Promise<number | null> {
-  if (chromiumPath === null) return null
+  if (provided('chromium') === null) return null
   const { outputFiles } = await build({
     stdin: {
       contents: `import { verifyMs } from './verify.js'; globalThis.measure = verifyMs`,

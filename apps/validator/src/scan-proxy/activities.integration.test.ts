@@ -1,4 +1,8 @@
-/** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
+/**
+ * The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive.
+ *
+ * @module-tag rest
+ */
 
 import { sha256 } from '@quorumscan/base'
 import { createHttpClient, type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
