@@ -30,8 +30,8 @@ const it = base
     fileResources.onClose(() => disk.clear())
     return cluster
   })
-  /** With its name registered. Not `auto`: vitest would fail, not skip, the second test where no disk can be mounted. */
-  .extend('alice', { scope: 'file' }, async ({ cluster }) => {
+  /** With its name registered, which every test needs. */
+  .extend('alice', { scope: 'file', auto: true }, async ({ cluster }) => {
     const alice = await createUser(cluster, 'alice')
     await alice.pay(NAME)
     await untilFound(cluster, NAME)
@@ -53,7 +53,7 @@ const it = base
       body: '{}',
     })
   })
-  .extend('recordTime', ({ cluster, alice: _ }) => async () => {
+  .extend('recordTime', ({ cluster }) => async () => {
     const answer = await lookup(cluster, NAME)
     expect(answer.headers.get('x-quorum-outcome')).toBe('trusted')
     return answer.headers.get('x-quorum-record-time') ?? ''
