@@ -8,7 +8,7 @@ import {
   readSynchronizerConfig,
   readValidatorConfig,
 } from '@quorumscan/config'
-import { BACKUP_VARIABLES, OWN_VARIABLES } from '@quorumscan/operator/run'
+import { BACKUP_VARIABLES, OPTIONAL_VARIABLES, OWN_VARIABLES } from '@quorumscan/operator/run'
 import { RIG } from 'quorumscan/commands'
 
 type Command = ReturnType<typeof createProgram>['program']
@@ -59,6 +59,8 @@ function variableRows(): readonly Row[] {
     }
   for (const [name, meaning] of Object.entries(OWN_VARIABLES))
     noteOf('run')({ name, ...meaning, fallback: null })
+  for (const [name, meaning] of Object.entries(OPTIONAL_VARIABLES))
+    noteOf('run')({ name, ...meaning, fallback: '' })
   for (const [name, meaning] of Object.entries(BACKUP_VARIABLES))
     noteOf('backup')({ name, ...meaning, fallback: '' })
   for (const [name, read, env] of PROCESSES) noteVariables((note) => read(env, note), noteOf(name))

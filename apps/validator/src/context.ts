@@ -1,7 +1,7 @@
 /** Opens everything that the handlers work with, and closes it in the opposite order. */
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
-import { EnvError, fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
-import type { ValidatorConfig } from '@quorumscan/config'
+import { fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
+import { trustRuleIn, type ValidatorConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
@@ -11,7 +11,7 @@ import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumsca
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { isTrusted, trustRule } from '@quorumscan/verifier'
+import { isTrusted } from '@quorumscan/verifier'
 import {
   createPayments,
   createRegistration,
@@ -41,7 +41,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
   const nodeNames = genesis.nodes.map(({ name }) => name)
-  const rule = trustRuleOf(config, nodeNames)
+  const rule = trustRuleIn(config, genesis)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.
   const alarms = createRateLimitedLog({ clock, perSubjectMs: ALARM_PERIOD_MS })
@@ -151,15 +151,6 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       },
     }
   })
-}
-
-/** The configured rule, in the order of the genesis. @throws {EnvError} If it names no member of the genesis. */
-function trustRuleOf({ trustRule: configured }: ValidatorConfig, nodeNames: readonly string[]) {
-  try {
-    return configured && trustRule(configured, nodeNames)
-  } catch (error) {
-    throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
-  }
 }
 
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {

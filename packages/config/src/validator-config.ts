@@ -104,16 +104,14 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           example: '/etc/quorumscan/node-tokens',
           file: parseOriginTokens,
         }),
-        isLossAccepted:
-          variables.optional('QS_ACCEPT_LOST_USERS', {
-            about: '1: start without users if they are lost; they are not in the log',
-            example: '1',
-          }) === '1',
-        allowPrivateAddresses:
-          variables.optional('QS_ALLOW_PRIVATE_ADDRESSES', {
-            about: '1: scan nodes may be at loopback and private addresses',
-            example: '1',
-          }) === '1',
+        isLossAccepted: variables.flag('QS_ACCEPT_LOST_USERS', {
+          about: '1: start without users if they are lost; they are not in the log',
+          example: '1',
+        }),
+        allowPrivateAddresses: variables.flag('QS_ALLOW_PRIVATE_ADDRESSES', {
+          about: '1: scan nodes may be at loopback and private addresses',
+          example: '1',
+        }),
       }
     },
     note,

@@ -111,8 +111,8 @@ async function takeNextNumber(
     return false
   }
   for (const { name } of lower) rmSync(directory.pathOf(name), { force: true })
+  // A process that lost meanwhile may close the connection.
   for (const name of directory.unnumbered().filter((one) => one !== own))
-    // A process that lost meanwhile may close the connection.
     if ((await askOwner(directory.pathOf(name), clock).catch(() => 'a process')) === null)
       rmSync(directory.pathOf(name), { force: true })
   return true

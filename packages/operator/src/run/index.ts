@@ -7,6 +7,7 @@ export { findOwner } from './directory-lock.ts'
 export {
   BACKUP_VARIABLES,
   findRole,
+  OPTIONAL_VARIABLES,
   type OperatorConfig,
   OWN_VARIABLES,
   readMembers,
