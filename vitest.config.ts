@@ -79,7 +79,7 @@ export default defineConfig({
       shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
       shared('sdk', ['sdk/src/**/*.test.ts']),
       shared('tidy', ['test/{tidy,bench,shots,sizes}/**/*.test.ts']),
-      shared('parity', ['test/parity/**/*.test.ts']),
+      shared('parity', ['test/{parity,upstream}/**/*.test.ts']),
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
       ofProcesses('consumer', ['test/consumer/**/*.test.ts']),

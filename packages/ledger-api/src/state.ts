@@ -30,6 +30,7 @@ import { participantIdOf } from './participant-id.ts'
 import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
 import { type Elements, type OpenStream, readPortion, type StreamReader } from './update-stream.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './updates.ts'
+import { checkProvider } from './users/handlers.ts'
 
 /** Contracts of a page, as upstream. */
 const PAGE_DEFAULT = 100
@@ -95,7 +96,10 @@ export function stateHandlers(
     },
     getActiveContracts: listHandler(reads, openActiveContracts(reads), () => false),
     async getConnectedSynchronizers({ query, caller }) {
-      const { party } = query
+      const { party, participantId = '', identityProviderId = '' } = query
+      checkProvider(identityProviderId)
+      if (participantId !== '' && participantId !== context.participantId)
+        throw invalidArgument(`this participant is ${context.participantId}`)
       if (party !== undefined && !canReadAs(caller.rights, party))
         throw denied(`${caller.userId} may not read as ${party}`)
       const isHosted =
@@ -135,6 +139,9 @@ type ActiveContractsQuery = { readonly at: Offset; readonly filter: EventFilter 
 export const openActiveContracts =
   (reads: LedgerReads) =>
   async (request: ActiveContractsRequest, caller: CallerRights): Promise<OpenStream> => {
+    // An answer that began again at the first contract would be too large.
+    if (request.streamContinuationToken !== '')
+      throw invalidArgument('stream_continuation_token was not issued by this participant')
     const query = await checkActiveContracts(reads, request, caller)
     return (signal, reader) => activeContracts(reads, query, { ...reader, signal })
   }
@@ -142,7 +149,7 @@ export const openActiveContracts =
 /** @throws {LedgerError} In the order of updates: format, rights, offset, names in the format, pruning. */
 export async function checkActiveContracts(
   reads: LedgerReads,
-  request: ActiveContractsRequest,
+  request: Omit<ActiveContractsRequest, 'streamContinuationToken'>,
   caller: CallerRights,
 ): Promise<ActiveContractsQuery> {
   const format = oneForm('event_format', request.eventFormat, request)

@@ -470,7 +470,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A party; an empty list for one that is not allocated. */
+        /** A party, and others that the query names; without those that are not allocated. */
         get: operations["getParty"];
         put?: never;
         post?: never;
@@ -549,6 +549,8 @@ export interface components {
             primaryParty?: string | null;
             /** @description Whether its tokens are refused. */
             isDeactivated?: boolean | null;
+            /** @description False: no party signs tokens here. */
+            primaryPartyAuthentication?: boolean | null;
             metadata?: components["schemas"]["ObjectMetaInput"] | null;
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
@@ -863,6 +865,8 @@ export interface components {
              * @description No effect; must not be true with eventFormat.
              */
             verbose?: boolean | null;
+            /** @description Empty: a stream does not continue another one. */
+            streamContinuationToken?: string | null;
         };
         /** @description The synchronizers of the participant. */
         GetConnectedSynchronizersResponse: {
@@ -991,8 +995,10 @@ export interface components {
         GetTransactionByIdRequest: {
             /** @description The id of the update, in hex. */
             updateId: string;
-            /** @description How to show it. */
+            /** @description How to show it; excludes `requestingParties`. */
             transactionFormat: components["schemas"]["TransactionFormat"];
+            /** @description The former form: created and archived events of these parties. */
+            requestingParties?: string[] | null;
         };
         /** @description Which update, and its form. */
         GetUpdateByIdRequest: {
@@ -1424,6 +1430,8 @@ export interface components {
             primaryParty?: string | null;
             /** @description Whether its tokens are refused. */
             isDeactivated?: boolean | null;
+            /** @description False: no party signs tokens here. */
+            primaryPartyAuthentication?: boolean | null;
             metadata?: components["schemas"]["ObjectMetaInput"] | null;
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
@@ -2757,7 +2765,7 @@ export interface operations {
             query?: {
                 /** @description A party that the caller may read as. */
                 party?: string;
-                /** @description This participant, if given. */
+                /** @description This participant, if given. Others are refused. */
                 participantId?: string;
                 /** @description Empty: there is one provider. */
                 identityProviderId?: string;
@@ -4898,6 +4906,8 @@ export interface operations {
             query?: {
                 /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
+                /** @description Further parties. */
+                parties?: string[];
             };
             header?: never;
             path: {

@@ -87,7 +87,8 @@ export const ledgerUserRoutes = defineRoutes({
     response: users.ParticipantIdAnswer,
   }),
   getParty: route('GET /v2/parties/{party}', ofParty, {
-    summary: 'A party; an empty list for one that is not allocated.',
+    summary: 'A party, and others that the query names; without those that are not allocated.',
+    query: users.partyQuery,
     response: users.PartyAnswer,
   }),
   updateParty: route('PATCH /v2/parties/{party}', ofParty, {

@@ -154,13 +154,20 @@ function decoderOf(
 }
 
 function compileQuery(schema: TObject | undefined) {
-  const decoders = Object.entries(schema?.properties ?? {}).map(
-    ([name, member]) => [name, compileDecoder(member, `query parameter ${name}`)] as const,
-  )
+  const decoders = Object.entries(schema?.properties ?? {}).map(([name, member]) => {
+    const isList = 'type' in member && member.type === 'array'
+    return [name, compileDecoder(member, `query parameter ${name}`), isList] as const
+  })
   return (query: Readonly<Record<string, unknown>>) => {
     const given = decoders.filter(
       ([name]) => Object.hasOwn(query, name) && query[name] !== undefined,
     )
-    return Object.fromEntries(given.map(([name, decode]) => [name, decode(query[name])]))
+    return Object.fromEntries(
+      given.map(([name, decode, isList]) => {
+        const value = query[name]
+        // A list of one value is written as the value.
+        return [name, decode(isList && !Array.isArray(value) ? [value] : value)]
+      }),
+    )
   }
 }

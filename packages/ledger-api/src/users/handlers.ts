@@ -147,6 +147,7 @@ function toLedgerUser({ user, version = 0 }: Pick<UserRecord, 'user' | 'version'
 function readUser(user: LedgerUserInput): User {
   const id = requiredUserId(user.id, 'user.id')
   checkProvider(user.identityProviderId)
+  checkAuthentication(user)
   const { isDeactivated } = user
   const metadata = readNewAnnotations(user.metadata, 'user.metadata')
   return { ...newUser(id, readPrimaryParty(user)), isDeactivated, metadata }
@@ -159,6 +160,7 @@ function readChange(
 ): (current: UserRecord) => UserRecord {
   const isSelected = readMask(mask, USER_MASK_PATHS)
   checkProvider(user.identityProviderId)
+  checkAuthentication(user)
   const field = 'user.metadata'
   const code = 'CONCURRENT_USER_UPDATE_DETECTED'
   const checkVersion = readVersionCheck(user.metadata, { field, code })
@@ -174,6 +176,12 @@ function readChange(
   }
 }
 
+/** Tokens are those of the identity provider alone (D-32). */
+function checkAuthentication({ primaryPartyAuthentication }: LedgerUserInput): void {
+  if (primaryPartyAuthentication)
+    throw invalidArgument('user.primary_party_authentication: parties sign no tokens here')
+}
+
 function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   if (primaryParty === '') return null
   if (!isPartyId(primaryParty))
@@ -182,7 +190,7 @@ function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
 }
 
 /** D-32: only the default provider exists. */
-function checkProvider(id: string): void {
+export function checkProvider(id: string): void {
   if (id !== '') throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
-import { nextPageToken, readPage } from './handlers.ts'
+import { checkProvider, nextPageToken, readPage } from './handlers.ts'
 import {
   readAnnotationsChange,
   readMask,
@@ -29,6 +29,9 @@ import {
   readVersionCheck,
   versionText,
 } from './metadata.ts'
+
+/** Parties of one read of details. */
+const PARTIES_MAX = 100
 
 export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties' | 'packages'> {
   const { store, registration } = context
@@ -87,15 +90,21 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       return { partyDetails: await detailsOf(parties), nextPageToken: nextPageToken(parties, page) }
     },
     async getParty(request) {
-      const { party } = request.params
-      if (!isPartyString(party)) throw invalidArgument(`${quoted(party)} is not a party identifier`)
-      return { partyDetails: (await isAllocated(party)) ? await detailsOf([party]) : [] }
+      const parties = [...new Set([request.params.party, ...(request.query.parties ?? [])])]
+      if (parties.length > PARTIES_MAX)
+        throw invalidArgument(`at most ${PARTIES_MAX} parties are read at once`)
+      for (const party of parties)
+        if (!isPartyString(party))
+          throw invalidArgument(`${quoted(party)} is not a party identifier`)
+      const allocated = await Promise.all(parties.map(isAllocated))
+      return { partyDetails: await detailsOf(parties.filter((_, index) => allocated[index])) }
     },
     async updateParty({ params: { party }, body }) {
       const { partyDetails, updateMask } = body
       if (partyDetails === undefined) throw missingField('party_details')
       if (partyDetails.party !== '' && partyDetails.party !== party)
         throw invalidArgument('party_details.party differs from the party of the path')
+      checkProvider(partyDetails.identityProviderId)
       const isSelected = readMask(updateMask, PARTY_MASK_PATHS)
       const { localMetadata, isLocal } = partyDetails
       const field = 'party_details.local_metadata'

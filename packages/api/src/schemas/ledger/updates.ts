@@ -7,6 +7,7 @@ import {
   bool,
   Int64,
   int64,
+  list,
   namedOneOf,
   needed,
   oneOf,
@@ -173,7 +174,14 @@ export const GetUpdateByOffsetRequest = m.component(
 export const GetTransactionByIdRequest = m.component(
   'GetTransactionByIdRequest',
   'Which transaction, and its form.',
-  { updateId: neededId, transactionFormat: needed(TransactionFormat, 'How to show it.') },
+  {
+    updateId: neededId,
+    transactionFormat: needed(TransactionFormat, 'How to show it; excludes `requestingParties`.'),
+    requestingParties: list(
+      Type.String(),
+      'The former form: created and archived events of these parties.',
+    ),
+  },
 )
 
 export const GetTransactionAnswer = m.component('JsGetTransactionResponse', 'The transaction.', {

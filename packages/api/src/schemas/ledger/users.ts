@@ -36,6 +36,7 @@ const userInput = {
     pattern: emptyOr(PARTY_PATTERN),
   }),
   isDeactivated: bool('Whether its tokens are refused.'),
+  primaryPartyAuthentication: bool('False: no party signs tokens here.'),
   metadata: Type.Optional(MetadataInput),
   identityProviderId: emptyText(NO_PROVIDER),
 }
@@ -227,6 +228,11 @@ export const pageQuery = (sizeMax: number) =>
     ),
     pageToken: m.omittable(Type.String(), '`nextPageToken` of the page before, or empty.'),
   })
+
+export const partyQuery = Type.Object({
+  ...providerQuery.properties,
+  parties: list(Type.String(), 'Further parties.'),
+})
 
 export const partiesQuery = (sizeMax: number) =>
   Type.Object({
