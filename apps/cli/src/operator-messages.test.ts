@@ -114,7 +114,7 @@ it.each([
   ],
   [
     'mirror http://127.0.0.1:9 --port 0 --network devnet',
-    '2 quorumscan: a mirror serves names with both of `--network` and `--genesis`, or without them',
+    '2 quorumscan: a mirror serves names with both of `--network` and `--genesis`',
   ],
   ['genesis verify DIR/nowhere', '2 quorumscan: DIR/nowhere does not exist'],
   [

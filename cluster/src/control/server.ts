@@ -15,6 +15,7 @@ import {
   closeWithin,
   createLocalListener,
   ownSockets,
+  securityHeaders,
   trackUnused,
 } from '@quorumscan/server'
 import { TRPCError } from '@trpc/server'
@@ -71,6 +72,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   })
   server.addHook('onClose', async () => closed.abort())
   server.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders)
     const refusal = forbiddenReason(request.headers, input.port)
     if (refusal !== null) return reply.code(403).send({ error: refusal })
   })

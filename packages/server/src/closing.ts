@@ -9,6 +9,7 @@ import { afterDelay, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
 import { type ErrorResponse, NO_HTTP, reasonByCode, toErrorResponse } from './errors.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** Read and discarded, in less than 20 ms: more than any body that is sent by mistake. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
@@ -82,7 +83,7 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
 /** The bytes of an answer without a request or response of Node, to a socket. */
 export function answerBytes({ status, headers, body }: ErrorResponse): string {
   const own = { 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
-  const lines = Object.entries({ ...corsHeaders, ...headers, ...own }).map(
+  const lines = Object.entries({ ...corsHeaders, ...securityHeaders, ...headers, ...own }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )
   return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`

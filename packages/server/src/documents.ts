@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { refuseOtherMethods } from './methods.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** Units of D-33: a document has hundreds of kilobytes. */
 const DOCUMENT_UNITS = 10
@@ -21,7 +22,10 @@ export function mountDocuments(
       app.get(`${prefix}${path}`, (request, reply) => {
         request.client.charge(DOCUMENT_UNITS - 1)
         text ??= JSON.stringify(make())
-        reply.headers(corsHeaders).type('application/json; charset=utf-8').send(text)
+        reply
+          .headers({ ...corsHeaders, ...securityHeaders })
+          .type('application/json; charset=utf-8')
+          .send(text)
       })
       refuseOtherMethods(app, `${prefix}${path}`, ['GET'])
     }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { type Clock, singleFlight } from '@quorumscan/base'
 import { CommandError, createMetrics, messageOf } from '@quorumscan/runtime'
-import { answerClientError, createLocalListener } from '@quorumscan/server'
+import { answerClientError, createLocalListener, securityHeaders } from '@quorumscan/server'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
 
 /** A process that hangs must not delay the metrics of the others: a scrape ends after 5 s. */
@@ -104,6 +104,7 @@ export async function openOperatorListener(options: {
   }
   const server = createLocalListener(
     (incoming, response) => {
+      for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
       answer(incoming, response).catch(() => {
         if (response.headersSent) response.destroy()
         else response.writeHead(503).end()
