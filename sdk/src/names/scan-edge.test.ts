@@ -3,12 +3,11 @@
 import {
   createSignedState,
   createTestNetwork,
+  endingBefore,
   scansBody,
   signAddress,
   simEntry,
-  slowness,
   until,
-  withoutDeadline,
 } from '@quorumscan/testkit'
 import {
   canonicalJson,
@@ -78,6 +77,8 @@ const scansOf = (urls: readonly string[]) =>
 let scans = scansOf([])
 let asked: Asked[]
 const RECORD_TIME = systemClock.nowMicros()
+/** The state stays fresh, however long these tests take. */
+const freshClock: Clock = { ...systemClock, nowMicros: () => RECORD_TIME + 1000 }
 const user = (name: string) => simEntry(name, { user: PARTY, expiresAt: FAR_MICROS })
 const state = createSignedState(testNetwork, {
   offset: HEAD,
@@ -117,14 +118,11 @@ const error = (code: string) =>
   })
 
 /** A read ends with what is known shortly before its deadline. */
-const untilTold = (timeoutMs: number) => ({
-  timeoutMs,
-  clock: withoutDeadline(systemClock, timeoutMs),
-})
+const untilTold = (timeoutMs: number) => endingBefore(timeoutMs, freshClock.nowMicros())
 
 /** No other node is asked because one is slow. */
 const WITHOUT_HEDGES = {
-  ...systemClock,
+  ...freshClock,
   delay: (_ms: number, signal?: AbortSignal) => systemClock.delay(FAR_MS, signal),
 }
 
@@ -177,7 +175,7 @@ function serve(...behaviours: readonly Behaviour[]): void {
   }
 }
 const connect = (options: Partial<ScanOptions> = {}) =>
-  createScan({ seeds: [urlOf('sv-1')], genesis, ...options })
+  createScan({ seeds: [urlOf('sv-1')], genesis, clock: freshClock, timeoutMs: FAR_MS, ...options })
 
 beforeAll(() => {
   nock.disableNetConnect()
@@ -226,6 +224,7 @@ describe('a lookup', () => {
     let isHashed = false
     const platform = createPlatformCrypto()
     await using scan = connect({
+      ...untilTold(300),
       genesis: {
         ...genesis,
         get nodes() {
@@ -240,7 +239,7 @@ describe('a lookup', () => {
         },
       },
     })
-    await expect(scan.names.resolve(ALICE, { timeoutMs: 300 })).rejects.toMatchObject({
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       name: 'QuorumscanError',
     })
     expect([isHashed, asked.length > 0]).toEqual([true, true])
@@ -382,7 +381,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
         signal?.addEventListener('abort', () => reject(signal.reason))
       })
     }
-    await using scan = await known({ clock: { ...systemClock, delay } })
+    await using scan = await known({ clock: { ...freshClock, delay } })
     const asked: unknown[] = []
     const acceptChange = async (change: NameChange) => {
       asked.push(change)
@@ -477,7 +476,7 @@ describe('more lookups than the nodes take from one address', () => {
   it('are refused as rate limited if the deadline leaves no time to wait', async () => {
     asked = []
     serve(...NAMES.map(() => limited(Number.POSITIVE_INFINITY, '60')))
-    await using scan = connect({ timeoutMs: 5_000 })
+    await using scan = connect({ timeoutMs: 50_000 })
     const outcomes = await scan.names.resolveMany(names)
     expect(outcomes[0]).toMatchObject({ kind: 'verified-absent' })
     expect(outcomes[299]).toMatchObject({ kind: 'insufficient' })
@@ -655,7 +654,7 @@ it('reads include what was written by the client, its validator, or clients of i
   const behind = { code: 'CONSENSUS_LAGGING', details: { outcome: { wantedOffset: HEAD + 1 } } }
   const store = createMemoryStore()
   const writtenOffset = async () => HEAD + 1
-  const bounds = untilTold(1000 * slowness())
+  const bounds = untilTold(1000)
   await using writer = connect({ store, ...bounds })
   await using reader = connect({ store, ...bounds })
   await using follower = connect({ validator: { writtenOffset }, ...bounds })
@@ -684,7 +683,7 @@ it.each([
     await systemClock.delay(50, signal)
     waitCount++
   }
-  await using scan = connect({ validator: { writtenOffset }, clock: { ...systemClock, delay } })
+  await using scan = connect({ validator: { writtenOffset }, clock: { ...freshClock, delay } })
   expect(await scan.names.resolve(ABSENT)).toBeNull()
   expect(await scan.names.resolve(ABSENT)).toBeNull()
   expect(waitCount).toBeLessThanOrEqual(1)
@@ -711,7 +710,7 @@ describe('a store', () => {
       await systemClock.delay(50, signal)
       waitCount++
     }
-    const clock = { ...systemClock, delay }
+    const clock = { ...freshClock, delay }
     await using scan = connect({ clock, store: { get, set: get as () => Promise<void> } })
     for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
     expect(await scan.names.resolve(ABSENT)).toBeNull()
