@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
+// @boundaries-ignore npm has not linked the packages yet
 import {
   findRedis,
   isRedisNewEnough,
