@@ -39,8 +39,9 @@ function membersOf(facts, word) {
   for (const { operation, members } of facts.flatMap(({ operations }) => operations))
     for (const row of members.filter((member) => member.word === word)) {
       // The parts of a member share its word.
-      if (members.some((other) => other.word === word && row.member.startsWith(`${other.member}.`)))
-        continue
+      const isWithin = ({ member }) =>
+        row.member.startsWith(`${member}.`) || row.member.startsWith(`${member}[`)
+      if (members.some((other) => other.word === word && isWithin(other))) continue
       const operations = operationsByMember.get(row.member) ?? []
       operationsByMember.set(row.member, [...operations, operation])
     }

@@ -1,8 +1,12 @@
 /**
  * Signed entries without an outcome. Each is submitted once its `notBefore` is reached, the same bytes again until the
  * log has it, and watched until the replica has applied it or record time has passed its `notAfter`.
+ *
+ * Record time advances with entries alone, so in an idle log it stands still for seconds. When the clock of the log must
+ * have reached a `notBefore`, a checkpoint is asked for. The entry is submitted when record time has reached it: it
+ * is never early, whatever any clock shows.
  */
-import { backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
+import { anySignal, backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
@@ -10,6 +14,8 @@ import type { LogPosition, Micros } from '@quorumscan/model'
 /** One attempt: the synchronizer answers within a few fsyncs, or is down. */
 const ATTEMPT_MS_MAX = 5000
 const PAUSE = { minMs: 50, maxMs: 2000 }
+/** Submitted, it asks for a checkpoint. */
+const CHECKPOINT = new Uint8Array(0)
 
 /** The state of the attempts to submit an entry. */
 export type SubmitAttempt = {
@@ -96,6 +102,40 @@ export function createInFlight(deps: {
     submitUntilDurable(item).catch((error) => item.onRefused(error))
   }
 
+  /** The newest record time, and when it came: since then the clock of the log has advanced as ours. */
+  let newest: { readonly recordTime: Micros; readonly atMs: number } | null = null
+  /** The entry for which a checkpoint was asked for last, how often, and when. */
+  let asked = { entryHash: '', count: 0, atMs: 0 }
+  let waiting = new AbortController()
+
+  /** Asks for a checkpoint when the first entry that waits for its `notBefore` is due. */
+  const watchTime = (): void => {
+    waiting.abort()
+    const held = [...items.values()].filter(
+      ({ isStarted, signal }) => !isStarted && !signal.aborted,
+    )
+    const [first] = held.sort((a, b) => a.notBefore - b.notBefore)
+    if (first === undefined) return
+    waiting = new AbortController()
+    const nowMs = clock.monotonicMs()
+    const { entryHash, notBefore } = first
+    const since = newest ?? { recordTime: clock.nowMicros(), atMs: nowMs }
+    const dueMs = since.atMs + Math.ceil((notBefore - since.recordTime) / 1000)
+    const count = asked.entryHash === entryHash ? asked.count : 0
+    const againMs = count === 0 ? 0 : asked.atMs + backoffMs(count, PAUSE)
+    const either = anySignal([waiting.signal, first.signal])
+    clock.delay(Math.max(0, Math.max(dueMs, againMs) - nowMs), either).then(
+      () => {
+        asked = { entryHash, count: count + 1, atMs: clock.monotonicMs() }
+        // Without an answer, the checkpoints of an idle log come all the same.
+        submitOnce(CHECKPOINT, first.signal).catch(() => {})
+        watchTime()
+      },
+      // Another watch took its place, or the first entry is given up.
+      () => (first.signal.aborted && !waiting.signal.aborted ? watchTime() : undefined),
+    )
+  }
+
   return {
     /** @param recordTime - Of the head. @returns The state of the attempts, which changes. */
     add(entry: InFlightEntry, recordTime: Micros): SubmitAttempt {
@@ -103,6 +143,7 @@ export function createInFlight(deps: {
       const item = { ...entry, attempt, isStarted: false }
       items.set(entry.entryHash, item)
       begin(item, recordTime)
+      if (!item.isStarted) watchTime()
       return attempt
     },
     /** Stops reporting the outcome of the entry. */
@@ -111,12 +152,14 @@ export function createInFlight(deps: {
     /** To be called with every applied entry, in order. */
     onApplied(entry: AppliedEntry): void {
       const { recordTime, result } = entry
+      newest = { recordTime, atMs: clock.monotonicMs() }
       // A repetition of the same bytes: they took effect before.
       const isRepeated = result.kind === 'ignored' && result.reason === 'seen before'
       if (!isRepeated) items.get(entry.entryHash)?.onApplied(entry)
       for (const item of items.values())
         if (recordTime > item.notAfter) item.onExpired(entry)
         else begin(item, recordTime)
+      if ([...items.values()].some(({ isStarted }) => !isStarted)) watchTime()
     },
   }
 }

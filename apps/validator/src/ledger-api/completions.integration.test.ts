@@ -1,4 +1,6 @@
+import { parseTime } from '@quorumscan/model'
 import type { HttpClient } from '@quorumscan/testkit'
+import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import type { TestUser } from '../testing/test-validator.ts'
 import { itWithPeople } from '../testing/world-fixtures.ts'
@@ -165,6 +167,26 @@ describe('completions', () => {
         ]),
       },
     })
+  })
+
+  it('of a submission with a least ledger time never come before it', async ({
+    alice,
+    tap,
+    ledgerEnd,
+    ofAlice,
+    world,
+  }) => {
+    const beginExclusive = await ledgerEnd()
+    const asked = world.network.clock.nowMicros() + 3 * SECOND
+    const minLedgerTimeAbs = formatInstant(asked)
+    const request = tap(alice, { minLedgerTimeAbs })
+    expect(await ofAlice.post('/v2/commands/submit-and-wait', request)).toAnswer(200)
+    const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
+    const times = found.map(({ synchronizerTime }) =>
+      parseTime(Object(synchronizerTime).recordTime),
+    )
+    expect(times).toEqual([expect.any(Number)])
+    expect(times[0]).toBeGreaterThanOrEqual(asked)
   })
 
   it('are those of the user and the requested parties', async ({
