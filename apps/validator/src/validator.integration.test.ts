@@ -423,6 +423,39 @@ describe('users', () => {
     expect(parties[0]).toMatch(/^eager__user::1220/)
   })
 
+  it('that an administrator deleted register again only after it makes them again', async ({
+    registered,
+    admin,
+  }) => {
+    const { client, party } = await registered('removed', null)
+    expect(await admin.delete('/v2/users/removed')).toAnswer(200)
+    for (let round = 0; round < 2; round++)
+      expect(failure(await client.post('/v0/register'))).toAnswer(403, 'PERMISSION_DENIED')
+    expect(await admin.get('/v2/users/removed')).toAnswer(404)
+    expect((await admin.post('/v0/admin/users', { name: 'removed' })).body).toEqual({
+      party_id: party,
+    })
+    expect((await client.post('/v0/register')).body).toEqual({ party_id: party })
+  })
+
+  it('do not get back by registering what an administrator took away', async ({
+    registered,
+    admin,
+  }) => {
+    const { client, party } = await registered('withdrawn', null)
+    const path = '/v2/users/withdrawn'
+    const right = { kind: { CanActAs: { value: { party } } } }
+    const body = { userId: 'withdrawn', identityProviderId: '', rights: [right] }
+    expect(await admin.patch(`${path}/rights`, body)).toAnswer(200)
+    const user = { id: 'withdrawn', primaryParty: '', isDeactivated: false, identityProviderId: '' }
+    const change = { user, updateMask: { paths: ['primary_party'] } }
+    expect(await admin.patch(path, change)).toAnswer(200)
+    expect(failure(await client.post('/v0/register'))).toAnswer(403, 'PERMISSION_DENIED')
+    expect((await admin.get(`${path}/rights`)).body).toEqual({ rights: [] })
+    expect(await admin.post(`${path}/rights`, body)).toAnswer(200)
+    expect((await client.post('/v0/register')).body).toEqual({ party_id: party })
+  })
+
   it('start with `participant_admin`, the user of the validator itself', async ({ anyone }) => {
     expect((await anyone.get('/v0/validator-user')).body).toEqual({
       party_id: expect.stringMatching(/^participant__admin::1220[0-9a-f]{64}$/),

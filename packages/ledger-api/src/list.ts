@@ -13,6 +13,8 @@ const LIST_IDLE_MS = 500
 /** Longer than the time limit of a request, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 
+type MaybePromise<T> = T | Promise<T>
+
 /**
  * A JSON array of the elements, as bytes. An error of the stream is an error of the whole. Idle time counts only after
  * the stream has caught up: before that, it would be the time that this process needs to read what exists.
@@ -21,7 +23,10 @@ const IDLE_MS_MAX = 60_000
  * @throws {LedgerError} JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED.
  */
 export async function listOf(
-  open: (signal: AbortSignal, reader: StreamReader) => AsyncIterator<readonly string[]>,
+  open: (
+    signal: AbortSignal,
+    reader: StreamReader,
+  ) => MaybePromise<AsyncIterator<readonly string[]>>,
   options: {
     /** The limit of the query; ignored above the maximum. */
     readonly limit: number | bigint | undefined
@@ -39,7 +44,7 @@ export async function listOf(
   const ended = new AbortController()
   let isCaughtUp = false
   let startTimer = () => {}
-  const stream = open(anySignal([signal, ended.signal]), {
+  const stream = await open(anySignal([signal, ended.signal]), {
     elementsMax: wanted,
     onCaughtUp() {
       isCaughtUp = true
@@ -100,8 +105,8 @@ export function listHandler<Body>(
     const elements = await open(body, caller)
     const idleMs = query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null)
     const bounds = { limit: query.limit, idleMs, clock, signal }
-    const watched = (ended: AbortSignal, reader: StreamReader) =>
-      elements(guard.watch(caller, ended), reader)
+    const watched = async (ended: AbortSignal, reader: StreamReader) =>
+      elements(await guard.watch(caller, ended), reader)
     return await listOf(watched, bounds)
   }
 }

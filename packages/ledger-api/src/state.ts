@@ -61,7 +61,7 @@ export function stateHandlers(
     const found = await activeContractsPage(reads, query, {
       after: token?.after ?? '',
       limit: maxPageSize + 1,
-      signal: reads.guard.watch(caller, signal),
+      signal: await reads.guard.watch(caller, signal),
     })
     const shown = found.slice(0, maxPageSize)
     const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined

@@ -39,6 +39,12 @@ type InFlightEntry = {
   onRefused(error: unknown): void
   /** Ends the attempts. */
   readonly signal: AbortSignal
+  /**
+   * Whether its user may still act: asked before each attempt until one may have succeeded. If it may not, the entry is
+   * not submitted, and `onDenied` is called with the next applied entry. Absent: it may.
+   */
+  readonly isAllowed?: () => Promise<boolean>
+  onDenied?(at: LogPosition): void
 }
 
 export type InFlight = ReturnType<typeof createInFlight>
@@ -51,7 +57,11 @@ export function createInFlight(deps: {
   readonly waitsForRoom: boolean
 }) {
   const { ordering, clock, random } = deps
-  type Item = InFlightEntry & { readonly attempt: SubmitAttempt; isStarted: boolean }
+  type Item = InFlightEntry & {
+    readonly attempt: SubmitAttempt
+    isStarted: boolean
+    isDenied: boolean
+  }
   const items = new Map<string, Item>()
   const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
@@ -70,11 +80,17 @@ export function createInFlight(deps: {
    *
    * @throws {ScanError} If the synchronizer refused the entry permanently.
    */
-  const submitUntilDurable = async ({ attempt, signal, ...entry }: Item): Promise<void> => {
-    const bytes = entry.bytes()
+  const submitUntilDurable = async (item: Item): Promise<void> => {
+    const { attempt, signal } = item
+    const bytes = item.bytes()
     for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
       try {
+        const { isAllowed } = item
+        if (isAllowed !== undefined && !attempt.mayBeInLog && !(await isAllowed())) {
+          item.isDenied = true
+          return
+        }
         await submitOnce(bytes, signal)
         attempt.mayBeInLog = true
         return
@@ -140,7 +156,7 @@ export function createInFlight(deps: {
     /** @param recordTime - Of the head. @returns The state of the attempts, which changes. */
     add(entry: InFlightEntry, recordTime: Micros): SubmitAttempt {
       const attempt = { mayBeInLog: false, refusal: null }
-      const item = { ...entry, attempt, isStarted: false }
+      const item = { ...entry, attempt, isStarted: false, isDenied: false }
       items.set(entry.entryHash, item)
       begin(item, recordTime)
       if (!item.isStarted) watchTime()
@@ -157,7 +173,8 @@ export function createInFlight(deps: {
       const isRepeated = result.kind === 'ignored' && result.reason === 'seen before'
       if (!isRepeated) items.get(entry.entryHash)?.onApplied(entry)
       for (const item of items.values())
-        if (recordTime > item.notAfter) item.onExpired(entry)
+        if (item.isDenied) item.onDenied?.(entry)
+        else if (recordTime > item.notAfter) item.onExpired(entry)
         else begin(item, recordTime)
       if ([...items.values()].some(({ isStarted }) => !isStarted)) watchTime()
     },

@@ -18,6 +18,8 @@ export const KEYS = {
   records: '{users}:records',
   /** sorted set, score 0: user ids, for pages in byte order */
   ids: '{users}:ids',
+  /** hash: user id -> '' of each user that was deleted and not made again: it cannot register */
+  deleted: '{users}:deleted',
   /** hash: party -> user for whom it was allocated, '' for no particular one */
   partyOwners: '{users}:party-owners',
   /** hash: party -> JSON of its annotations */

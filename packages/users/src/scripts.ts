@@ -5,15 +5,21 @@
  *
  *   KEYS[1] records  hash: user id -> record
  *   KEYS[2] ids      sorted set: user ids
+ *   KEYS[3] deleted  hash: user id -> ''
  *   ARGV[1] id
  *   ARGV[2] expected  the record that was read, '' for none
  *   ARGV[3] record    the new one
+ *   ARGV[4] by        'self': does not make a user again that was deleted; '': does
  *
- * Returns 1 when written; 0 when another writer was first (the caller reads again).
+ * Returns 1 when written; 0 when another writer was first (the caller reads again); -1 when the user was deleted.
  */
 export const REPLACE_RECORD = `
 local current = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if current ~= ARGV[2] then return 0 end
+if current == '' then
+  if ARGV[4] == 'self' and redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then return -1 end
+  redis.call('HDEL', KEYS[3], ARGV[1])
+end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('ZADD', KEYS[2], 0, ARGV[1])
 return 1
@@ -33,6 +39,21 @@ export const REPLACE_FIELD = `
 local current = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if current ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+`
+
+/**
+ * delete-record: deletes a user's record, and remembers that it was deleted.
+ *
+ *   KEYS     as of replace-record
+ *   ARGV[1]  id
+ *
+ * Returns 1 if the user existed, else 0.
+ */
+export const DELETE_RECORD = `
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[3], ARGV[1], '')
 return 1
 `
 

@@ -112,6 +112,54 @@ describe('users', () => {
     expect(rights.map((right) => 'party' in right && right.party).sort()).toEqual(parties)
   })
 
+  it('that were deleted do not register again, until an administrator makes them', async ({
+    durableRedis: redis,
+  }) => {
+    const open = () => openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
+    const record = { user: user('alice'), rights: [] }
+    {
+      await using store = await open()
+      expect(await store.users.insertSelf(record)).toBe(true)
+      expect(await store.users.delete('alice')).toBe(true)
+      // Only users that existed leave something behind.
+      expect(await store.users.delete('bob')).toBe(false)
+      expect(await store.users.isDeleted('bob')).toBe(false)
+    }
+    await using store = await open()
+    expect(await store.users.isDeleted('alice')).toBe(true)
+    await expect(store.users.insertSelf(record)).rejects.toMatchObject({
+      code: 'PERMISSION_DENIED',
+    })
+    expect(await store.users.get('alice')).toBeNull()
+    expect(await store.users.insert(record)).toBe(true)
+    expect(await store.users.isDeleted('alice')).toBe(false)
+    expect(await store.users.insertSelf(record)).toBe(false)
+  })
+
+  it('remember that a party was taken away, until they are given one', async ({
+    durableRedis: redis,
+  }) => {
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const act = (hint: string) => ({ kind: 'CanActAs' as const, party: party(hint) })
+    await store.users.insert({ user: user('alice'), rights: [] })
+    const change = async (next: Partial<User>, rights: readonly ReturnType<typeof act>[]) =>
+      (
+        await store.users.update('alice', (record) => ({
+          user: { ...record.user, ...next },
+          rights,
+        }))
+      )?.isWithdrawn === true
+    expect(await change({}, [])).toBe(false)
+    expect(await change({ primaryParty: party('a') }, [act('a')])).toBe(false)
+    expect(await change({}, [])).toBe(true)
+    // The memory outlasts other changes.
+    expect(await change({ primaryParty: null, metadata: { colour: 'blue' } }, [])).toBe(true)
+    expect(await change({}, [act('b')])).toBe(false)
+  })
+
   it('have a bounded number of rights', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },

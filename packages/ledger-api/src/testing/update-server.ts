@@ -45,7 +45,7 @@ export async function startUpdateServer(
         request: socketRoutes.streamUpdates.request,
         async open({ request, signal }) {
           const elements = await openUpdates(reads)(request, caller)
-          return elements(reads.guard.watch(caller, signal))
+          return elements(await reads.guard.watch(caller, signal))
         },
       },
     ],
