@@ -66,7 +66,7 @@ export const clientErrorCodes = {
     PAYMENT_PENDING:
       'The coin is locked and the super-validators have not decided yet. Either the name is registered, or the coin is returned. Call `register` again to continue waiting.',
     PAYMENT_UNKNOWN:
-      'It is unknown whether the coin was locked. Call `register` again: it checks first and never pays twice for one request.',
+      'It is unknown whether the payment took effect. Call `settle`, or `register` again: each reads the ledger first and never pays twice.',
   }),
 }
 

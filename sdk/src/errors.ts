@@ -46,7 +46,7 @@ export class QuorumscanError extends Error {
   declare readonly requestId: string | null
   /** Details of the server, such as `{rule}` or `{windowOpensAt}`, with member names in camel case. */
   declare readonly details: Readonly<Record<string, unknown>> | null
-  /** Set by `names.register` and `names.renew` only. */
+  /** Set by `names.register`, `names.renew` and `payments`. While it is `unknown`, `definite` is false. */
   declare readonly payment: PaymentState | null
   /** How long the server asks to wait, in ms. */
   declare readonly retryAfterMs: number | null

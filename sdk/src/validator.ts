@@ -13,13 +13,16 @@ import { hasPlatformCrypto } from './platform/platform-crypto.ts'
 import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
+import type { Payments } from './wallet/payments.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** A client of a validator, for the token's user. It keeps no connection open, so there is no `close`. */
 export interface Validator extends Writer {
   readonly names: OwnNames
-  /** Coin, taps, transfers, subscriptions. */
+  /** Coin and subscriptions. */
   readonly wallet: Wallet
+  /** Transfers, answers to offers, and taps: each happens at most once. */
+  readonly payments: Payments
   /** Coin activities in ledger order, through the scan proxy. */
   readonly activities: Activities
   /** Ledger updates that the user may see. */
@@ -74,6 +77,7 @@ export function createValidator(options: ValidatorOptions): Validator {
   return {
     names: lazily(async () => (await parts()).names, NAMES),
     wallet: lazily(async () => (await parts()).wallet, WALLET),
+    payments: lazily(async () => (await parts()).payments, PAYMENTS),
     writtenOffset: async () => (await lookups()).reads.writeFloor.offset(),
     ...lazily<Pick<Validator, 'activities' | 'updates'>>(parts, STREAMS),
     commands: lazily(async () => (await parts()).commands, COMMANDS),
@@ -90,6 +94,14 @@ const NAMES: Readonly<Record<keyof OwnNames, boolean>> = {
 }
 const STREAMS = { activities: true, updates: true }
 const COMMANDS = { submit: false }
+const PAYMENTS = {
+  transfer: false,
+  acceptTransfer: false,
+  rejectTransfer: false,
+  withdrawTransfer: false,
+  tap: false,
+  unfinished: false,
+}
 const WALLET = {
   register: false,
   status: false,
@@ -106,9 +118,5 @@ const WALLET = {
   cancelSubscription: false,
   setAutoRenew: false,
   paySubscription: false,
-  createTransfer: false,
   transfers: false,
-  acceptTransfer: false,
-  rejectTransfer: false,
-  withdrawTransfer: false,
 }

@@ -141,10 +141,14 @@ describe('a request', () => {
     const error = 'body.receiver_party_id is not a party, body.expires_at is required'
     const body = { ...refusal('INVALID_ARGUMENT'), error }
     nock(URL).post('/v0/wallet/token-standard/transfers').reply(400, body)
-    const expiresAt = '2026-01-01T00:00:00.000000Z'
-    const transfer = { receiver: 'bob', amount: '1', expiresAt, trackingId: 't' }
-    await expect(connect().wallet.createTransfer(transfer)).rejects.toMatchObject({
-      message: 'receiver is not a party, expiresAt is required',
+    const status = { party_id: PARTY, user_onboarded: true, user_wallet_installed: true }
+    nock(URL)
+      .get('/v0/wallet/user-status')
+      .reply(200, { ...status, has_featured_app_right: false })
+    nock(URL).get('/v2/state/ledger-end').reply(200, { offset: 5 })
+    expect(await connect().payments.transfer({ receiver: 'bob', amount: '1' })).toMatchObject({
+      kind: 'refused',
+      error: { message: 'receiver is not a party, expiresAt is required' },
     })
   })
 
