@@ -5,7 +5,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
 import { assertGenesisPin } from './genesis-pin.ts'
-import type { ReadsOptions } from './names/bounded.ts'
+import { READS_CHECKS, type ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
 import { LOOKUPS } from './names/methods.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
@@ -13,6 +13,7 @@ import type { Writer } from './names/writer.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
 import { hasPlatformCrypto } from './platform/platform-crypto.ts'
 import { assertUrl } from './platform/urls.ts'
+import { anything, assertOptions, isBoolean, isFunction, isObject } from './platform/options.ts'
 import type { ScanParts } from './scan-parts.ts'
 
 /**
@@ -64,6 +65,16 @@ export interface Scan extends AsyncDisposable {
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
+  assertOptions<ScanOptions>('createScan', options, {
+    ...READS_CHECKS,
+    name: anything,
+    seeds: anything,
+    genesis: anything,
+    trust: isObject,
+    allowPrivateAddresses: isBoolean,
+    onFork: isFunction,
+    validator: isObject,
+  })
   const { seeds, genesis } = options
   if (!Array.isArray(seeds) || seeds.length === 0)
     throw invalidArgument('`seeds` must list the URL of at least one scan node.')

@@ -4,6 +4,7 @@ import { cryptoUnavailable } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import type { Commands } from './ledger/commands.ts'
 import type { Updates } from './ledger/updates.ts'
+import { READS_CHECKS } from './names/bounded.ts'
 import type { Lookups } from './names/lookups.ts'
 import { LOOKUPS } from './names/methods.ts'
 import type { Writer } from './names/writer.ts'
@@ -11,6 +12,7 @@ import { systemClock } from './platform/clock.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
 import { hasPlatformCrypto } from './platform/platform-crypto.ts'
 import { assertUrl } from './platform/urls.ts'
+import { anything, assertOptions, isFunction, isOr } from './platform/options.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
 import type { Payments } from './wallet/payments.ts'
@@ -40,6 +42,15 @@ export interface Validator extends Writer {
  * @throws {QuorumscanError} INVALID_ARGUMENT if url or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createValidator(options: ValidatorOptions): Validator {
+  assertOptions<ValidatorOptions>('createValidator', options, {
+    ...READS_CHECKS,
+    url: anything,
+    ledgerUrl: anything,
+    token: anything,
+    genesis: anything,
+    WebSocket: isOr(isFunction, null),
+    random: isFunction,
+  })
   const { clock = systemClock, genesis } = options
   assertUrl('url', options.url)
   if (options.ledgerUrl !== undefined) assertUrl('ledgerUrl', options.ledgerUrl)

@@ -11,6 +11,7 @@ import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/ver
 import type { Traceparent } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { anything, isFunction, isMs, isObject, isThreshold, isWhole } from '../platform/options.ts'
 import type { Store } from '../platform/store.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { AnswerFacts, LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
@@ -41,6 +42,20 @@ export type ReadsOptions = {
   /** Called if a name has another owner than when it was last accepted, once for each name and party. */
   readonly onChanged?: (change: NameChange) => void
 }
+
+/** The checks of `ReadsOptions`. */
+export const READS_CHECKS = {
+  threshold: isThreshold,
+  maxAgeMs: isMs,
+  timeoutMs: isMs,
+  store: isObject,
+  fetch: isFunction,
+  traceparent: anything,
+  clock: isObject,
+  crypto: isObject,
+  seenNamesMax: isWhole(0),
+  onChanged: isFunction,
+} as const
 
 export type BoundRead = CertifiedReadOptions & {
   readonly signal: AbortSignal

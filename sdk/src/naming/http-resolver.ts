@@ -6,7 +6,13 @@ import { isAuthenticated } from '@quorumscan/reader'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { loadPart } from '../platform/load-part.ts'
 import { assertUrl } from '../platform/urls.ts'
-import { isSkipped, type PartyResolver, type PartyResolverOptions } from './party-resolver.ts'
+import { anything, assertOptions, isFunction, isObject } from '../platform/options.ts'
+import {
+  isSkipped,
+  type PartyResolver,
+  type PartyResolverOptions,
+  RESOLVER_CHECKS,
+} from './party-resolver.ts'
 
 /**
  * A resolver of which nothing is checked: the basis of its answers is `claimed`.
@@ -23,6 +29,12 @@ export function httpResolver(
     readonly clock?: Clock
   },
 ): PartyResolver {
+  assertOptions('httpResolver', options, {
+    ...RESOLVER_CHECKS,
+    url: anything,
+    fetch: isFunction,
+    clock: isObject,
+  })
   const { id, clock = systemClock } = options
   assertUrl('url', options.url, isAuthenticated)
   const url = options.url.replace(/\/+$/, '')

@@ -5,6 +5,7 @@ import type { NetworkName } from '@quorumscan/verifier'
 import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { Basis, LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
 import { isName, normalizeName } from '../names/name-rules.ts'
+import { assertOptions, isArray, isText } from '../platform/options.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
 import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 
@@ -64,6 +65,9 @@ export type PartyResolverOptions = {
   readonly skip?: readonly RegExp[]
 }
 
+/** The checks of `PartyResolverOptions`. `createResolver` checks ids. */
+export const RESOLVER_CHECKS = { id: isText, skip: isArray } as const
+
 /**
  * A resolver of name entries. Its answers have the basis `proof` over `createScan` and over a `createValidator` with a
  * genesis, `proxy` over one without, and `votes` over `createSpliceScan`.
@@ -76,6 +80,7 @@ export function scanNames(
   source: { readonly names: Names | SpliceNames },
   options: PartyResolverOptions & { readonly suffix?: string },
 ): PartyResolver {
+  assertOptions('scanNames', options, { ...RESOLVER_CHECKS, suffix: isText })
   const { names } = source
   const own = 'acceptChange' in names ? certified(names) : voted(names, options.suffix ?? '')
   const accepts = (name: string) => own.accepts(name) && !isSkipped(name, options)

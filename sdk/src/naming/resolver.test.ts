@@ -78,6 +78,10 @@ describe('resolving', () => {
     ['two systems, two parties', [proof(ALICE), votes(MALLORY, 'ens')], 'ambiguous', null],
     ['a system without an answer', [proof(down), votes(ALICE, 'ens')], 'failed', null],
     ['nothing but failures', [proof(down)], 'failed', null],
+    ['nothing but a claim that is down', [claim(down)], 'failed', null],
+    ['nothing but claims, one of which is down', [claim(down), claim(null)], 'failed', null],
+    ['nothing but a claim of absence', [claim(null)], 'claimed', null],
+    ['a claim that is down next to proven absence', [proof(null), claim(down)], 'absent', null],
   ])('%s', async (_, resolvers, kind, party, basis) => {
     const resolution = await resolverOver(...resolvers).resolve(NAME)
     expect(resolution).toMatchObject({ kind, party, ...(basis && { basis }) })

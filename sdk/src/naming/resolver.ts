@@ -14,6 +14,7 @@ import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
 import { shownValue } from '../platform/shown-value.ts'
+import { anything, assertOptions, isMs, isObject, isOneOf, isText } from '../platform/options.ts'
 import { isParty, parseParty, shortParty } from '../platform/values.ts'
 import { formatFqpn, invalidName, isSystem, parseFqpn } from './fqpn.ts'
 import {
@@ -28,6 +29,7 @@ import {
   type Resolution,
   type Resolved,
   type ResolverFailure,
+  STRENGTHS,
   type Unresolved,
 } from './results.ts'
 
@@ -77,10 +79,13 @@ export interface Resolver {
 
 /** What one naming system has for a name, after all its resolvers answered. */
 type Finding = {
-  readonly kind: 'found' | 'absent' | 'disputed' | 'failed'
+  /** `claimed`: every answer is weaker than `minBasis`. */
+  readonly kind: 'found' | 'absent' | 'claimed' | 'disputed' | 'failed'
   readonly candidates: readonly Candidate[]
   /** Whether an answer that counts has ended. */
   readonly isOver: boolean
+  /** Failures of resolvers whose answers would not count. */
+  readonly failed?: readonly ResolverFailure[]
 }
 
 /**
@@ -90,6 +95,13 @@ type Finding = {
  * @throws {QuorumscanError} INVALID_ARGUMENT if an option is invalid.
  */
 export function createResolver(options: ResolverOptions): Resolver {
+  assertOptions('createResolver', options, {
+    network: isText,
+    resolvers: anything,
+    minBasis: isOneOf(STRENGTHS),
+    timeoutMs: isMs,
+    clock: isObject,
+  })
   const { network, resolvers, minBasis = 'proxy', clock = systemClock } = options
   const isValid = ({ id }: PartyResolver) => isSystem(network, id) && id !== PARTY_ID
   if (!isSystem(network, PARTY_ID))
@@ -131,10 +143,13 @@ export function createResolver(options: ResolverOptions): Resolver {
   ): Promise<Finding> => {
     const settled = await Promise.allSettled(among.map((one) => one.resolve(name, read)))
     read.signal?.throwIfAborted()
+    const failed: ResolverFailure[] = []
     const answers = settled.flatMap((one, index) => {
       const source = among[index] as PartyResolver // One asked, one settled.
       if (one.status === 'fulfilled') return [one.value]
-      if (isCounted(source)) failures.push({ resolver: source.id, error: asError(one.reason) })
+      const failure = { resolver: source.id, error: asError(one.reason) }
+      if (isCounted(source)) failures.push(failure)
+      else failed.push(failure)
       return []
     })
     const candidates = await Promise.all(
@@ -148,7 +163,8 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (parties.size > 1) return { kind: 'disputed', candidates, isOver }
     if (parties.size === 1)
       return { kind: parties.has(null) ? 'absent' : 'found', candidates, isOver }
-    return { kind: among.some(isCounted) ? 'failed' : 'absent', candidates, isOver }
+    if (among.some(isCounted)) return { kind: 'failed', candidates, isOver }
+    return { kind: 'claimed', candidates, isOver, failed }
   }
 
   const resolve: Resolver['resolve'] = async (typed, call = {}) => {
@@ -179,7 +195,13 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (findings.some(({ kind }) => kind === 'failed')) return ending('failed')
     if (new Set(usable.map(({ party }) => party)).size > 1) return ending('ambiguous')
     const [best] = usable
-    if (best === undefined) return ending(candidates.length > 0 ? 'claimed' : 'absent')
+    if (best === undefined) {
+      if (candidates.length > 0) return ending('claimed')
+      // Only an answer that counts proves that the name does not exist.
+      if (findings.some(({ kind }) => kind === 'absent')) return ending('absent')
+      failures.push(...findings.flatMap(({ failed = [] }) => failed))
+      return ending(failures.length > 0 ? 'failed' : 'claimed')
+    }
     if (findings.some(({ isOver }) => isOver)) return ending('expired')
     const { changed, party } = usable.find((each) => each.changed !== null) ?? best
     if (changed !== null) {

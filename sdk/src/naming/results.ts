@@ -3,11 +3,12 @@ import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { QuorumscanError } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 
-const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'votes', 'proof']
+export const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'votes', 'proof']
 
-/** Whether an answer on this basis is at least as strong as `least`. */
+/** Whether an answer on this basis is at least as strong as `least`. No answer is, if that is no basis. */
 export function isAtLeast(basis: Basis, least: Basis): boolean {
-  return STRENGTHS.indexOf(basis) >= STRENGTHS.indexOf(least)
+  const index = STRENGTHS.indexOf(least)
+  return index >= 0 && STRENGTHS.indexOf(basis) >= index
 }
 
 /** A name with its party, as one resolver answered. */

@@ -1,5 +1,10 @@
 /** Transfers in React: what became of the payment, also after a reload and in another tab. */
-import { type UseMutationResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  type UseMutationResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import type { PaymentState, QuorumscanError } from '../errors.ts'
 import { asError } from '../naming/party-resolver.ts'

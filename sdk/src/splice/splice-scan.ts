@@ -8,6 +8,15 @@ import { type Clock, systemClock } from '../platform/clock.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { assertUrl } from '../platform/urls.ts'
 import {
+  anything,
+  assertOptions,
+  isFunction,
+  isMs,
+  isObject,
+  isOr,
+  isWhole,
+} from '../platform/options.ts'
+import {
   askActivities,
   askAnsRules,
   askClosedRounds,
@@ -118,6 +127,16 @@ export interface SpliceScan extends AsyncDisposable {
  * @throws {QuorumscanError} INVALID_ARGUMENT if the options are invalid.
  */
 export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
+  assertOptions<SpliceScanOptions>('createSpliceScan', options, {
+    seeds: anything,
+    scans: anything,
+    svCount: isWhole(1),
+    trust: isObject,
+    threshold: isOr(isWhole(1), 'f+1', '2f+1'),
+    timeoutMs: isMs,
+    fetch: isFunction,
+    clock: isObject,
+  })
   const { clock = systemClock } = options
   const closing = new AbortController()
   const reader = createSpliceReader({
