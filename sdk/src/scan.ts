@@ -11,9 +11,9 @@ import { LOOKUPS } from './names/methods.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import type { Writer } from './names/writer.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { anything, assertOptions, isBoolean, isFunction, isObject } from './platform/options.ts'
 import { hasPlatformCrypto } from './platform/platform-crypto.ts'
 import { assertUrl } from './platform/urls.ts'
-import { anything, assertOptions, isBoolean, isFunction, isObject } from './platform/options.ts'
 import type { ScanParts } from './scan-parts.ts'
 
 /**

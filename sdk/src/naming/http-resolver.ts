@@ -5,8 +5,8 @@
 import { isAuthenticated } from '@quorumscan/reader'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { loadPart } from '../platform/load-part.ts'
-import { assertUrl } from '../platform/urls.ts'
 import { anything, assertOptions, isFunction, isObject } from '../platform/options.ts'
+import { assertUrl } from '../platform/urls.ts'
 import {
   isSkipped,
   type PartyResolver,
