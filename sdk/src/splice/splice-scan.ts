@@ -5,8 +5,6 @@ import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { shownValue } from '../platform/shown-value.ts'
-import { assertUrl } from '../platform/urls.ts'
 import {
   anything,
   assertOptions,
@@ -16,6 +14,8 @@ import {
   isOr,
   isWhole,
 } from '../platform/options.ts'
+import { shownValue } from '../platform/shown-value.ts'
+import { assertUrl } from '../platform/urls.ts'
 import {
   askActivities,
   askAnsRules,
