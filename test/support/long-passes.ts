@@ -2,8 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import type { LongPart } from './long-parts.ts'
 
-/** A part whose last pass is older fails CI. */
+/** CI runs a part whose last pass is older, and fails if it has no time for it. */
 export const COMMITS_MAX = 30
+/** What long parts may take in CI, as far as passes record it: the time of all that CI runs has a limit. */
+export const CI_SECONDS_MAX = 900
 
 export type Pass = {
   readonly commit: string
@@ -61,6 +63,51 @@ export function overdue(parts: readonly LongPart[], ageOf: (part: LongPart) => A
     if (age <= COMMITS_MAX) return []
     return [`the last pass of ${part.name} is ${age} commits old (at most ${COMMITS_MAX})`]
   })
+}
+
+export type Plan = {
+  /** In this order. */
+  readonly parts: readonly LongPart[]
+  /** A sentence for each part that is too old, and for which there is no time. */
+  readonly overdue: readonly string[]
+}
+
+/**
+ * What CI runs: first the parts that are due because a file that they name has changed, then those whose last pass is too
+ * old, the oldest first, then the one that the commit picks. A part for which the time is over is left out.
+ */
+export function planParts(
+  parts: readonly LongPart[],
+  known: {
+    readonly ageOf: (part: LongPart) => Age
+    readonly isChanged: (part: LongPart) => boolean
+    readonly secondsOf: (part: LongPart) => number
+    readonly picked: LongPart
+  },
+): Plan {
+  const { ageOf, isChanged, secondsOf, picked } = known
+  const commitsOf = (part: LongPart) => {
+    const age = ageOf(part)
+    if (age === 'no pass') return Number.POSITIVE_INFINITY
+    return age === 'unknown' ? 0 : age
+  }
+  const changed = parts.filter(isChanged)
+  const old = parts
+    .filter((part) => commitsOf(part) > COMMITS_MAX)
+    .sort((one, other) => commitsOf(other) - commitsOf(one) || 0)
+  let seconds = 0
+  const planned = [...new Set([...changed, ...old, picked])].filter((part) => {
+    if (seconds > 0 && seconds + secondsOf(part) > CI_SECONDS_MAX) return false
+    seconds += secondsOf(part)
+    return true
+  })
+  return {
+    parts: planned,
+    overdue: overdue(
+      parts.filter((part) => !planned.includes(part)),
+      ageOf,
+    ),
+  }
 }
 
 /** The part that CI runs for this commit. */

@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { createDirectory } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { type LongPart, PARTS } from '../support/long-parts.ts'
-import { type Age, createHistory, overdue, type Pass, pickPart } from '../support/long-passes.ts'
+import {
+  type Age,
+  createHistory,
+  overdue,
+  type Pass,
+  pickPart,
+  planParts,
+} from '../support/long-passes.ts'
 import { files, read } from './tree.ts'
 
 const tests = files.filter((file) => /^(?!test\/tidy\/).*\.test\.ts$/.test(file))
@@ -123,6 +130,30 @@ describe('the age of a pass', () => {
     ])
     expect(isAnyChanged([], undefined)).toBe(false)
     expect(isAnyChanged(['start.mjs'], undefined)).toBe(true)
+  })
+
+  it('decides what CI runs: changed parts, old ones and the picked one, while there is time', () => {
+    const ages: Readonly<Record<string, Age>> = {
+      ...{ changed: 1, old: 40, older: 50, picked: 2, fresh: 3, costly: 31, never: 'no pass' },
+    }
+    const parts = Object.keys(ages).map(part)
+    const planned = (seconds: Readonly<Record<string, number>>) => {
+      const plan = planParts(parts, {
+        ageOf: ({ name }) => ages[name] ?? 0,
+        isChanged: ({ name }) => name === 'changed',
+        secondsOf: ({ name }) => seconds[name] ?? 100,
+        picked: parts[3] ?? part(''),
+      })
+      return [plan.parts.map(({ name }) => name), plan.overdue]
+    }
+    const order = ['changed', 'never', 'older', 'old', 'costly', 'picked']
+    expect(planned({})).toEqual([order, []])
+    // What takes less still runs, and the first part always.
+    expect(planned({ costly: 600 })).toEqual([
+      ['changed', 'never', 'older', 'old', 'picked'],
+      ['the last pass of costly is 31 commits old (at most 30)'],
+    ])
+    expect(planned({ changed: 5000 })[0]).toEqual(['changed'])
   })
 
   it('is renewed in CI by the part that the commit picks', () => {
