@@ -92,7 +92,8 @@ export function createServiceHealth(options: {
     const isDamaged = failure?.isDamage === true || code === 'STATE_DIVERGED'
     const reason = failure === null ? [] : [`Redis reports "${failure.reason}"`]
     if (!isCluster) {
-      const where = 'see "Losing a machine" in docs/operations.md'
+      const where =
+        '`quorumscan replica wipe --config FILE` deletes a damaged replica, and `run` rebuilds it; see "Losing a machine" in docs/operations.md'
       return [...reason, isDamaged ? where : 'the output of `run` has the reason'].join('; ')
     }
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` shows more`

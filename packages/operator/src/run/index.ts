@@ -16,3 +16,4 @@ export {
 export { validateProcesses } from './operator-services.ts'
 export { runOperator } from './run-operator.ts'
 export { refuseSecondMachine } from './second-machine.ts'
+export { deleteReplicaAt, wipeReplica } from './wipe-replica.ts'
