@@ -169,6 +169,32 @@ describe('completions', () => {
     })
   })
 
+  it('that exist are in the list, however short its idle timeout is', async ({
+    ledgerEnd,
+    tap,
+    alice,
+    ofAlice,
+  }) => {
+    const beginExclusive = await ledgerEnd()
+    const update = { endInclusive: null, updateFormat: {} as object }
+    const eventFormat = { filtersByParty: { [alice.party]: {} } }
+    const transactionShape = 'TRANSACTION_SHAPE_ACS_DELTA'
+    update.updateFormat = { includeTransactions: { eventFormat, transactionShape } }
+    expect(await ofAlice.post('/v2/commands/submit-and-wait', tap(alice))).toAnswer(200)
+    for (const idle of ['-1', '0', '1'])
+      for (const limit of ['', '&limit=1', '&limit=500']) {
+        const query = `?stream_idle_timeout_ms=${idle}${limit}`
+        const request = { parties: [alice.party], beginExclusive }
+        expect((await completions(ofAlice, request, query)).found, query).toHaveLength(1)
+        for (const path of ['/v2/updates', '/v2/updates/flats']) {
+          const { body } = await ofAlice.post(`${path}${query}`, { beginExclusive, ...update })
+          expect(body, `${path}${query}`).toEqual([
+            { update: { Transaction: { value: expect.any(Object) } } },
+          ])
+        }
+      }
+  })
+
   it('of a submission with a least ledger time never come before it', async ({
     alice,
     tap,
