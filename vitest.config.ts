@@ -9,10 +9,8 @@ import { LongestFirst } from './test/support/durations.ts'
 import { PARTS } from './test/support/long-parts.ts'
 import { tagsFilterOf, testSet } from './test/support/test-set.ts'
 
-/** The code that packages were built to. */
-const BUILT = ['node', 'import', 'default']
-/** Their sources: tests need no build (condition of our package.json files). */
-const SOURCES = ['@quorumscan/source', ...BUILT]
+/** Tests import sources, also of the SDK, whose package.json leads to its build otherwise. */
+const conditions = ['@quorumscan/source', 'node', 'import', 'default']
 
 /** More files at once than the two cores of CI's machine: most wait for Redis servers or other processes. */
 const WORKERS = 3
@@ -21,11 +19,7 @@ const CLUSTERS = 2
 
 const SETUP = ['time-limits', 'matchers', 'requirements']
 
-const project = (
-  name: string,
-  include: string[],
-  { conditions = SOURCES, limits = LIMITS } = {},
-) => ({
+const project = (name: string, include: string[], limits = LIMITS) => ({
   extends: true as const,
   ssr: { resolve: { conditions } },
   resolve: { conditions },
@@ -35,18 +29,11 @@ const project = (
   },
 })
 
-/**
- * Tests of processes, which are built for them anyway: what was built is loaded by Node alone, and once for all files
- * that run one after the other. A file begins five seconds sooner.
- */
+/** Tests of processes. Files that run one after the other share what they import. */
 const ofProcesses = (name: string, include: string[]) => {
-  const { test, ...rest } = project(name, include, {
-    conditions: BUILT,
-    limits: CLUSTER_LIMITS,
-  })
-  const server = { deps: { external: [/\/dist\//] } }
+  const { test, ...rest } = project(name, include, CLUSTER_LIMITS)
   const setupFiles = [...test.setupFiles, 'test/support/print-logs.ts']
-  const how = { isolate: false, maxWorkers: CLUSTERS, server, setupFiles }
+  const how = { isolate: false, maxWorkers: CLUSTERS, setupFiles }
   const sequence = { groupOrder: 1 } // vitest needs another group for another number of workers
   return { ...rest, test: { ...test, ...how, sequence } }
 }

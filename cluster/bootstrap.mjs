@@ -11,7 +11,6 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NODE_MIN = '20.19'
-const BUILD_NOTICE_MS = 2000
 
 /** Why it cannot continue, as a sentence for the terminal. */
 class Stop extends Error {}
@@ -95,28 +94,16 @@ async function provideForTests(packages) {
   })
 }
 
-/** Reports the build only when it takes longer than reading turbo's cache. */
+/** Bundles all processes, in a process of its own, whose memory is free afterwards. */
 async function build() {
-  const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
-  // Only tests use the programs of this package.
-  if (!isForTests) words.push('--filter=!@quorumscan/test')
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
-  const turbo = spawn(join(root, 'node_modules', '.bin', 'turbo'), words, { cwd: root, env })
-  const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
-  let output = ''
-  for (const stream of [turbo.stdout, turbo.stderr])
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  const [exitCode] = await once(turbo, 'close')
-  clearTimeout(notice)
-  if (exitCode === 0) return
-  process.stderr.write(output)
-  fail('The build failed.')
+  const words = [join(root, 'build.mjs'), ...(isForTests ? ['--tests'] : [])]
+  const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 2, 2] })
+  const [status] = await once(child, 'close')
+  if (status !== 0) fail('The build failed.')
 }
 
 async function run() {
-  const cli = 'cluster/dist/processes/cli-main.js'
+  const cli = 'dist/cluster/commands/cli-main.js'
   const programs = {
     start: [cli, ['up', '--seed-names', ...args]],
     test: ['test/run.mjs', args],

@@ -2,7 +2,7 @@
 // syntax of this file must parse on old versions of Node.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,9 +15,9 @@ const NEEDS = {
   tidy: [],
   vectors: [],
   sim: [],
-  parity: ['build'],
-  integration: ['build', 'redis'],
-  consumer: ['build', 'redis'],
+  parity: [],
+  integration: ['redis'],
+  consumer: ['sdk', 'build', 'redis'],
   conformance: ['build', 'redis'],
   attacks: ['build', 'redis'],
   e2e: ['build', 'redis', 'chromium'],
@@ -64,6 +64,16 @@ export async function providePrograms(args, tools) {
   if (isNeeded('chromium')) provideChromium()
   if (isNeeded('redis')) await provideRedis()
   if (isNeeded('build')) await build()
+  if (isNeeded('sdk')) buildSdk()
+
+  /** Compiles the SDK's package, unless turbo has it for these sources. */
+  function buildSdk() {
+    const turbo = join(root, 'node_modules', '.bin', 'turbo')
+    const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+    const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+    const { status, stdout, stderr } = spawnSync(turbo, words, { cwd: root, env, encoding: 'utf8' })
+    if (status !== 0) fail(`${stdout}${stderr}The build of the SDK failed.`)
+  }
 
   /**
    * Sets $CHROMIUM for the tests. If Chromium is missing, browser tests are skipped with a message. If $CI is set, the
@@ -98,7 +108,7 @@ export async function providePrograms(args, tools) {
   }
 }
 
-/** What a file, or each file of a folder, needs. Integration and parity tests need the build if they mention dist/. */
+/** What a file, or each file of a folder, needs. */
 function needsOf(path) {
   const file = join(root, path)
   if (statSync(file).isDirectory())
@@ -108,8 +118,5 @@ function needsOf(path) {
   const [top, next] = path.split(sep)
   const isIntegration = path.endsWith('.integration.test.ts')
   const kind = { test: next, sdk: 'sdk' }[top] ?? (isIntegration ? 'integration' : 'unit')
-  if (!path.endsWith('.test.ts')) return []
-  const isBuilt =
-    !['integration', 'parity'].includes(kind) || readFileSync(file, 'utf8').includes('dist/')
-  return (NEEDS[kind] ?? []).filter((need) => need !== 'build' || isBuilt)
+  return path.endsWith('.test.ts') ? (NEEDS[kind] ?? []) : []
 }

@@ -44,14 +44,14 @@ async function createClone() {
      fs.writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify(INSTALLED))})`,
   )
   await put(
-    'cluster/dist/processes/cli-main.js',
+    'dist/cluster/commands/cli-main.js',
     'export const main = (args) => console.log(args.join(" "))',
   )
   await put(
     'test/run.mjs',
     'export const main = (args) => console.log([...args, process.env.CHROMIUM].join(" "))',
   )
-  await putScript('node_modules/.bin/turbo', '#!/bin/sh\nexit 0\n')
+  await put('build.mjs', '')
   await putScript('redis', '#!/bin/sh\necho "Redis server v=7.0.15 sha=0 bits=64"\n')
   const copied = [
     'bootstrap.mjs',
@@ -345,7 +345,7 @@ it.each([
   ])
     await clone.put(file, '')
   await clone.put('built.integration.test.ts', "import '../dist/index.js'")
-  await clone.putScript('node_modules/.bin/turbo', '#!/bin/sh\necho "built"; exit 1\n')
+  await clone.put('build.mjs', 'process.exitCode = 1')
   expect(clone.test({}, word, '-t', 'e2e').exitCode).toBe(isBuilt ? 1 : 0)
 })
 
@@ -369,7 +369,7 @@ it('reports that it skips the browser tests without Chromium, and never skips th
 
 it('shows why the build failed, and does not start', async () => {
   await using clone = await createClone()
-  await clone.putScript('node_modules/.bin/turbo', '#!/bin/sh\necho "src/a.ts: wrong"\nexit 1\n')
+  await clone.put('build.mjs', 'console.log("src/a.ts: wrong"); process.exitCode = 1')
   expect(clone.start()).toEqual({
     exitCode: 1,
     stdout: '',
@@ -379,7 +379,7 @@ it('shows why the build failed, and does not start', async () => {
 
 it('before a build, the command reports what to do', async () => {
   await using clone = await createClone()
-  await clone.remove('cluster/dist')
+  await clone.remove('dist')
   expect(clone.run('cluster/bin/quorumscan.mjs', ['status'], {})).toEqual({
     exitCode: 1,
     stdout: '',

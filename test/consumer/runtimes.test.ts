@@ -169,7 +169,7 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
       }
     })
     afterAll(async () => {
-      node?.[Symbol.asyncDispose]()
+      await node?.[Symbol.asyncDispose]()
       await scans?.[Symbol.asyncDispose]()
       directory?.[Symbol.dispose]()
     })

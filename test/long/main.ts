@@ -11,7 +11,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createSystemClock, surviveLostOutput } from '@quorumscan/base'
 import { createDirectory, slowness } from '@quorumscan/testkit'
@@ -26,12 +25,10 @@ import {
   pickPart,
   planParts,
 } from '../support/long-passes.ts'
+import { ROOT } from '../support/root.ts'
 
 const PART_MINUTES_MAX = 5
 const RECORD = 'test/long.json'
-const ROOT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
-)
 const history = createHistory(ROOT)
 
 /** A report of vitest's reporter `json`, as far as it is read. */

@@ -46,16 +46,15 @@ export function addStatusCommand(context: CommandContext): void {
 
 async function operatorStatus(
   { config: file, backups }: Flags & { config: string },
-  { redisServer, entryFiles, clock }: CommandContext,
+  { redisServer, clock }: CommandContext,
 ) {
   setHintOption('--config', file)
   const operator = await import('@quorumscan/operator/run')
   const role = operator.findRole(file)
   const config = operator.readOperatorConfig(role, file, operator.validateProcesses)
   const checked = operator.checkedOperator({ config, redisServer, env: process.env, clock })
-  const options = { entryFiles, backupDirectory: backups ?? config.backupDirectory }
   const { isRunning, checks } = await withProgress('asking processes and nodes', clock, () =>
-    operator.checkRunning(checked, options),
+    operator.checkRunning(checked, backups ?? config.backupDirectory),
   )
   const { name } = config
   const at = formatInstant(clock.nowMicros())

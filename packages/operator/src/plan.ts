@@ -219,7 +219,7 @@ function planService(
   },
 ): Service {
   const { name, kind } = given
-  const args = ['--enable-source-maps', machine.entryFiles[kind]]
+  const args = [machine.entryFiles[kind]]
   const logFile = machine.logFileOf(name)
   return {
     ...redis,

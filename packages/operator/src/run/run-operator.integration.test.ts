@@ -1,12 +1,12 @@
 /** `run` with real processes: their checks before and after the start, and one that finds its configuration wrong. */
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createSystemClock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
 import { freePort, required, until } from '@quorumscan/testkit'
+import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { makeMember } from '../ceremony/member.ts'
 import type { Check } from '../checks/check.ts'
 import { checkedOperator } from '../checks/operator.ts'
@@ -44,12 +44,16 @@ const token = 'a-token-of-22-letters_'
 writeFileSync(join(root, 'token'), token)
 writeFileSync(join(root, 'other-token'), `${token}_`)
 
-const appMain = (app: string) =>
-  fileURLToPath(new URL(`../../../../apps/${app}/dist/main.js`, import.meta.url))
+const programOf = async (app: string) => {
+  const code = `import '../../../../apps/${app}/src/main.ts'`
+  const program = await bundleProgram(code, import.meta.dirname)
+  afterAll(() => program[Symbol.dispose]())
+  return program.file
+}
 const entryFiles = {
-  scan: appMain('scan'),
-  synchronizer: appMain('synchronizer'),
-  validator: appMain('validator'),
+  scan: await programOf('scan'),
+  synchronizer: await programOf('synchronizer'),
+  validator: await programOf('validator'),
 }
 
 function configOf(runs: 'sv' | 'synchronizer', variables: object) {
@@ -117,8 +121,7 @@ it('checks an operator before its start and while it runs, and starts none on a 
     ...{ genesis: 'ok', disk: 'ok', synchronizer: 'warning', 'other machine': 'ok' },
   }
   expect(statesOf(await checkStart(sv, false))).toEqual(before)
-  const options = { entryFiles, backupDirectory: null }
-  expect(await checkRunning(sv, options)).toMatchObject({
+  expect(await checkRunning(sv, null)).toMatchObject({
     isRunning: false,
     checks: [{ name: 'processes', state: 'failed' }, { name: 'genesis' }, { name: 'disk' }],
   })
@@ -128,13 +131,13 @@ it('checks an operator before its start and while it runs, and starts none on a 
   await using _sv = await run(sv.config, said)
   await until('the node to be ready', () => said.includes('sv-1 is ready') || undefined)
   await until('a signed state', async () => {
-    const { checks } = await checkRunning(sv, options)
+    const { checks } = await checkRunning(sv, null)
     return checks.every(({ state }) => state === 'ok') || undefined
   })
-  const { isRunning, checks } = await checkRunning(checkedOperator({ ...given, config: orderer }), {
-    ...options,
-    backupDirectory: root,
-  })
+  const { isRunning, checks } = await checkRunning(
+    checkedOperator({ ...given, config: orderer }),
+    root,
+  )
   expect([isRunning, statesOf(checks)]).toEqual([
     true,
     {

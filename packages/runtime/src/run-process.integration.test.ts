@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import { expect, it } from 'vitest'
-
-const built = new URL('../dist/index.js', import.meta.url).href
 
 /** The output of a process that throws the value of this expression. */
 async function reportOf(error: string, exitStatus: number): Promise<string> {
-  const script = `
-import { EnvError, runProcess } from ${JSON.stringify(built)}
+  const code = `
+import { EnvError, runProcess } from '../../base/src/index.ts'
 await runProcess(async () => { throw ${error} })`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+  using program = await bundleProgram(code, import.meta.dirname)
+  const child = spawn(process.execPath, [program.file])
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const report = await text(child.stderr)
   expect(await ended).toBe(exitStatus)

@@ -1,0 +1,46 @@
+/** Programs of tests that import sources, for processes of their own: the oldest supported Node runs no TypeScript. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SOFTWARE_ROOT } from '@quorumscan/base'
+import { rolldown } from 'rolldown'
+
+/** Within the repository, whose files a program may look for. */
+const DIRECTORY = fileURLToPath(new URL('node_modules/.cache/programs/', SOFTWARE_ROOT))
+
+/**
+ * Bundles a program.
+ *
+ * @param code - JavaScript. Its imports are relative to `folder`.
+ * @returns Its file, until it is disposed.
+ */
+export async function bundleProgram(
+  code: string,
+  folder: string,
+): Promise<Disposable & { readonly file: string }> {
+  const entry = join(folder, 'program.js')
+  mkdirSync(DIRECTORY, { recursive: true })
+  const directory = mkdtempSync(DIRECTORY)
+  const file = join(directory, 'program.mjs')
+  const build = await rolldown({
+    input: entry,
+    platform: 'node',
+    transform: { target: 'node20.19' },
+    // Packages of the registry are loaded from where they are installed.
+    external: (id, _, isResolved) => isResolved && id.includes('/node_modules/'),
+    makeAbsoluteExternalsRelative: true,
+    plugins: [
+      {
+        name: 'program',
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) => (id === entry ? code : null),
+      },
+    ],
+  })
+  await build.write({ file, format: 'esm', codeSplitting: false })
+  await build.close()
+  return {
+    file,
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
