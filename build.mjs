@@ -37,28 +37,27 @@ if (process.argv[1] === import.meta.filename) {
  * @returns The chunks of the processes, with their paths below `dist`, and those of the page.
  */
 export async function buildProcesses() {
+  const directory = join(root, 'dist')
+  const entries = entriesOf(['apps', 'cluster'], PROCESS)
   const [chunks, page] = await Promise.all([
-    bundle(entriesOf(['apps', 'cluster'], PROCESS), (file) => file.replace('/src/', '/')),
+    bundle(directory, entries, (file) => file.replace('/src/', '/')),
     bundleConsole(),
   ])
   const files = new Map(chunks.map(({ fileName, code }) => [fileName, code]))
   for (const [file, bytes] of page.files) files.set(join(CONSOLE, file), bytes)
-  writeDirectory(join(root, 'dist'), files)
+  writeDirectory(directory, files)
   return { chunks, page: page.chunks }
 }
 
 /** Bundles what benchmarks, attacks and other tests run as processes of their own. */
 async function buildTestPrograms() {
-  const chunks = await bundle(
-    entriesOf(['test'], TEST_PROGRAM),
-    (file) => file.replace('test/', ''),
-    // Here they run: packages of the registry are loaded from where they are installed.
-    (id, _, isResolved) => isResolved && id.includes('/node_modules/'),
-  )
-  writeDirectory(
-    join(root, 'test/dist'),
-    new Map(chunks.map(({ fileName, code }) => [fileName, code])),
-  )
+  const directory = join(root, 'test/dist')
+  const entries = entriesOf(['test'], TEST_PROGRAM)
+  // They run only here: packages of the registry are loaded from where they are installed.
+  const isInstalled = (id, _importer, isResolved) => isResolved && id.includes('/node_modules/')
+  const nameOf = (file) => file.replace('test/', '')
+  const chunks = await bundle(directory, entries, nameOf, isInstalled)
+  writeDirectory(directory, new Map(chunks.map(({ fileName, code }) => [fileName, code])))
 }
 
 /** The sources below these folders whose path matches. */
@@ -77,9 +76,10 @@ function entriesOf(folders, pattern) {
  * Bundles these entries. What several of them import is in chunks that they share, and a chunk has no code that one of the
  * entries which load it does not import.
  *
- * @param nameOf - The path of the output of an entry.
+ * @param directory - Where the output will be, to which paths of what is `external` are relative.
+ * @param nameOf - The path of the output of an entry, below it.
  */
-async function bundle(entries, nameOf, external) {
+async function bundle(directory, entries, nameOf, external) {
   const warnings = []
   const build = await rolldown({
     cwd: root,
@@ -92,6 +92,7 @@ async function bundle(entries, nameOf, external) {
     onLog: (level, { message }) => level === 'warn' && warnings.push(message),
   })
   const { output } = await build.generate({
+    dir: directory,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
   })

@@ -28,7 +28,7 @@ export async function bundleProgram(
     transform: { target: 'node20.19' },
     // Packages of the registry are loaded from where they are installed.
     external: (id, _, isResolved) => isResolved && id.includes('/node_modules/'),
-    makeAbsoluteExternalsRelative: true,
+    makeAbsoluteExternalsRelative: false,
     plugins: [
       {
         name: 'program',
