@@ -40,7 +40,7 @@ export async function buildProcesses() {
   const directory = join(root, 'dist')
   const entries = entriesOf(['apps', 'cluster'], PROCESS)
   const [chunks, page] = await Promise.all([
-    bundle(directory, entries, (file) => file.replace('/src/', '/')),
+    bundle(entries, (file) => file.replace('/src/', '/')),
     bundleConsole(),
   ])
   const files = new Map(chunks.map(({ fileName, code }) => [fileName, code]))
@@ -56,7 +56,7 @@ async function buildTestPrograms() {
   // They run only here: packages of the registry are loaded from where they are installed.
   const isInstalled = (id, _importer, isResolved) => isResolved && id.includes('/node_modules/')
   const nameOf = (file) => file.replace('test/', '')
-  const chunks = await bundle(directory, entries, nameOf, isInstalled)
+  const chunks = await bundle(entries, nameOf, isInstalled)
   writeDirectory(directory, new Map(chunks.map(({ fileName, code }) => [fileName, code])))
 }
 
@@ -76,23 +76,21 @@ function entriesOf(folders, pattern) {
  * Bundles these entries. What several of them import is in chunks that they share, and a chunk has no code that one of the
  * entries which load it does not import.
  *
- * @param directory - Where the output will be, to which paths of what is `external` are relative.
- * @param nameOf - The path of the output of an entry, below it.
+ * @param nameOf - The path of the output of an entry.
  */
-async function bundle(directory, entries, nameOf, external) {
+async function bundle(entries, nameOf, external) {
   const warnings = []
   const build = await rolldown({
     cwd: root,
     input: Object.fromEntries(entries.map((file) => [nameOf(file).replace(/\.ts$/, ''), file])),
     external,
-    makeAbsoluteExternalsRelative: true,
+    makeAbsoluteExternalsRelative: false,
     platform: 'node',
     resolve: { conditionNames: CONDITIONS },
     transform: { target: TARGET },
     onLog: (level, { message }) => level === 'warn' && warnings.push(message),
   })
   const { output } = await build.generate({
-    dir: directory,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
   })
