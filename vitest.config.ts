@@ -70,7 +70,7 @@ export default defineConfig({
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
       ofProcesses('consumer', ['test/consumer/**/*.test.ts']),
-      shared('sim', ['test/sim/**/*.test.ts']),
+      shared('sim', ['test/{sim,payments}/**/*.test.ts']),
       ofProcesses('browser', ['test/browser/**/*.test.ts']),
       // Builds the site first, if it has changed.
       ofProcesses('site', ['test/site/**/*.test.ts']),

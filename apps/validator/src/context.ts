@@ -16,6 +16,7 @@ import {
   createPayments,
   createRegistration,
   deleteEndedRenewalsPeriodically,
+  followPayments,
   paymentHistory,
 } from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
@@ -119,7 +120,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
     const { autoRenewals } = store
-    resources.opened(payments.follow({ ...app, isLive: follower.isLive }))
+    resources.opened(followPayments(payments, { ...app, isLive: follower.isLive }))
     resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
     const registering = registration.registerOperator(background.signal)

@@ -1,6 +1,7 @@
 export { type Principal, walletHandlers } from './handlers.ts'
 export { createRegistration, newUser, type Registration } from './users/registration.ts'
 export { balanceOf } from './wallet/coins.ts'
+export { followPayments } from './wallet/follow-payments.ts'
 export { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
 export {
   createPayments,

@@ -94,12 +94,6 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
   return signal?.aborted === true || !isQuorumscanError(error) || error.definite
 }
 
-/** Whether the token was missing, invalid or refused, so that the call read and changed nothing. */
-export function isUnauthenticated(error: unknown): boolean {
-  const codes: readonly unknown[] = ['UNAUTHENTICATED', 'INVALID_ARGUMENT']
-  return isQuorumscanError(error) && codes.includes(error.code)
-}
-
 /** Whether the contract is consumed. */
 export function isConsumed(error: unknown): boolean {
   const codes: readonly unknown[] = ['CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED']

@@ -19,7 +19,6 @@ import {
   type EntryDetails,
   isConsumed,
   isFor,
-  isUnauthenticated,
   listOwnEntries,
   ownEntry,
   requestedDetails,
@@ -107,11 +106,8 @@ export async function register(
     const input = withMetadata(typed)
     const fields = checkedInput(input)
     const { name } = fields
-    const { partyId: party } = await wallet.status(call()).catch((error: unknown) => {
-      if (!isUnauthenticated(error)) onPayment('unknown') // An earlier call may have paid.
-      throw error
-    })
-    onPayment('unknown')
+    onPayment('unknown') // An earlier call may have paid.
+    const { partyId: party } = await wallet.status(call())
     if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
     const calls = createCalls(parts, { input, fields, party, call })
     const context = { name, clock, signal, endsAtMs, onProgress, onPayment }

@@ -5,7 +5,7 @@
  * completions of the participant: the submission id has the hash of the content, and the time until which a record is
  * kept. So a store that was restored from a backup, or a validator that was moved, reads what it lacks from the log.
  */
-import { type Clock, sha256Hex, singleFlight, utf8 } from '@quorumscan/base'
+import { sha256Hex, singleFlight, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import { changeIdOf } from '@quorumscan/ledger'
 import {
@@ -17,7 +17,6 @@ import {
   partyParticipant,
 } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import { type Logger, repeat } from '@quorumscan/runtime'
 import type { PaymentRecord, Payments as PaymentStore } from '@quorumscan/users'
 import {
   canonicalJson,
@@ -34,8 +33,6 @@ const KEPT_MICROS_MAX = PAYMENT_EXPIRY_MICROS_MAX + KEPT_AFTER_EXPIRY_MICROS
 export const PAYMENTS_PER_USER_MAX = 10_000
 /** Completions and parties of one read. */
 const PORTION = 500
-/** Between two reads of the log while no user pays. Pruning right afterwards loses nothing that is older. */
-const FOLLOW_MS = 60_000
 
 /** The log as payments read it. */
 export type PaymentHistory = {
@@ -190,23 +187,8 @@ export function createPayments(deps: {
       if (made !== null) return made
       throw new ScanError('SUBMISSION_UNKNOWN', 'The history of the payment was pruned at once.')
     },
-    /** Follows the log while no user pays, and deletes what expired, until it is disposed of. */
-    follow(options: {
-      readonly isLive: () => boolean
-      readonly clock: Clock
-      readonly logger: Logger
-    }): AsyncDisposable {
-      const work = async (): Promise<void> => {
-        if (!options.isLive()) return
-        await catchUp()
-        await store.forget(history.head().recordTime)
-      }
-      return repeat(work, {
-        clock: options.clock,
-        everyMs: () => FOLLOW_MS,
-        onError: (err) => options.logger.info({ err }, 'payments could not be recorded'),
-      })
-    },
+    /** Deletes what is kept until now at most. */
+    forgetExpired: () => store.forget(history.head().recordTime),
   }
 }
 
