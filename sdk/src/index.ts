@@ -27,7 +27,7 @@ export {
   type WebStorage,
 } from './platform/store.ts'
 export * from './platform/values.ts'
-export { createScan, type Network, type Scan, type ScanOptions } from './scan.ts'
+export { createScan, type Network, type Scan, type ScanOptions, type ScanStatus } from './scan.ts'
 export { createValidator, type Validator } from './validator.ts'
 export type { OwnNames, ValidatorOptions } from './validator-options.ts'
 export type { OwnEntry } from './wallet/own-names.ts'

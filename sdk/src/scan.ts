@@ -3,7 +3,7 @@
 import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
-import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
+import { cryptoUnavailable, failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertGenesisPin } from './genesis-pin.ts'
 import { READS_CHECKS, type ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
@@ -37,6 +37,14 @@ export type ScanOptions = NetworkOptions &
     readonly validator?: Writer
   }
 
+/** What a client of scan nodes knows of its nodes, of the clock of the device, and of its store. */
+export type ScanStatus = CertifiedReaderStatus & {
+  readonly store: {
+    /** Why a value cannot be read or written now; null: all can, or none is passed. */
+    readonly failure: QuorumscanError | null
+  }
+}
+
 /** Verified reads. */
 export interface Scan extends AsyncDisposable {
   readonly names: Names
@@ -49,8 +57,8 @@ export interface Scan extends AsyncDisposable {
    * @throws {QuorumscanError} INVALID_ARGUMENT.
    */
   readFrom(offset: number): Promise<void>
-  /** State and counters of each node; null before the first read. */
-  status(): CertifiedReaderStatus | null
+  /** State and counters of each node, the clock and the store; null before the first read. */
+  status(): ScanStatus | null
   /** Aborts requests in flight. Later calls throw CLOSED. */
   close(): Promise<void>
 }
@@ -98,7 +106,11 @@ export function createScan(options: ScanOptions): Scan {
   return {
     names: lazily(async () => (await parts()).names, LOOKUPS),
     ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(async () => (await parts()).others(), OTHERS),
-    status: () => made?.reads.reader()?.status() ?? null,
+    status() {
+      const status = made?.reads.reader()?.status()
+      if (made === undefined || status === undefined) return null
+      return { ...status, store: { failure: made.reads.shared.failure() } }
+    },
     close,
     [Symbol.asyncDispose]: close,
   }

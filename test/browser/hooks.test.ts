@@ -71,7 +71,27 @@ describe('in Chromium', () => {
       }, parties)
       expect(texts).toHaveLength(4)
       // The pace is that of `watch`.
-      expect(options).toEqual(['signal'])
+      expect(options).toEqual(['signal,onStart'])
+    })
+
+    it('ages while it is fetched again and again, and no node answers', async () => {
+      const text = await page.evaluate(async ([alice]) => {
+        const fakes = kit.fakeNames({ alice })
+        // A watch of the SDK over lookups of which only the first ends.
+        const names = kit.hangingNames(fakes)
+        let refetch = () => {}
+        const shown = kit.show(() => {
+          const found = kit.useName('alice', { names, maxAgeMs: 600 })
+          refetch = found.refetch
+          return found.trust
+        })
+        await shown.until('verified')
+        const timer = setInterval(() => refetch(), 50)
+        await shown.until('unverified')
+        clearInterval(timer)
+        return shown.texts.at(-1)
+      }, parties)
+      expect(text).toBe('unverified')
     })
 
     it('has an error where the reason is a failure, also if the cause is not an error of the SDK', async () => {
@@ -120,6 +140,44 @@ describe('in Chromium', () => {
   })
 
   describe('useReverse', () => {
+    it.each([undefined, 0])(
+      'ages while it is fetched again and again (staleTime %s), and no node answers',
+      async (staleTime) => {
+        const text = await page.evaluate(
+          async ([alice, staleTime]) => {
+            const names = kit.hangingNames(kit.fakeNames({ alice: alice as string }))
+            const query = staleTime === undefined ? {} : { staleTime: staleTime as number }
+            let refetch = () => {}
+            const shown = kit.show(() => {
+              const found = kit.useReverse(alice as string, { names, maxAgeMs: 600, query })
+              refetch = found.refetch
+              return found.trust
+            })
+            await shown.until('verified')
+            const timer = setInterval(() => refetch(), 50)
+            await shown.until('checking')
+            clearInterval(timer)
+            return shown.texts.at(-1)
+          },
+          [ALICE, staleTime] as const,
+        )
+        expect(text).toBe('checking')
+      },
+    )
+
+    it('ages by the monotonic clock if the wall clock is set back', async () => {
+      const text = await page.evaluate(async ([alice]) => {
+        const names = kit.hangingNames(kit.fakeNames({ alice }))
+        const shown = kit.show(() => kit.useReverse(alice, { names, maxAgeMs: 600 }).trust)
+        await shown.until('verified')
+        const restore = kit.setClockBack(3_600_000)
+        await shown.until('checking')
+        restore()
+        return shown.texts.at(-1)
+      }, parties)
+      expect(text).toBe('checking')
+    })
+
     it.each([
       [60_000, 1],
       [0, 2],

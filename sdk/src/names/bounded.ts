@@ -8,6 +8,7 @@ import type {
 } from '@quorumscan/reader/certified'
 import type { CryptoPort, Lookup, Threshold } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
+import type { QuorumscanError } from '../errors.ts'
 import type { Traceparent } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
@@ -26,6 +27,12 @@ export type ReadsOptions = {
   readonly timeoutMs?: number
   /** Stores the verified floor, node addresses and last seen parties across restarts. Default: in memory. */
   readonly store?: Store
+  /**
+   * Called when the store cannot be read or written, or has a damaged value; once until it can be used again. With it, calls
+   * continue with what this client has in memory, and a change of owner since the last run may remain undetected: tell the
+   * user. Without it, the calls that need the store throw STORE_UNAVAILABLE.
+   */
+  readonly onStoreFailure?: (error: QuorumscanError) => void
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
   /** The trace of requests. It is read when a request is sent, which several lookups may share. */

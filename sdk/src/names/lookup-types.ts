@@ -167,6 +167,11 @@ export type WatchOptions = Omit<LookupOptions, 'minOffset'> & {
   readonly expectParty?: string
   /** Time between requests, in ms. Default 250, as often as members certify. */
   readonly pollMs?: number
+  /**
+   * Called once, with a function that looks the name up again at once, unless a request is open. What is known keeps its
+   * age meanwhile, which a new watch would not know.
+   */
+  readonly onStart?: (askAgain: () => void) => void
 }
 
 /**

@@ -89,7 +89,7 @@ export async function openReader(parts: ReaderParts) {
   if (typeof pinned === 'string') {
     genesisHash = pinned
     const known = sharedValue<Genesis | null>(shared, storeKey(pinned, 'genesis'), { first: null })
-    const stored = await known.load()
+    const stored = await known.load().catch(() => null) // Then it is fetched.
     const hash = toHex(await crypto.sha256(utf8(JSON.stringify(stored))))
     if (stored !== null && hash === pinned) genesis = stored
     else {
@@ -115,7 +115,11 @@ export async function openReader(parts: ReaderParts) {
     areSeedsAll: proxy !== undefined,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     // Other clients of the store may have seen a newer offset.
-    floorStore: sharedValue(shared, keyOf('floor'), { first: 0, merge: higherOf }),
+    floorStore: sharedValue(shared, keyOf('floor'), {
+      first: 0,
+      merge: higherOf,
+      isValid: Number.isSafeInteger,
+    }),
     addressStore: sharedValue<readonly AddressRecord[]>(shared, keyOf('addresses'), { first: [] }),
     ...(onFork && { onFork }),
   }
@@ -127,7 +131,7 @@ async function fetchOf({ fetch = globalThis.fetch, traceparent, extras }: Reader
   return (await extras()).tracedFetch(fetch, traceparent)
 }
 
-/** The higher floor. Invalid stored values are ignored. */
+/** The higher floor. */
 function higherOf(...floors: readonly number[]): number {
-  return Math.max(...floors.filter(Number.isSafeInteger))
+  return Math.max(...floors)
 }

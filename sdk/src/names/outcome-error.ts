@@ -83,6 +83,8 @@ const READER_CODES = {
 
 /** Errors of verifier and reader as errors of the SDK; others unchanged. */
 export function ownError(error: unknown): unknown {
+  // The floor is in the store of the client, whose error has the reason.
+  if (error instanceof ReaderError && isQuorumscanError(error.cause)) return error.cause
   if (error instanceof ReaderError)
     return failure(READER_CODES[error.code], `${error.message}.`, {
       retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',

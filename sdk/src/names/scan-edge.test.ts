@@ -690,7 +690,7 @@ it.each([
 })
 
 describe('a store', () => {
-  it.each([
+  const broken: [string, () => unknown][] = [
     [
       'throws',
       () => {
@@ -701,29 +701,68 @@ describe('a store', () => {
     ['hangs', () => new Promise<never>(() => {})],
     ['holds what is no JSON', () => 'x'],
     ['holds what is no floor', () => '"x"'],
-  ])('that %s delays one lookup by a second, and fails none', async (title, get) => {
-    asked = []
-    serve()
+  ]
+  const waiting = () => {
     let waitCount = 0
     const delay: Clock['delay'] = async (ms, signal) => {
       if (ms !== STORE_MS) return systemClock.delay(ms, signal)
       await systemClock.delay(50, signal)
       waitCount++
     }
-    const clock = { ...freshClock, delay }
-    await using scan = connect({ clock, store: { get, set: get as () => Promise<void> } })
-    for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
-    expect(await scan.names.resolve(ABSENT)).toBeNull()
-    expect(waitCount).toBe(title === 'hangs' ? 1 : 0)
-  })
+    return { clock: { ...freshClock, delay }, waitCount: () => waitCount }
+  }
 
-  it('that cannot be written loses its values, and fails no lookup', async () => {
+  it.each(broken)(
+    'that %s fails the first lookup and each other one, and is in the status',
+    async (_, get) => {
+      asked = []
+      serve()
+      const { clock } = waiting()
+      const store = { get, set: get } as unknown as Store
+      await using scan = connect({ clock, store })
+      const unavailable = { code: 'STORE_UNAVAILABLE', definite: true, retryable: true }
+      for (const name of [ALICE, ABSENT, ALICE])
+        await expect(scan.names.resolve(name)).rejects.toMatchObject(unavailable)
+      await expect(scan.names.lookup(ALICE)).rejects.toMatchObject(unavailable)
+      expect(scan.status()).toMatchObject({ store: { failure: unavailable } })
+    },
+  )
+
+  it.each(broken)(
+    'that %s fails no lookup if the client is told, and delays one by a second',
+    async (title, get) => {
+      asked = []
+      serve()
+      const { clock, waitCount } = waiting()
+      const store = { get, set: get } as unknown as Store
+      const failures: string[] = []
+      const onStoreFailure = ({ code }: { readonly code: string }) => failures.push(code)
+      await using scan = connect({ clock, store, onStoreFailure })
+      for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
+      expect(await scan.names.resolve(ABSENT)).toBeNull()
+      // The hook gets each failure that a test of the wait may repeat.
+      expect(waitCount() > 0).toBe(title === 'hangs')
+      expect(failures).toContain('STORE_UNAVAILABLE')
+      expect(scan.status()).toMatchObject({ store: { failure: { code: 'STORE_UNAVAILABLE' } } })
+    },
+  )
+
+  it('that cannot be written fails the lookup of a name that it should remember', async () => {
     asked = []
     serve()
     const full: Store = { get: () => null, set: () => Promise.reject(new Error('full')) }
     await using scan = connect({ store: full })
-    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    for (let count = 0; count < 2; count++)
+      await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(await scan.names.resolve(ABSENT)).toBeNull()
+  })
+
+  it('that works has no failure', async () => {
+    asked = []
+    serve()
+    await using scan = connect({ store: createMemoryStore() })
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    expect(scan.status()).toMatchObject({ store: { failure: null } })
   })
 })
 

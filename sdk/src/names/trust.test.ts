@@ -180,7 +180,11 @@ describe('after the addresses were read again', () => {
   it('asks no other node', async () => {
     const asked = serve({ 'sv-7': lying, 'sv-1': honest(0, 1, 2), 'sv-4': honest(3, 0, 1) })
     let nowMs = 0
-    const clock = { ...systemClock, monotonicMs: () => nowMs + systemClock.monotonicMs() }
+    const clock = {
+      ...systemClock,
+      nowMicros: () => nowMs * 1000 + systemClock.nowMicros(),
+      monotonicMs: () => nowMs + systemClock.monotonicMs(),
+    }
     const seeds = [urlOf('sv-7')]
     await using scan = createScan({
       ...{ seeds, genesis, clock, maxAgeMs: DAY_MS },
