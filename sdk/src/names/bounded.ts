@@ -62,6 +62,7 @@ export const READS_CHECKS = {
   crypto: isObject,
   seenNamesMax: isWhole(0),
   onChanged: isFunction,
+  onStoreFailure: isFunction,
 } as const
 
 export type BoundRead = CertifiedReadOptions & {
