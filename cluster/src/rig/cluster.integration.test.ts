@@ -109,7 +109,8 @@ async function startWorld({
         entryFiles: { scan: main, validator: main, synchronizer: main },
         logUser: { name: LOG_USER, rules: LOG_RULES },
         engineProgram: null,
-        env: { ...process.env, EVENTS: events, HOLD: hold },
+        // In a locale that no machine has, Redis 8 and Valkey do not start.
+        env: { ...process.env, LC_ALL: 'xx_XX.UTF-8', EVENTS: events, HOLD: hold },
       },
     })
     crashes.set(created, crash)
