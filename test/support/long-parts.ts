@@ -58,6 +58,15 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/consumer/release.test.ts'],
   },
   {
+    name: 'half-finished',
+    shows: '1 000 exchanges of each kind that a client never finishes end by themselves',
+    files: [
+      'packages/server/src/half-finished.integration.test.ts',
+      'cluster/src/control/half-finished.integration.test.ts',
+    ],
+    minutes: 10,
+  },
+  {
     name: 'bare-machine',
     shows:
       'npm start and the commands of the README work on a bare Debian 13, with and without root',

@@ -49,6 +49,8 @@ export type ControlServerInput = {
   /** Adds routes that need no token, such as the files of the console. */
   readonly extend?: (server: FastifyInstance) => Promise<void>
   readonly clock?: Clock
+  /** Other limits of connections than those of every server. */
+  readonly limits?: Parameters<typeof createLocalListener>[1]['limits']
 }
 
 /**
@@ -60,7 +62,8 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   const { clock = createSystemClock() } = input
   const server = fastify({
     routerOptions: { maxParamLength: 1000 },
-    serverFactory: (listener) => createLocalListener(listener, { clock }),
+    serverFactory: (listener) =>
+      createLocalListener(listener, { clock, ...(input.limits && { limits: input.limits }) }),
     clientErrorHandler: answerClientError,
   })
   // Browsers open connections ahead of need.

@@ -27,6 +27,7 @@ import { ConnectionLimiter, type Occupant } from './connection-limiter.ts'
 import { toErrorResponse, UNKNOWN_METHOD } from './errors.ts'
 import type { HttpLimits } from './limits.ts'
 import type { LoadShedder } from './load-shedder.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 import { headWithoutOffer, takerOf } from './upgrades.ts'
 
 /** How often Node, and this module, look for connections that are late. */
@@ -45,6 +46,8 @@ const BACK_OFF_APART_MS = 2
 const BACK_OFF_MS_MAX = 8000
 /** A request that arrives so soon after a connection is read again had waited unread. */
 const RESUMED_MS_MAX = 100
+/** A shorter rest of an answer does not count as unread. */
+const UNREAD_BYTES_MIN = 16 * 1024
 /** A longer body is not read to its end to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
 
@@ -87,6 +90,10 @@ export function createListener(
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
   })
+  const unread = new UnreadAnswers({
+    max: limits.unreadBytesMax,
+    perClientMax: limits.unreadBytesPerClientMax,
+  })
   const { park } = options.shedder
   const nextBackOff = createBackOff(clock)
   const open = new Set<Connection>()
@@ -118,7 +125,7 @@ export function createListener(
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket
     const isProxy = clientAddresses.isProxy(remoteAddress)
-    const shared = { listener, clock, park, nextBackOff: isProxy ? null : nextBackOff }
+    const shared = { listener, clock, park, unread, nextBackOff: isProxy ? null : nextBackOff }
     const connection = new Connection(socket, shared)
     const isAdmitted = beginHandshake === null || options.clients.admitHandshake(remoteAddress)
     const slot = isAdmitted ? limiter.acquire(remoteAddress, connection, { isProxy }) : null
@@ -214,6 +221,7 @@ type Shared = {
   readonly listener: RequestListener
   readonly clock: Clock
   readonly park: LoadShedder['park']
+  readonly unread: UnreadAnswers
   /** Null for a connection that serves many clients. */
   readonly nextBackOff: (() => Promise<void>) | null
 }
@@ -297,7 +305,16 @@ class Connection implements Occupant {
     this.onUse()
     // It may be refused before it is read, and to read it only to keep the connection is expensive.
     if (mayBeEndless(request)) response.shouldKeepAlive = false
+    let releaseUnread: (() => void) | null = null
+    response.once('prefinish', () => {
+      const { remoteAddress, writableLength } = this.#socket
+      const { unread, nextBackOff } = this.#shared
+      const address = nextBackOff === null ? null : remoteAddress
+      if (writableLength >= UNREAD_BYTES_MIN)
+        releaseUnread = unread.add(address, writableLength, () => this.evict())
+    })
     response.once('close', () => {
+      releaseUnread?.()
       // Otherwise a complete request stays in memory until the next one.
       if (request.complete) this.#request = null
       this.#response = null

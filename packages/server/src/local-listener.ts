@@ -11,7 +11,7 @@ import { createListener } from './listener.ts'
 
 export function createLocalListener(
   listener: RequestListener,
-  options: { readonly limits?: Partial<HttpLimits>; readonly clock?: Clock } = {},
+  options: { readonly limits?: Partial<HttpLimits>; readonly clock?: Clock },
 ): Server {
   return createListener(
     {

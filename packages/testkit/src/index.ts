@@ -1,6 +1,7 @@
 export { createAuthority, type TestAuthority } from './certificates.ts'
 export { createDirectory, type TestDirectory } from './directory.ts'
 export { freePort } from './free-port.ts'
+export * from './half-finished.ts'
 export * from './http-client.ts'
 export { cases, isLong } from './long.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
