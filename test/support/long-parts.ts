@@ -67,6 +67,11 @@ export const PARTS: readonly LongPart[] = [
     minutes: 10,
   },
   {
+    name: 'java',
+    shows: "Java's HttpClient with its defaults reads nodes, the proxy and `/v2`",
+    files: ['apps/validator/src/java-client.integration.test.ts'],
+  },
+  {
     name: 'bare-machine',
     shows:
       'npm start and the commands of the README work on a bare Debian 13, with and without root',

@@ -53,6 +53,12 @@ const REQUIREMENTS = {
     find: () => program(null, 'python3'),
     advice: "install Debian's package python3",
   },
+  java: {
+    name: 'java',
+    // Version 11 and newer run a source file.
+    find: () => program(null, 'java'),
+    advice: "install Debian's package default-jdk-headless",
+  },
   openssl: {
     name: 'openssl',
     find: () => program(null, 'openssl'),
