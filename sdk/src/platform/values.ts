@@ -66,7 +66,7 @@ const PARTY = /^([A-Za-z0-9_-]{1,185})::(1220[0-9a-f]{64})$/
 /** Digits of the fingerprint to show from each end. */
 const [FIRST_DIGITS, LAST_DIGITS] = [8, 4]
 /** A longer hint would push the fingerprint out of sight. */
-const HINT_LENGTH_MAX = 32
+const SHOWN_HINT_LENGTH_MAX = 32
 
 /**
  * Whether the text has the form of a party, and so cannot be a name. Only the ledger knows whether the party exists.
@@ -94,7 +94,8 @@ export function parseParty(typed: string): Party {
 export function shortParty(party: string): string {
   const [, hint = '', fingerprint] = PARTY.exec(party) ?? []
   if (fingerprint === undefined) return party
-  const shown = hint.length > HINT_LENGTH_MAX ? `${hint.slice(0, HINT_LENGTH_MAX - 1)}…` : hint
+  const shown =
+    hint.length > SHOWN_HINT_LENGTH_MAX ? `${hint.slice(0, SHOWN_HINT_LENGTH_MAX - 1)}…` : hint
   return `${shown}::${fingerprint.slice(0, FIRST_DIGITS)}…${fingerprint.slice(-LAST_DIGITS)}`
 }
 
