@@ -234,6 +234,48 @@ it.for(LIES)(
   },
 )
 
+it('asks a source that lied after all others, for a minute', async ({
+  startMirror,
+  urlOf,
+  resources,
+  standingClock,
+}) => {
+  const asked: string[] = []
+  const isDown = { one: true, two: false }
+  const serveAs = async (name: string, answer: RequestListener) =>
+    resources.opened(
+      await serve((request, response) => {
+        asked.push(name)
+        answer(request, response)
+      }),
+    ).url
+  const honest = (name: keyof typeof isDown) =>
+    serveAs(name, async ({ url: path = '' }, response) => {
+      if (isDown[name]) return void response.writeHead(503).end()
+      response.end((await send(urlOf(0) + path, { headers })).text)
+    })
+  const liar = await serveAs('liar', (_request, response) => response.end('{}'))
+  let movedMs = 0
+  const clock = standingClock(() => movedMs)
+  const sources = [liar, await honest('one'), await honest('two')]
+  const mirror = await startMirror(sources, { clock })
+  const get = async () => {
+    movedMs += 1000
+    asked.length = 0
+    expect(await send(mirror + PATH, { headers })).toAnswer(200)
+    return [...asked]
+  }
+  expect(await get()).toEqual(['liar', 'one', 'two'])
+  Object.assign(isDown, { one: false, two: true })
+  expect(await get()).toEqual(['two', 'one'])
+  // The other one is the first now.
+  Object.assign(isDown, { one: true, two: false })
+  movedMs += 60_000
+  expect(await get()).toEqual(['one', 'two'])
+  Object.assign(isDown, { one: false, two: true })
+  expect(await get()).toEqual(['two', 'liar', 'one'])
+})
+
 it('finds the genesis itself, from what most sources answer', async ({
   startMirror,
   urlOf,

@@ -93,8 +93,10 @@ export function createSources(options: {
       if (reply === null) continue
       if (reply.status !== 200) {
         const error = refusalOf(reply)
-        if (error === null) penalize(source)
-        else if (reply.status < 500 && reply.status !== 429) doubtful.push(source)
+        // 5xx and 429 are of a server, or its proxy, that cannot answer now.
+        const isRefused = reply.status < 500 && reply.status !== 429
+        if (isRefused && error === null) penalize(source)
+        else if (isRefused) doubtful.push(source)
         refusal ??= error
         continue
       }
