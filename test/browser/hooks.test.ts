@@ -48,6 +48,34 @@ describe('in Chromium', () => {
     await server?.[Symbol.asyncDispose]()
   })
 
+  describe('the store over IndexedDB of the README', () => {
+    it('opens again after the browser closed its connection, and after the data was deleted', async () => {
+      const values = await page.evaluate(async () => {
+        const opened: IDBDatabase[] = []
+        const { open } = indexedDB
+        indexedDB.open = (...asked) => {
+          const opening = open.apply(indexedDB, asked)
+          opening.addEventListener('success', () => opened.push(opening.result))
+          return opening
+        }
+        const store = kit.createIndexedDbStore('closed')
+        await store.set('a', '1')
+        opened.at(-1)?.close()
+        const afterClose = await store.get('a')
+        await new Promise((resolve, reject) => {
+          const deleting = indexedDB.deleteDatabase('closed')
+          deleting.onsuccess = resolve
+          deleting.onblocked = reject
+        })
+        const afterDelete = await store.get('a')
+        await store.set('a', '2')
+        indexedDB.open = open
+        return [afterClose, afterDelete, await store.get('a'), opened.length]
+      })
+      expect(values).toEqual(['1', null, '2', 3])
+    })
+  })
+
   describe('useName', () => {
     it('shows a change of owner when a watch reports it, until it is accepted', async () => {
       const { texts, options } = await page.evaluate(async ([alice, other]) => {
