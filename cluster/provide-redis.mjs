@@ -235,7 +235,9 @@ function scriptOf({ program, libraries, loader }) {
     loader === null
       ? `LD_LIBRARY_PATH="${paths}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$root/${program}" "$@"`
       : `exec "$root/${loader}" --library-path "${paths}" "$root/${program}" "$@"`
-  return `#!/bin/sh\nroot="\${0%/*}/../root"\n${start}\n`
+  // Also where it was called by a symbolic link.
+  const find = 'file=$0\n[ ! -L "$file" ] || file=$(readlink -f "$file")'
+  return `#!/bin/sh\n${find}\nroot="\${file%/*}/../root"\n${start}\n`
 }
 
 function filesBelow(directory) {

@@ -1,7 +1,7 @@
 /** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo, redis-server, apt-get and chromium are scripts. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -221,6 +221,9 @@ it('fetches Redis and its libraries into the cache, once, without a terminal', a
   expect(clone.start(env)).toEqual({ exitCode: 0, stdout: `${server}\n`, stderr: '' })
   expect(await clone.cached()).toEqual(['redis-8.0.2'])
   expect(spawnSync(server, ['--version'], { encoding: 'utf8' }).stdout).toMatch(/v=8\.0\.2/)
+  const link = join(clone.root, 'link')
+  await symlink(server, link)
+  expect(spawnSync(link, ['--version'], { encoding: 'utf8' }).stdout).toMatch(/v=8\.0\.2/)
   // `log repair` looks for it next to the server.
   expect(await readdir(dirname(server))).toEqual(['redis-check-aof', 'redis-server'])
   const calls = await readFile(join(clone.root, 'system/apt-get.calls'), 'utf8')
