@@ -73,3 +73,17 @@ for (const module of wanted) {
   }
 }
 rmSync(compiled, { recursive: true })
+
+// For `require`: entry points that load the ES modules (Node ≥ 20.19), so that both ways share one copy. TypeScript
+// takes their declarations for CommonJS, since the nearest package.json says so.
+const commonjs = join(dist, 'commonjs')
+for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
+  if (name.endsWith('.d.ts')) write(join(commonjs, name), readFileSync(join(dist, name), 'utf8'))
+write(join(commonjs, 'package.json'), '{ "type": "commonjs" }\n')
+const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+for (const { require: entry, default: module } of Object.values(exports)) {
+  if (entry === undefined) continue
+  const file = fileURLToPath(new URL(`../${entry.default}`, import.meta.url))
+  const path = relative(dirname(file), fileURLToPath(new URL(`../${module}`, import.meta.url)))
+  write(file, `'use strict'\nmodule.exports = require('${path}')\n`)
+}
