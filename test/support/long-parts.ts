@@ -317,8 +317,15 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'runtimes',
-    shows: 'the SDK reads names in Node 20 to 24, Deno, Bun, Chromium and its workers',
+    shows:
+      'the SDK reads names in Node 20.19 to 24, Deno, Bun, Workers, Chromium and its workers, Firefox',
     files: ['test/consumer/runtimes.test.ts'],
+  },
+  {
+    name: 'tools',
+    shows:
+      'the SDK runs under jest and vitest with jsdom and happy-dom, and webpack and Metro bundle it',
+    files: ['test/consumer/tools.test.ts'],
   },
   {
     name: 'site',

@@ -38,6 +38,11 @@ const REQUIREMENTS = {
       program('CHROMIUM', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
     advice: "install Debian's package chromium, or set CHROMIUM",
   },
+  firefox: {
+    name: 'Firefox',
+    find: () => program('FIREFOX', 'firefox-esr', 'firefox'),
+    advice: "install Debian's package firefox-esr, or set FIREFOX",
+  },
   promtool: {
     name: 'promtool',
     find: () => program(null, 'promtool'),
