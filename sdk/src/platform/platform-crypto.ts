@@ -32,11 +32,6 @@ export async function assertEd25519(crypto: CryptoPort, genesis: Genesis): Promi
   if (isBroken) throw cryptoUnavailable(new TypeError('the platform accepts a wrong signature'))
 }
 
-/** Whether the platform has SHA-256 and Ed25519. Some have WebCrypto without Ed25519 (`assertEd25519`). */
-export function hasPlatformCrypto(): boolean {
-  return globalThis.crypto?.subtle !== undefined || nodeCrypto() !== undefined
-}
-
 /** The synchronous SHA-256 of Node, ten times as fast as plain JavaScript; undefined elsewhere. */
 export function platformSha256(): Sha256 | undefined {
   const hash = nodeCrypto()?.hash
