@@ -42,6 +42,9 @@ export type NameChange = {
  */
 export type Metadata = Readonly<Record<string, string>>
 
+/** What `register` writes: the https URLs of the party's token registry, or metadata by key. */
+export type MetadataInput = { readonly registryUrls: readonly string[] } | Metadata
+
 /** A proven entry of a list, or of a party. */
 export type FoundEntry = NameEntry & {
   /** Not null: the clock of this device is wrong, as in `AnswerFacts`. */

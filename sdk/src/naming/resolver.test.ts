@@ -110,7 +110,11 @@ describe('resolving', () => {
     [`mainnet:lei:${NAME}`, 'No resolver has names of lei'],
     ['mainnet:party-id:alice', 'A party is'],
     ['', 'not empty'],
-    ['alice.example', 'No resolver has names'],
+    ['alice.example', '.'],
+    ['\u0430lice', 'Cyrillic'],
+    [ALICE.slice(0, -1), 'it has 63 digits, not 64'],
+    [ALICE.toUpperCase().replace('ALICE', 'alice'), 'upper-case'],
+    [ALICE.replace('alice', '\u0430lice'), 'U+0430'],
   ])('refuses %s', async (typed, message) => {
     const resolution = await resolverOver(proof(ALICE)).resolve(typed)
     expect(resolution).toMatchObject({ kind: 'invalid', party: null })

@@ -177,7 +177,9 @@ export function createResolver(options: ResolverOptions): Resolver {
     )
     if (among.length === 0)
       return unresolved('invalid', {
-        error: invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
+        error:
+          (input.resolver === null ? await refusalOf(input.name) : null) ??
+          invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
       })
 
     const failures: ResolverFailure[] = []
@@ -247,11 +249,24 @@ async function shownNameOf({ name, displayName }: ResolverAnswer): Promise<strin
   return shownName(displayName, name)
 }
 
+/** Why the text cannot be a name entry; null: it can be one. */
+async function refusalOf(text: string) {
+  const { refusalOfName } = await loadPart(() => import('../names/parse-name.ts'))
+  return refusalOfName(text)
+}
+
 /** The parts of what was typed, or why it cannot be a name. */
 function inputOf(typed: string, network: NetworkName) {
   if (typeof typed !== 'string') return invalidArgument('The name to resolve must be a string.')
   const text = typed.trim()
   if (isParty(text)) return { party: text }
+  if (/^[^:]*::[^:]*$/.test(text)) {
+    try {
+      return { party: parseParty(text) }
+    } catch (error) {
+      return asError(error)
+    }
+  }
   if (!isQualified(text))
     return text === '' ? invalidName(typed, 'A name is not empty') : { resolver: null, name: text }
   try {

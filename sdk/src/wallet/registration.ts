@@ -7,7 +7,7 @@ import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
 import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
-import type { Metadata, NameEntry, Names } from '../names/lookup-types.ts'
+import type { MetadataInput, NameEntry, Names } from '../names/lookup-types.ts'
 import { formatMetadata } from '../names/metadata.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
@@ -43,10 +43,11 @@ export type RegisterInput = {
   /** At most 140 UTF-16 units. Default as for `url`. */
   readonly description?: string
   /**
-   * Instead of `description`: what the party states about itself, such as the URLs of its token registry (CIP-0056). It
-   * is written into the description, which has room for about 100 characters.
+   * Instead of `description`: what the party states about itself (CIP-0056), such as
+   * `{ registryUrls: ['https://registry.example'] }`. It is written into the description, which has room for about 100
+   * characters. A wrong form is INVALID_DESCRIPTION.
    */
-  readonly metadata?: Metadata
+  readonly metadata?: MetadataInput
   /** Whether the wallet pays renewals automatically. Default: false, or as it is for a name that is paid for. */
   readonly autoRenew?: boolean
 }
