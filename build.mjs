@@ -101,7 +101,10 @@ async function bundle(entries, nameOf, external) {
 
 async function bundleConsole() {
   const folder = join(root, CONSOLE)
+  const { NODE_ENV } = process.env
   const { output } = await buildPage({ root: folder, logLevel: 'warn', build: { write: false } })
+  // Vite sets it, and npm, which a release runs, would leave out packages.
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV
   const statics = join(folder, 'public')
   const files = [
     ...output.map((one) => [one.fileName, one.code ?? one.source]),

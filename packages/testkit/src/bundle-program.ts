@@ -29,6 +29,8 @@ export async function bundleProgram(
     // Packages of the registry are loaded from where they are installed.
     external: (id, _, isResolved) => isResolved && id.includes('/node_modules/'),
     makeAbsoluteExternalsRelative: false,
+    // Code may import a module for what it does, although our packages declare no side effects.
+    treeshake: false,
     plugins: [
       {
         name: 'program',
