@@ -1,9 +1,10 @@
 /** Programs of tests that import sources, for processes of their own: the oldest supported Node runs no TypeScript. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SOFTWARE_ROOT } from '@quorumscan/base'
 import { rolldown } from 'rolldown'
+import { createDirectory } from './directory.ts'
 
 /** Within the repository, whose files a program may look for. */
 const DIRECTORY = fileURLToPath(new URL('node_modules/.cache/programs/', SOFTWARE_ROOT))
@@ -20,8 +21,8 @@ export async function bundleProgram(
 ): Promise<Disposable & { readonly file: string }> {
   const entry = join(folder, 'program.js')
   mkdirSync(DIRECTORY, { recursive: true })
-  const directory = mkdtempSync(DIRECTORY)
-  const file = join(directory, 'program.mjs')
+  const { path, ...temporary } = createDirectory('program', DIRECTORY)
+  const file = join(path, 'program.mjs')
   const build = await rolldown({
     input: entry,
     platform: 'node',
@@ -41,8 +42,5 @@ export async function bundleProgram(
   })
   await build.write({ file, format: 'esm', codeSplitting: false })
   await build.close()
-  return {
-    file,
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
-  }
+  return { file, ...temporary }
 }
