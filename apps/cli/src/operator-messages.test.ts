@@ -202,7 +202,7 @@ it.each([
   ],
   [
     'config get --scan nope',
-    '2 quorumscan: --scan nope is not an http or https address, such as https://sv-1.example:4611',
+    '2 quorumscan: --scan does not begin with https:// or http://: "nope"; it is an address such as https://sv-1.example:4611',
   ],
   [
     'config pending --scan http://127.0.0.1:9',
@@ -242,7 +242,7 @@ it.each([
   ],
   [
     'check --genesis DIR/redis.json --scan x',
-    '2 quorumscan: --scan x is not an http or https address, such as https://sv-1.example:4611',
+    '2 quorumscan: --scan does not begin with https:// or http://: "x"; it is an address such as https://sv-1.example:4611',
   ],
 ])('%s', async (line, expected) => {
   expect(await type(line)).toBe(expected)
