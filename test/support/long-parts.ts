@@ -62,7 +62,7 @@ export const PARTS: readonly LongPart[] = [
     shows: '1 000 exchanges of each kind that a client never finishes end by themselves',
     files: [
       'packages/server/src/half-finished.integration.test.ts',
-      'cluster/src/control/half-finished.integration.test.ts',
+      'cluster/src/control/half-finished.test.ts',
     ],
     minutes: 10,
   },
