@@ -32,9 +32,9 @@ const START_FILES = [
   'package.json',
   'package-lock.json',
   '.npmrc',
+  'build.mjs',
   'turbo.json',
   'tsconfig.base.json',
-  'tsconfig.build.json',
 ]
 /** Integration tests, which are those that start Redis. */
 const INTEGRATION = ['packages', 'apps', 'cluster']

@@ -27,7 +27,7 @@ const tagsIn = (file: string) =>
 describe('parts of long tests', () => {
   it('have different names, and files that exist', () => {
     expect(new Set(PARTS.map(({ name }) => name)).size).toBe(PARTS.length)
-    for (const path of PARTS.flatMap((part) => part.files))
+    for (const path of PARTS.flatMap((part) => [...part.files, ...(part.changes ?? [])]))
       expect(
         files.some((file) => file === path || file.startsWith(`${path}/`)),
         path,
