@@ -102,9 +102,12 @@ async function bundle(entries, nameOf, external) {
 async function bundleConsole() {
   const folder = join(root, CONSOLE)
   const { NODE_ENV } = process.env
+  // The page is the same in every environment: Vite takes React for development where this has another value.
+  process.env.NODE_ENV = 'production'
   const { output } = await buildPage({ root: folder, logLevel: 'warn', build: { write: false } })
-  // Vite sets it, and npm, which a release runs, would leave out packages.
+  // With that value, npm, which a release runs, would leave out packages.
   if (NODE_ENV === undefined) delete process.env.NODE_ENV
+  else process.env.NODE_ENV = NODE_ENV
   const statics = join(folder, 'public')
   const files = [
     ...output.map((one) => [one.fileName, one.code ?? one.source]),
