@@ -4,7 +4,7 @@
 // Two builds of one commit by the same versions of Node and npm are equal byte for byte: `npm pack` sorts entries and
 // fixes their times, the modes of files are set here, and the only date is that of the commit.
 //
-//   node deploy/release/main.mjs [DIRECTORY]     needs a build of the SDK
+//   node deploy/release/main.mjs [DIRECTORY]
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -37,6 +37,7 @@ async function buildRelease() {
   // With `-dirty` at its end, it is not a build of that commit.
   const commit = git('describe', '--always', '--abbrev=40', '--dirty', '--exclude=*')
   const built = await buildProcesses()
+  compileSdk()
   const packages = [stageOperators(commit, built), stageFull(commit, built), stageSdk(commit)]
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
@@ -98,6 +99,14 @@ function stage({ directory, commit, from, chunks, folders }) {
   for (const file of [...files, bin]) cpSync(join(root, file), join(directory, file))
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...new Set(folders)]))
   return manifest
+}
+
+/** Turbo has the output for these sources, or runs the compiler. */
+function compileSdk() {
+  const turbo = join(root, 'node_modules/.bin/turbo')
+  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+  const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+  execFileSync(turbo, words, { cwd: root, env, stdio: ['ignore', 2, 2] })
 }
 
 /** npm leaves out what `files` of its package.json leaves out. */
