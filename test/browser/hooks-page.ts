@@ -6,6 +6,7 @@ import { fakeNames } from '@quorumscan/sdk/testing/fakes'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+// @boundaries-ignore The store of the README is tried in a real browser.
 import { createIndexedDbStore } from '../../sdk/examples/stores.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { watchName } from '../../sdk/src/names/watch.ts'

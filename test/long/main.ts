@@ -85,6 +85,7 @@ function planOfCi(): Plan {
     print('This clone is shallow: ages of passes that need more history are not checked.')
   const plan = planParts(PARTS, {
     ageOf,
+    listedFor: history.listedFor,
     isChanged: ({ name, changes = [] }) => history.isAnyChanged(changes, passes[name]),
     // Of a part that never passed: its limit.
     secondsOf: ({ name, minutes = PART_MINUTES_MAX }) => passes[name]?.seconds ?? 60 * minutes,

@@ -3,7 +3,9 @@
 import { importMutant, type Mutation } from '@quorumscan/verifier/testing'
 import * as wallet from '@quorumscan/wallet'
 import { describe, expect, it } from 'vitest'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as store from '../../sdk/src/wallet/payment-store.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as payments from '../../sdk/src/wallet/payments.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { CONTROLS, MUTANTS } from './mutants.ts'

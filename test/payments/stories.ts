@@ -1,6 +1,8 @@
 /** Stories of one payment: a fault, what the user does then, and what must hold at the end. */
 import { formatInstant } from '@quorumscan/verifier'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore } from '../../sdk/src/platform/store.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type { PaymentResult, Payments } from '../../sdk/src/wallet/payments.ts'
 import { type Answer, type Modules, PERIOD_MICROS, World } from './world.ts'
 

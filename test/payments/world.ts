@@ -10,12 +10,19 @@ import type { CompletionRecord, DamlValue, EntryResult, LedgerEvent } from '@quo
 import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
 import { formatInstant } from '@quorumscan/verifier'
 import type * as walletModule from '@quorumscan/wallet'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createHttp } from '../../sdk/src/http/http.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type { Clock } from '../../sdk/src/platform/clock.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore, type Store } from '../../sdk/src/platform/store.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { parseContractId } from '../../sdk/src/platform/values.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type * as storeModule from '../../sdk/src/wallet/payment-store.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type * as paymentsModule from '../../sdk/src/wallet/payments.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createWallet } from '../../sdk/src/wallet/wallet.ts'
 
 /** Modules of a run: the real ones, or mutants. */

@@ -1,6 +1,6 @@
 /** Parts of `npm run test:long` have all long tests, and test/long.json records when each part passed last. */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDirectory } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
@@ -65,10 +65,17 @@ describe('the age of a pass', () => {
 
   it('is at most 30 commits, unless the history is missing', () => {
     const ages: Readonly<Record<string, Age>> = {
-      ...{ new: 0, last: 30, old: 31, never: 'no pass', shallow: 'unknown' },
+      new: 0,
+      last: 30,
+      old: 31,
+      never: 'no pass',
+      'just listed': 'no pass',
+      shallow: 'unknown',
     }
     const parts = Object.keys(ages).map(part)
-    expect(overdue(parts, ({ name }) => ages[name] ?? 0)).toEqual([
+    const ageOf = ({ name }: LongPart) => ages[name] ?? 0
+    const listedFor = ({ name }: LongPart) => (name === 'just listed' ? 30 : 31)
+    expect(overdue(parts, { ageOf, listedFor })).toEqual([
       'the last pass of old is 31 commits old (at most 30)',
       'never has no pass in test/long.json',
     ])
@@ -107,6 +114,30 @@ describe('the age of a pass', () => {
     expect(ageOf(shallow, git('rev-parse', 'HEAD'))).toBe(0)
   })
 
+  it('of a part without a pass counts from the commit that listed it', () => {
+    using directory = createDirectory()
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: directory.path,
+        encoding: 'utf8',
+      }).trim()
+    const commit = (list: string) => {
+      mkdirSync(join(directory.path, 'test/support'), { recursive: true })
+      writeFileSync(join(directory.path, 'test/support/long-parts.ts'), list)
+      git('add', '.')
+      git('commit', '--quiet', '--allow-empty', '--message', 'one')
+    }
+    git('init', '--quiet', '--initial-branch=main')
+    commit("name: 'old'")
+    git('checkout', '--quiet', '-b', 'branch')
+    commit("name: 'old'\nname: 'new'")
+    git('checkout', '--quiet', 'main')
+    git('merge', '--quiet', '--no-ff', '--message', 'merge', 'branch')
+    commit("name: 'old'\nname: 'new'")
+    const { listedFor } = createHistory(directory.path)
+    expect(['old', 'new', 'unlisted'].map((name) => listedFor(part(name)))).toEqual([2, 1, 0])
+  })
+
   it('ends when a file that the part names changes', () => {
     using directory = createDirectory()
     const git = (...args: readonly string[]) =>
@@ -140,6 +171,7 @@ describe('the age of a pass', () => {
     const planned = (seconds: Readonly<Record<string, number>>) => {
       const plan = planParts(parts, {
         ageOf: ({ name }) => ages[name] ?? 0,
+        listedFor: () => 31,
         isChanged: ({ name }) => name === 'changed',
         secondsOf: ({ name }) => seconds[name] ?? 100,
         picked: parts[3] ?? part(''),
