@@ -185,10 +185,3 @@ export function resultContractId(update: Update, field: string): ContractId {
   assert(typeof id === 'string', `the result has a contract id ${field}`)
   return id
 }
-
-/** A list of contract ids in the result of the first command. */
-export function resultContractIds(update: Update, field: string): ContractId[] {
-  const ids = resultOf(update)[field]
-  assert(Array.isArray(ids), `the result has contract ids ${field}`)
-  return ids.map(String)
-}

@@ -67,7 +67,11 @@ function configOf(runs: Runnable, name: string, more: object = {}): OperatorConf
       ? { QS_PEER_TOKENS_FILE: token }
       : { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: token }),
     ...(runs === 'validator'
-      ? { QS_JWKS_URL: 'https://issuer.example/jwks?a=1#"b"', QS_JWKS_ALGORITHM: 'ES256' }
+      ? {
+          QS_JWKS_URL: 'https://issuer.example/jwks?a=1',
+          QS_JWKS_ALGORITHM: 'ES256',
+          QS_AUDIENCE: 'quotes "b" and # a mark',
+        }
       : {}),
     ...more,
   }
