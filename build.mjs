@@ -120,7 +120,7 @@ async function bundleConsole() {
  * Makes a directory have exactly these files. Those that are equal stay, and others are replaced as a whole: processes may
  * start from them, and another build may write them, at the same time.
  */
-function writeDirectory(directory, files) {
+export function writeDirectory(directory, files) {
   for (const [path, content] of files) {
     const file = join(directory, path)
     const bytes = Buffer.from(content)
