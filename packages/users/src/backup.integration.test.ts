@@ -18,6 +18,8 @@ async function fill(path: string): Promise<void> {
       user: { id: `user-${index}`, primaryParty: party, ...user },
       rights: [{ kind: 'CanActAs', party }],
     })
+  await store.users.insert({ user: { id: 'gone', primaryParty: null, ...user }, rights: [] })
+  await store.users.delete('gone')
   await store.parties.claim(party, 'user-1')
   await store.parties.update(party, (current) => ({ ...current, annotations: { note: 'x' } }))
   await store.autoRenewals.set({ reference: `00${'cd'.repeat(32)}`, party, isEnabled: true })
