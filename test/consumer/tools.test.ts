@@ -63,14 +63,14 @@ test('a component shows the owner', async () => {
 `
 /** With the `fetch` and the `AbortController` of the environment, one of which may be that of Node. */
 const READS = `
-import { createServer } from 'node:http'
+import http from 'node:http'
 import { createValidator } from '@quorumscan/sdk'
 import { expect, test } from 'vitest'
 test('a client reads with the signal and the fetch of the environment', async () => {
   const [one, zero] = ['1.0000000000', '0.0000000000']
   const body = { round: 1, effective_unlocked_qty: one, effective_locked_qty: zero, total_holding_fees: zero }
   const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
-  const server = createServer((_, response) => {
+  const server = http.createServer((_, response) => {
     response.writeHead(200, headers)
     response.end(JSON.stringify(body))
   })
