@@ -56,7 +56,7 @@ export const clientErrorCodes = {
     NAME_EXPIRED:
       'The entry of the name has expired, by the clock of this device or by proven time: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
     STORE_UNAVAILABLE:
-      'A store cannot be read or written, does not answer within a second, or has a damaged value, so that a change of owner could not be detected. Check its file or database; `onStoreFailure` lets calls continue without it.',
+      'A store cannot be read or written, does not answer within 8 s, or has a damaged value, so that a change of owner could not be detected. Check its file or database; `onStoreFailure` lets calls continue without it.',
     PART_UNAVAILABLE:
       'A part of the SDK, which `import()` loads on demand, could not be loaded. The next call tries again. In a service worker, which has no `import()`, bundle the SDK into one file (not retryable).',
     PAYMENT_REFUNDED:

@@ -50,6 +50,25 @@ it('a store that hangs is waited for once; values are in memory meanwhile, and s
   expect(failures).toEqual(['STORE_UNAVAILABLE'])
 })
 
+it.each([
+  ['waited for longer than the lock of a process that ended', undefined, '1'],
+  ['waited for a second if the client is told of failures', () => {}, null],
+])('a store that answers after 5 s is %s', async (_, onFailure, expected) => {
+  let answer = (_: string) => {}
+  const answered = new Promise<string>((resolve) => {
+    answer = resolve
+  })
+  const delay: typeof systemClock.delay = async (ms) => {
+    if (ms > 5000) await new Promise(() => {})
+  }
+  const store: Store = { get: () => answered, set: () => {} }
+  const read = createSharedStore(store, { ...systemClock, delay }, onFailure).get(KEY)
+  // The wait of a second ends now.
+  await new Promise((resolve) => setImmediate(resolve))
+  answer('1')
+  expect(await read).toBe(expected)
+})
+
 it('a store that hangs for one client does not block others', async () => {
   const hung: Store = { get: () => new Promise(() => {}), set: () => {} }
   const clock = { ...systemClock, delay: async () => {} }

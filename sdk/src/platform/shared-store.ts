@@ -9,8 +9,13 @@ import type { Clock } from './clock.ts'
 import { inTime } from './deadline.ts'
 import type { Store } from './store.ts'
 
-/** How long the store is waited for. A call does not wait while an earlier one waits for longer than this. */
-const STORE_MS = 1000
+/**
+ * How long the store is waited for if calls fail without it: less than a call lasts, and longer than a file is locked by a
+ * process that has ended, or a busy disk needs to write.
+ */
+export const STORE_MS = 8000
+/** The same if calls continue without the store. */
+export const OPTIONAL_STORE_MS = 1000
 
 /** @throws If the stored value is damaged: it is then not changed. */
 type Change = (value: string | null) => string
@@ -27,6 +32,8 @@ export function createSharedStore(
   onFailure?: (error: QuorumscanError) => void,
 ) {
   const values = new Map<string, string>()
+  /** A call does not wait while an earlier one waits for longer than this. */
+  const waitMs = onFailure === undefined ? STORE_MS : OPTIONAL_STORE_MS
   /** The failures to read and to write each value, until that succeeds again. */
   const failures = new Map<string, QuorumscanError>()
   /** Why no call waits for the store now; null: it answers. */
@@ -67,7 +74,7 @@ export function createSharedStore(
     try {
       return await inTime(
         clock,
-        STORE_MS,
+        waitMs,
         run((used) => {
           used.then(() => {
             over()
@@ -142,7 +149,7 @@ export function createSharedStore(
     // A change is repeated if it may not have been stored. A store that hangs does not block other clients.
     return attempt(
       `write ${key}`,
-      (use) => withLock(store, key, () => inTime(clock, STORE_MS, use(updateStore()))),
+      (use) => withLock(store, key, () => inTime(clock, waitMs, use(updateStore()))),
       updateMemory,
     )
   }
