@@ -1,5 +1,5 @@
 import { isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
-import { useParty, useTransfer } from '@quorumscan/sdk/react'
+import { type TransferWork, useParty, useTransfer } from '@quorumscan/sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button, Card, Notice, PartyName } from './parts.tsx'
@@ -12,7 +12,7 @@ export function Send() {
   const [amount, setAmount] = useState('1.0')
   const recipient = useParty(typed, { resolver })
   const queries = useQueryClient()
-  const { mutate, isPending, result, error, unfinished, cancel } = useTransfer({
+  const { mutate, isPending, result, variables, error, unfinished, cancel } = useTransfer({
     payments: validator.payments,
   })
   const onSettled = () => queries.invalidateQueries({ queryKey: WALLET })
@@ -52,11 +52,7 @@ export function Send() {
         </Button>
         {isPending && <Button onClick={cancel}>Cancel</Button>}
       </form>
-      {result?.kind === 'done' && (
-        <Notice tone="good" title="Offered">
-          <p>The receiver has a day to accept it.</p>
-        </Notice>
-      )}
+      {result?.kind === 'done' && variables !== undefined && <Done work={variables} />}
       {result?.kind === 'refused' && (
         <Notice tone="bad" title="Nothing was sent">
           <p>{sentenceOf(result.error)}</p>
@@ -72,6 +68,18 @@ export function Send() {
         <Unfinished key={payment.id} onFinish={() => mutate(payment, { onSettled })} {...payment} />
       ))}
     </Card>
+  )
+}
+
+function Done({ work }: { readonly work: TransferWork }) {
+  const transfer = 'settle' in work ? work.transfer : work
+  if (transfer === null) return <Notice tone="good" title="Done" />
+  return (
+    <Notice tone="good" title={`${transfer.amount} coin offered`}>
+      <p>
+        <PartyName party={transfer.receiver} /> has a day to accept it.
+      </p>
+    </Notice>
   )
 }
 
