@@ -9,6 +9,7 @@ import type { World } from './world.ts'
 
 const { NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE, LOG_FULL, USERS_LOST } = broken
 const VALIDATOR_TEST = 'apps/validator/src/validator.integration.test.ts'
+const TRANSFERS_TEST = 'apps/validator/src/transfers.integration.test.ts'
 const SUBMITTER_TEST = 'packages/submit/src/submitter.test.ts'
 const UNKNOWN_ID = `00${'0'.repeat(64)}`
 const HOUR_MICROS = 3_600_000_000
@@ -39,7 +40,7 @@ const submitErrors = (build: Build) =>
     PERMISSION_DENIED: byDeactivated(build),
     CONTRACT_CONSUMED: cannot('two concurrent transactions that use one contract', VALIDATOR_TEST),
     CHOICE_REFUSED: cannot('rules that change meanwhile', 'packages/ledger/src/coin.test.ts'),
-    DUPLICATE_COMMAND: cannot('two equal concurrent requests', VALIDATOR_TEST),
+    DUPLICATE_COMMAND: cannot('two equal concurrent requests', TRANSFERS_TEST),
     SUBMISSION_EXPIRED: cannot('a synchronizer that is late', SUBMITTER_TEST),
     SUBMISSION_UNKNOWN: cannot('a synchronizer that does not answer', SUBMITTER_TEST),
   }) satisfies Record<string, Cause>
@@ -204,7 +205,7 @@ export const validatorCases = {
       ...submitErrors(tap),
       DEVNET_ONLY: cannot('a network that is not a devnet', 'packages/ledger/src/coin.test.ts'),
       ...onceErrors,
-      DUPLICATE_COMMAND: cannot('two processes of one validator', VALIDATOR_TEST),
+      DUPLICATE_COMMAND: cannot('two processes of one validator', TRANSFERS_TEST),
       PAYMENT_DIFFERS: async ({ user, fresh }) => {
         const body = { amount: '1.0', command_id: fresh() }
         unwrap(await user.client.POST('/v0/wallet/tap', { body }))
