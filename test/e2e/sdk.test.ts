@@ -417,5 +417,9 @@ it('a cluster fails to start with the reason if the command is missing or exits'
 }, async () => {
   const missing = startCluster({ command: ['no-such-quorumscan'] })
   await expect(missing).rejects.toThrow(/quorumscan command is missing/)
-  await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)
+  const exiting = [process.execPath, '-e', 'console.error("no disk"); process.exitCode = 3']
+  await expect(startCluster({ command: exiting })).rejects.toThrow(
+    /before the cluster was ready:\n.*no disk/,
+  )
+  await expect(startCluster({ nodes: 0 })).rejects.toThrow('must be a whole number, from 1 to 13')
 })
