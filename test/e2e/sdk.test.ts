@@ -417,7 +417,11 @@ it('a cluster fails to start with the reason if the command is missing or exits'
 }, async () => {
   const missing = startCluster({ command: ['no-such-quorumscan'] })
   await expect(missing).rejects.toThrow(/quorumscan command is missing/)
-  const exiting = [process.execPath, '-e', 'console.error("no disk"); process.exitCode = 3']
+  const exiting: [string, ...string[]] = [
+    process.execPath,
+    '-e',
+    'console.error("no disk"); process.exitCode = 3',
+  ]
   await expect(startCluster({ command: exiting })).rejects.toThrow(
     /before the cluster was ready:\n.*no disk/,
   )
