@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config'
-import { isLong } from './packages/testkit/src/long.ts'
 import {
   CLUSTER_LIMITS,
   LIMITS,
@@ -8,11 +7,10 @@ import {
 } from './packages/testkit/src/time-limits.ts'
 import { LongestFirst } from './test/support/durations.ts'
 import { PARTS } from './test/support/long-parts.ts'
+import { tagsFilterOf, testSet } from './test/support/test-set.ts'
 
-/** The code that packages were built to. */
-const BUILT = ['node', 'import', 'default']
-/** Their sources: tests need no build (condition of our package.json files). */
-const SOURCES = ['@quorumscan/source', ...BUILT]
+/** Tests import sources, also of the SDK, whose package.json leads to its build otherwise. */
+const conditions = ['@quorumscan/source', 'node', 'import', 'default']
 
 /** More files at once than the two cores of CI's machine: most wait for Redis servers or other processes. */
 const WORKERS = 3
@@ -21,11 +19,7 @@ const CLUSTERS = 2
 
 const SETUP = ['time-limits', 'matchers', 'requirements']
 
-const project = (
-  name: string,
-  include: string[],
-  { conditions = SOURCES, limits = LIMITS } = {},
-) => ({
+const project = (name: string, include: string[], limits = LIMITS) => ({
   extends: true as const,
   ssr: { resolve: { conditions } },
   resolve: { conditions },
@@ -35,18 +29,11 @@ const project = (
   },
 })
 
-/**
- * Tests of processes, which are built for them anyway: what was built is loaded by Node alone, and once for all files
- * that run one after the other. A file begins five seconds sooner.
- */
+/** Tests of processes. Files that run one after the other share what they import. */
 const ofProcesses = (name: string, include: string[]) => {
-  const { test, ...rest } = project(name, include, {
-    conditions: BUILT,
-    limits: CLUSTER_LIMITS,
-  })
-  const server = { deps: { external: [/\/dist\//] } }
+  const { test, ...rest } = project(name, include, CLUSTER_LIMITS)
   const setupFiles = [...test.setupFiles, 'test/support/print-logs.ts']
-  const how = { isolate: false, maxWorkers: CLUSTERS, server, setupFiles }
+  const how = { isolate: false, maxWorkers: CLUSTERS, setupFiles }
   const sequence = { groupOrder: 1 } // vitest needs another group for another number of workers
   return { ...rest, test: { ...test, ...how, sequence } }
 }
@@ -60,13 +47,18 @@ const shared = (...options: Parameters<typeof project>) => {
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
+    runner: './test/support/runner.ts',
     // What is compiled once is read from `node_modules` by the other projects, and by the next run.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
-    tags: PARTS.map(({ name, shows }) => ({
-      ...{ name, description: shows, timeout: CLUSTER_LIMITS.testMs * slowness() },
+    tags: PARTS.map(({ name, shows, minutes }) => ({
+      name,
+      description: shows,
+      timeout: (minutes === undefined ? CLUSTER_LIMITS.testMs : minutes * 60_000) * slowness(),
+      // Its limit, in place of that of the tag `long`.
+      ...(minutes === undefined ? {} : { priority: 1 }),
     })),
-    tagsFilter: isLong ? [] : ['!long'],
+    tagsFilter: tagsFilterOf(testSet()),
     projects: [
       // test/tidy/test-kinds.test.ts checks which file is which.
       shared('unit', ['{packages/*,apps/*,cluster}/src/**/!(*.integration).test.ts']),
@@ -74,13 +66,13 @@ export default defineConfig({
       shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
       shared('sdk', ['sdk/src/**/*.test.ts']),
       shared('tidy', ['test/{tidy,bench,shots,sizes}/**/*.test.ts']),
-      shared('parity', ['test/parity/**/*.test.ts']),
+      shared('parity', ['test/{parity,upstream}/**/*.test.ts']),
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
       ofProcesses('consumer', ['test/consumer/**/*.test.ts']),
-      shared('sim', ['test/sim/**/*.test.ts']),
+      shared('sim', ['test/{sim,payments}/**/*.test.ts']),
       ofProcesses('browser', ['test/browser/**/*.test.ts']),
-      // A task of turbo, which repeats it only if the site has changed: `npm test` leaves it to the checks.
+      // Builds the site first, if it has changed.
       ofProcesses('site', ['test/site/**/*.test.ts']),
       ofProcesses('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.

@@ -1,9 +1,9 @@
-// What `npm start`, `npm test` and CI run first, on a machine that may have only Node and npm: provides the npm packages, a
-// Redis server, a build and, for tests, Chromium, as far as they are needed. Reports what it installs, asks before it
-// installs anything as root, and is quick when nothing is missing. Plain JavaScript without dependencies; its syntax must
-// parse on old Nodes.
+// What `npm start`, `npm test`, `npm run bench` and CI run first, on a machine that may have only Node and npm: provides the
+// npm packages, a Redis server, a build and, for tests, Chromium, as far as they are needed. It needs no root, asks nothing,
+// reports what it fetches, and is quick when nothing is missing. Plain JavaScript without dependencies; its syntax must parse
+// on old Nodes.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,40 +11,20 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NODE_MIN = '20.19'
-const REDIS_MIN = '7.0'
-const BUILD_NOTICE_MS = 2000
-// Package scripts start services unless policy-rc.d forbids it (invoke-rc.d, deb-systemd-invoke). It is one shell script, so
-// that the policy file is deleted even after an interrupt. A failed update may concern another source; the install decides.
-const INSTALL = `
-set -e
-policy=/usr/sbin/policy-rc.d
-if [ ! -e "$policy" ]; then
-  trap 'rm -f "$policy"' EXIT
-  trap 'exit 130' INT TERM HUP
-  printf '#!/bin/sh\\nexit 101\\n' > "$policy"
-  chmod 755 "$policy"
-fi
-DEBIAN_FRONTEND=noninteractive
-apt-get -q update || true
-apt-get -q install -y --no-install-recommends "$0"
-`
 
 /** Why it cannot continue, as a sentence for the terminal. */
 class Stop extends Error {}
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...args] = process.argv.slice(2)
-const isForTests = command === 'test' || command === 'long'
+const isForTests = ['test', 'long', 'bench'].includes(command)
 
 try {
   if (!isAtLeast(process.version.slice(1), NODE_MIN))
     fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
-  installPackages()
-  if (isForTests) await provideForTests()
-  else {
-    provideRedis()
-    await build()
-  }
+  const packages = installPackages()
+  await all([packages, isForTests ? provideForTests(packages) : provideRedis()])
+  if (!isForTests) await build()
   await run()
 } catch (error) {
   if (!(error instanceof Stop)) throw error
@@ -52,8 +32,14 @@ try {
   process.exitCode = 1
 }
 
+/** Waits until each has ended, so that none is interrupted, and throws the first error. */
+async function all(works) {
+  const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
 /** Runs `npm ci` when `node_modules` differs from the lock file. */
-function installPackages() {
+async function installPackages() {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8')
   const stampFile = join(root, 'node_modules', '.quorumscan-stamp')
   const stamp = createHash('sha256')
@@ -62,8 +48,8 @@ function installPackages() {
   if (readIfThere(stampFile) === stamp) return
   if (!isInstalled(JSON.parse(lockText))) {
     say('Installing the npm packages (npm ci) …')
-    // NODE_ENV=production must not omit the compiler.
-    npm(['ci', '--include=dev', '--no-audit', '--no-fund'])
+    // NODE_ENV=production must not omit the compiler. Warnings about packages of others are for contributors.
+    await npm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
   }
   mkdirSync(dirname(stampFile), { recursive: true })
   writeFileSync(stampFile, stamp)
@@ -83,76 +69,46 @@ function isInstalled(lock) {
   })
 }
 
-/** $REDIS_SERVER or the one on the PATH, if it is new enough. */
-function findRedis() {
-  const wanted = process.env.REDIS_SERVER
-  if (wanted) {
-    if (isRedisNewEnough(wanted)) return wanted
-    fail(`$REDIS_SERVER (${wanted}) is not redis-server ${REDIS_MIN} or newer.`)
+/** Sets $REDIS_SERVER for all processes that this one starts. */
+async function provideRedis() {
+  const redis = await import('./provide-redis.mjs')
+  try {
+    process.env.REDIS_SERVER = await redis.provideRedis(process.env, say)
+  } catch (error) {
+    throw error instanceof redis.NoRedis ? new Stop(error.message) : error
   }
-  const found = onPath('redis-server')
-  return found !== undefined && isRedisNewEnough(found) ? found : null
 }
 
-function isRedisNewEnough(file) {
-  const { stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
-  const version = /v=([0-9]+\.[0-9]+)/.exec(stdout ?? '')
-  return version !== null && isAtLeast(version[1], REDIS_MIN)
-}
-
-function provideRedis() {
-  process.env.REDIS_SERVER = findRedis() ?? installRedis()
-}
-
-function installRedis() {
-  const needed = `redis-server ${REDIS_MIN} or newer is needed`
-  if (process.platform === 'darwin')
-    fail(`${needed}: \`brew install redis\`, or set $REDIS_SERVER.`)
-  if (!install('redis-server'))
-    fail(
-      `${needed}: install it (Debian, Ubuntu: \`apt-get install redis-server\`), or set $REDIS_SERVER.`,
-    )
-  return findRedis() ?? fail(`${needed}, but apt-get installed an older one.`)
-}
-
-async function provideForTests() {
+/** @param packages - Settles when the npm packages are there, which only a build needs. */
+async function provideForTests(packages) {
   const { providePrograms } = await import(pathToFileURL(join(root, 'test/programs.mjs')).href)
   await providePrograms(command === 'test' ? args : [], {
-    build,
+    build: async () => {
+      await packages
+      await build()
+    },
     fail,
-    install,
     onPath,
     provideRedis,
     say,
   })
 }
 
-/** Reports the build only when it takes longer than reading turbo's cache. */
+/** Bundles all processes, in a process of its own, whose memory is free afterwards. */
 async function build() {
-  const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
-  // Only tests use the programs of this package.
-  if (!isForTests) words.push('--filter=!@quorumscan/test')
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
-  const turbo = spawn(join(root, 'node_modules', '.bin', 'turbo'), words, { cwd: root, env })
-  const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
-  let output = ''
-  for (const stream of [turbo.stdout, turbo.stderr])
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  const [exitCode] = await once(turbo, 'close')
-  clearTimeout(notice)
-  if (exitCode === 0) return
-  process.stderr.write(output)
-  fail('The build failed.')
+  const words = [join(root, 'build.mjs'), ...(isForTests ? ['--tests'] : [])]
+  const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 2, 2] })
+  const [status] = await once(child, 'close')
+  if (status !== 0) fail('The build failed.')
 }
 
 async function run() {
-  const cli = 'cluster/dist/processes/cli-main.js'
+  const cli = 'dist/cluster/commands/cli-main.js'
   const programs = {
     start: [cli, ['up', '--seed-names', ...args]],
     test: ['test/run.mjs', args],
     long: ['test/dist/long/main.js', args],
+    bench: ['test/dist/bench/main.js', args],
     cometbft: [cli, [command, ...args]],
   }
   const [file, words] = programs[command] ?? fail(`bootstrap: unknown command "${command}"`)
@@ -160,12 +116,13 @@ async function run() {
   process.exitCode = await program.main(words)
 }
 
-function npm(npmArgs) {
+async function npm(npmArgs) {
   // The npm that runs this script, rather than another one on the PATH.
   const script = process.env.npm_execpath
   const [program, first] = script ? [process.execPath, [script]] : ['npm', []]
-  const result = spawnSync(program, [...first, ...npmArgs], { cwd: root, stdio: ['ignore', 2, 2] })
-  if (result.status !== 0) fail(`\`npm ${npmArgs.join(' ')}\` failed.`)
+  const child = spawn(program, [...first, ...npmArgs], { cwd: root, stdio: ['ignore', 2, 2] })
+  const [status] = await once(child, 'close')
+  if (status !== 0) fail(`\`npm ${npmArgs.join(' ')}\` failed.`)
 }
 
 function readIfThere(file) {
@@ -174,35 +131,6 @@ function readIfThere(file) {
   } catch {
     return null
   }
-}
-
-/**
- * Installs a package of Debian, whose services are not started, if this user may and agrees. Prints the output of apt-get
- * if it fails. Where CI is set, it does not ask.
- */
-function install(debianPackage) {
-  if (spawnSync('apt-get', ['--version']).status !== 0) return false
-  if (!isRoot() && spawnSync('sudo', ['-n', 'true']).status !== 0) return false
-  if (!process.env.CI && !isAgreed(`Install Debian's package ${debianPackage} as root?`))
-    return false
-  say(`Installing Debian's package ${debianPackage} (its services are not started) …`)
-  const [program, first] = isRoot() ? ['sh', []] : ['sudo', ['-n', 'sh']]
-  const result = spawnSync(program, [...first, '-c', INSTALL, debianPackage], { encoding: 'utf8' })
-  if (result.status === 0) return true
-  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
-  return false
-}
-
-/** Without a terminal: no. */
-function isAgreed(question) {
-  if (!process.stdin.isTTY) return false
-  process.stderr.write(`${question} [y/N] `)
-  const read = ['-c', 'read -r answer && [ "$answer" = y ]']
-  return spawnSync('/bin/sh', read, { stdio: [0, 2, 2] }).status === 0
-}
-
-function isRoot() {
-  return process.getuid?.() === 0
 }
 
 function onPath(name) {

@@ -1,8 +1,8 @@
-// Requirements of tests: a build, Redis, Chromium, and in CI other programs. Tests look for programs in
-// packages/testkit/src/requirements.ts. The syntax of this file must parse on old versions of Node.
+// Requirements of tests: a build, Redis, Chromium. Tests look for programs in packages/testkit/src/requirements.ts. The
+// syntax of this file must parse on old versions of Node.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,9 +15,9 @@ const NEEDS = {
   tidy: [],
   vectors: [],
   sim: [],
-  parity: ['build'],
-  integration: ['build', 'redis'],
-  consumer: ['build', 'redis'],
+  parity: [],
+  integration: ['redis'],
+  consumer: ['sdk', 'build', 'redis'],
   conformance: ['build', 'redis'],
   attacks: ['build', 'redis'],
   e2e: ['build', 'redis', 'chromium'],
@@ -28,18 +28,6 @@ const NEEDS = {
 export const KINDS = Object.keys(NEEDS)
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-/**
- * Programs of tests (packages/testkit/src/requirements.ts), with their Debian packages. Only CI installs them;
- * contributors do not need them.
- */
-const TEST_PROGRAMS = [
-  ['promtool', 'prometheus'],
-  ['python3', 'python3'],
-  ['openssl', 'openssl'],
-  ['ip', 'iproute2'],
-  ['mount', 'mount'],
-  ['setpriv', 'util-linux'],
-]
 
 /**
  * What the arguments of `npm test` name before the first option. Vitest takes that option and all that follows.
@@ -59,11 +47,11 @@ export function readArguments(args) {
 }
 
 /**
- * Provides what the named tests need; without names, what all tests need. Programs are looked for and installed by
- * functions of `cluster/bootstrap.mjs`, which imports this file.
+ * Provides what the named tests need; without names, what all tests need. Programs are looked for by functions of
+ * `cluster/bootstrap.mjs`, which imports this file.
  */
 export async function providePrograms(args, tools) {
-  const { fail, install, onPath, say, build, provideRedis } = tools
+  const { fail, onPath, say, build, provideRedis } = tools
   const { kinds, files, unknown } = readArguments(args)
   if (unknown !== undefined)
     fail(
@@ -73,26 +61,26 @@ export async function providePrograms(args, tools) {
     fail(`Name kinds (${kinds.join(', ')}) or files (${files.join(', ')}), not both.`)
   const named = kinds.length > 0 ? kinds.flatMap((kind) => NEEDS[kind]) : files.flatMap(needsOf)
   const isNeeded = (need) => kinds.length + files.length === 0 || named.includes(need)
-  if (isNeeded('redis')) provideRedis()
   if (isNeeded('chromium')) provideChromium()
-  if (process.env.CI) provideTestPrograms()
+  if (isNeeded('redis')) await provideRedis()
   if (isNeeded('build')) await build()
+  if (isNeeded('sdk')) buildSdk()
 
-  function provideTestPrograms() {
-    for (const [program, debianPackage] of TEST_PROGRAMS) {
-      if (onPath(program) !== undefined) continue
-      const needed = `CI is set, and tests need ${program} of Debian's package ${debianPackage}`
-      if (!install(debianPackage) || onPath(program) === undefined)
-        fail(`${needed}, which could not be installed.`)
-    }
+  /** Compiles the SDK's package, unless turbo has it for these sources. */
+  function buildSdk() {
+    const turbo = join(root, 'node_modules', '.bin', 'turbo')
+    const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+    const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+    const { status, stdout, stderr } = spawnSync(turbo, words, { cwd: root, env, encoding: 'utf8' })
+    if (status !== 0) fail(`${stdout}${stderr}The build of the SDK failed.`)
   }
 
   /**
-   * Sets $CHROMIUM for the tests. If Chromium is missing and cannot be installed, browser tests are skipped with a
-   * message. If $CI is set, the command fails.
+   * Sets $CHROMIUM for the tests. If Chromium is missing, browser tests are skipped with a message. If $CI is set, the
+   * command fails.
    */
   function provideChromium() {
-    const found = findChromium() ?? installChromium()
+    const found = findChromium()
     if (found !== null) process.env.CHROMIUM = found
     else if (process.env.CI) fail('Chromium is needed for the browser tests: set $CHROMIUM.')
     else
@@ -118,13 +106,9 @@ export async function providePrograms(args, tools) {
     const { status, stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
     return status === 0 && /Chrom(e|ium) [0-9]/.test(stdout)
   }
-
-  function installChromium() {
-    return install('chromium') ? findChromium() : null
-  }
 }
 
-/** What a file, or each file of a folder, needs. Integration and parity tests need the build if they mention dist/. */
+/** What a file, or each file of a folder, needs. */
 function needsOf(path) {
   const file = join(root, path)
   if (statSync(file).isDirectory())
@@ -134,8 +118,5 @@ function needsOf(path) {
   const [top, next] = path.split(sep)
   const isIntegration = path.endsWith('.integration.test.ts')
   const kind = { test: next, sdk: 'sdk' }[top] ?? (isIntegration ? 'integration' : 'unit')
-  if (!path.endsWith('.test.ts')) return []
-  const isBuilt =
-    !['integration', 'parity'].includes(kind) || readFileSync(file, 'utf8').includes('dist/')
-  return (NEEDS[kind] ?? []).filter((need) => need !== 'build' || isBuilt)
+  return path.endsWith('.test.ts') ? (NEEDS[kind] ?? []) : []
 }

@@ -1,8 +1,10 @@
-// `npm test` runs everything that CI runs. A kind that fails does not stop the others. vitest.config.ts lists the kinds of
-// tests and which run at the same time; test/support/report.ts prints the summary.
+// Runs the tests of `npm test`, of `npm run test:rest`, or of both (test/support/test-set.ts), and checks that do not run
+// the product. A kind that fails does not stop the others. vitest.config.ts lists the kinds of tests.
 //
-//   npm test                        all
-//   npm test -- unit e2e            only these; `check`: checks that do not run the product
+//   npm test                        at most five minutes: what to run before a change is submitted
+//   npm run test:rest               all other tests, but the long ones
+//   npm run test:all                both
+//   npm test -- unit e2e            only these kinds; `check`: checks that do not run the product
 //   npm test -- FILE -t TITLE       a file or a folder; options are those of vitest
 //   npm run test:durations          all, and records how long each file takes in test/durations.json
 //   npm run test:long               long tests, in parts (test/long/main.ts)
@@ -10,12 +12,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { stripVTControlCharacters } from 'node:util'
 import { KINDS, readArguments } from './programs.mjs'
+import { createProgress } from './support/progress.mjs'
+import { linesOf, merged } from './support/summary.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Checks that do not run the product. */
+/** Checks that do not run the product. `npm test` has the cheap ones. */
 const CHECKS = [
   { name: 'format and lint', command: ['biome', 'check', '.', '--error-on-warnings'] },
   { name: 'boundaries between packages', command: ['turbo', 'boundaries'] },
@@ -23,6 +26,7 @@ const CHECKS = [
   {
     name: 'OpenAPI and AsyncAPI documents',
     command: ['redocly', 'lint', '--config', 'packages/api/redocly.yaml'],
+    isRest: true,
   },
   {
     name: 'spelling',
@@ -30,95 +34,105 @@ const CHECKS = [
       ...['cspell', 'lint', '--no-progress', '--no-summary', '--cache'],
       ...['--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/cspell'],
     ],
+    isRest: true,
   },
-  { name: 'nothing unused', command: ['knip', '--cache'] },
+  { name: 'nothing unused', command: ['knip', '--cache'], isRest: true },
 ]
-/** Kinds that turbo runs, once for each state of the sources that they depend on: the `test` scripts of the workspaces. */
-const CACHED_KINDS = ['unit', 'integration', 'sdk', 'sim', 'vectors', 'site']
-const CACHED = {
-  name: CACHED_KINDS.join(', '),
-  // Two workspaces at a time: the last file of one does not let processors wait.
-  command: ['turbo', 'run', 'test', '--concurrency=2', '--continue', '--ui=stream'],
-}
+
+/**
+ * Kinds that run at the same time, in a process of vitest each. Tests of processes wait most of the time, while the others
+ * compute.
+ */
+const OF_PROCESSES = ['consumer', 'conformance', 'browser', 'site', 'e2e', 'attacks']
+const LANES = [
+  KINDS.filter((kind) => kind !== 'check' && !OF_PROCESSES.includes(kind)),
+  OF_PROCESSES,
+]
 
 /** Runs the kinds and files that are named, or all, and returns the exit code. */
 export async function main(args) {
   const { kinds, files, options } = readArguments(args)
-  const isAll = kinds.length + files.length === 0
+  const isNamed = files.length + options.length > 0
+  // A file or a title that is named runs, whichever run it belongs to.
+  const set = process.env.TEST_SET || (isNamed ? 'all' : 'main')
+  const checks = isNamed ? [] : checksOf(set, kinds)
   const projects = kinds.filter((kind) => kind !== 'check')
-  const isTesting = isAll || projects.length + files.length > 0
-  const checks = []
-  const check = async (one) => {
-    checks.push(await runCheck(one))
-    // The reporter of the tests owns the terminal until they end.
-    if (!isTesting) console.log(checks.at(-1).text)
-  }
-  // `npm run test:durations` measures the files that turbo would run as well.
-  const isCaching = isAll && options.length === 0 && !process.env.TEST_RECORD
-  const others = KINDS.filter(
-    (kind) => kind !== 'check' && !(isCaching && CACHED_KINDS.includes(kind)),
-  )
-  // Tests wait for processes and timers. Meanwhile checks compute.
-  const testing = isTesting ? runTests(isAll ? others : projects, [...files, ...options]) : true
-  if (isAll || kinds.includes('check')) for (const one of CHECKS) await check(one)
-  if (isCaching) await check(CACHED)
-  const isPassed = await testing
-  if (isTesting) for (const { text } of checks) console.log(text)
-  // At the very end: a reader of the last lines of a long output sees what failed.
-  const failures = checks
-    .filter((check) => !check.isPassed)
-    .map(({ name, failedTests }) => [name, ...failedTests].join('\n  '))
-  if (!isPassed) failures.push('tests: see above')
-  for (const failure of failures) console.log(`\nFAILED  ${failure}`)
+  const lanes = isNamed
+    ? [projects]
+    : LANES.map((lane) => lane.filter((kind) => kinds.length === 0 || projects.includes(kind)))
+  const startedMs = performance.now()
+  const progress = createProgress()
+  const running = lanes
+    .filter((lane) => isNamed || lane.length > 0)
+    .map((lane) => runTests(lane, [...files, ...options], { set, progress, isShown: isNamed }))
+  const failedChecks = []
+  for (const check of checks) if (!(await runCheck(check))) failedChecks.push(check.name)
+  const summaries = await Promise.all(running)
+  progress.end()
+  const summary = merged(summaries)
+  const failures = [...summary.failures, ...failedChecks]
+  const seconds = (performance.now() - startedMs) / 1000
+  for (const line of linesOf({ ...summary, failures }, seconds)) console.log(line)
   return failures.length === 0 ? 0 : 1
 }
 
-async function runCheck({ name, command }) {
-  const { status, output } = await run(command, 'pipe')
-  const isPassed = status === 0
-  const line = `${isPassed ? 'passed' : 'FAILED'}  ${name} (${command.join(' ')})${countsOf(output)}`
-  const text = isPassed ? line : `${output}${line}`
-  return { name, isPassed, text, failedTests: failedTestsIn(output) }
+/** The checks of a set of tests; all of them if `check` is named. */
+function checksOf(set, kinds) {
+  if (kinds.includes('check') || (kinds.length === 0 && set === 'all')) return CHECKS
+  return CHECKS.filter(({ isRest = false }) => kinds.length === 0 && isRest === (set === 'rest'))
 }
 
-/** The titles of the tests that vitest reports as failed in the output of turbo, each with the first line of its error. */
-function failedTestsIn(output) {
-  const lines = stripVTControlCharacters(output).split('\n')
-  return lines.flatMap((line, index) => {
-    const title = / FAIL {2}(.*)/.exec(line)?.[1]
-    // turbo begins each line with its task.
-    return title === undefined
-      ? []
-      : [title.trim(), lines[index + 1]?.replace(/^\S+:test: /, '    ')]
-  })
-}
-
-/** What vitest and turbo count in the output of the `test` scripts; empty for other checks. */
-function countsOf(output) {
-  const text = stripVTControlCharacters(output)
-  const passed = [...text.matchAll(/ Tests .*?([0-9]+) passed/g)]
-  if (passed.length === 0) return ''
-  const sum = passed.reduce((total, [, count]) => total + Number(count), 0)
-  const [, cached = '0', all = '0'] = /Cached: +([0-9]+) cached, ([0-9]+) total/.exec(text) ?? []
-  return `: ${sum} passed; ${cached} of ${all} tasks unchanged`
-}
-
-async function runTests(projects, words) {
-  const only = projects.map((project) => `--project=${project}`)
-  const reporters = ['--reporter=default', '--reporter=./test/support/report.ts']
-  const { status } = await run(['vitest', 'run', ...only, ...reporters, ...words], 'inherit')
+/** Returns whether it passed. */
+async function runCheck({ name, command: [tool, ...args] }) {
+  const child = start(join(root, 'node_modules', '.bin', tool), args, ['ignore', 'pipe', 'pipe'])
+  const output = collect(child)
+  const [status] = await once(child, 'close')
+  if (status !== 0) process.stdout.write(output.text)
+  console.log(`${status === 0 ? 'passed' : 'FAILED'}  ${name} (${tool} ${args.join(' ')})`)
   return status === 0
 }
 
-async function run([tool, ...args], stdio) {
-  const file = join(root, 'node_modules', '.bin', tool)
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
-  const child = spawn(file, args, { cwd: root, stdio: ['inherit', stdio, stdio], env })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
+/**
+ * Runs the tests of some kinds in a process of vitest.
+ *
+ * @returns Its summary (test/support/summary.mjs).
+ */
+async function runTests(projects, words, { set, progress, isShown }) {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const args = [
+    ...[vitest, 'run', ...projects.map((project) => `--project=${project}`)],
+    // Without the titles of tests that pass, unless files are named.
+    ...[`--reporter=${isShown ? 'default' : 'minimal'}`, '--reporter=./test/support/report.ts'],
+    ...words,
+  ]
+  const env = { TEST_SET: set }
+  const child = start(process.execPath, args, ['inherit', 'inherit', 'inherit', 'ipc'], env)
+  let summary = null
+  const lane = progress.lane()
+  child.on('message', (message) => {
+    if (message.type === 'summary') summary = message.summary
+    else if (!isShown) lane(message)
+  })
   const [status] = await once(child, 'close')
-  return { status, output }
+  if (summary === null) return noSummary(`vitest ended with status ${status}`)
+  if (status === 0 || summary.failures.length > 0) return summary
+  return { ...summary, failures: [`tests: vitest ended with status ${status}`] }
+}
+
+function noSummary(failure) {
+  return { kinds: [], failures: [failure], skipped: {}, slower: [] }
+}
+
+function start(file, args, stdio, more = {}) {
+  const quiet = { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+  return spawn(file, args, { cwd: root, stdio, env: { ...process.env, ...quiet, ...more } })
+}
+
+function collect(child) {
+  const output = { text: '' }
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output.text += text
+    })
+  return output
 }

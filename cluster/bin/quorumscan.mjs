@@ -2,7 +2,7 @@
 // Committed and plain JavaScript: npm links a `bin` at install time, before anything is built.
 import { existsSync } from 'node:fs'
 
-const main = new URL('../dist/processes/cli-main.js', import.meta.url)
+const main = new URL('../../dist/cluster/commands/cli-main.js', import.meta.url)
 if (existsSync(main)) {
   const cli = await import(main.href)
   process.exitCode = await cli.main(process.argv.slice(2))

@@ -4,7 +4,7 @@
 // Two builds of one commit by the same versions of Node and npm are equal byte for byte: `npm pack` sorts entries and
 // fixes their times, the modes of files are set here, and the only date is that of the commit.
 //
-//   node deploy/release/main.mjs [DIRECTORY]     needs a build
+//   node deploy/release/main.mjs [DIRECTORY]
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -19,15 +19,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { buildProcesses } from '../../build.mjs'
 import { billOfMaterials, refsOf, refsOfDependencies } from './bill-of-materials.mjs'
-import {
-  clusterEntries,
-  licensesOf,
-  manifestOf,
-  operatorEntries,
-  packagesOfConsole,
-  writeBundles,
-} from './bundle.mjs'
+import { chunksOf, licensesOf, manifestOf, packagesOf } from './bundle.mjs'
 
 const root = dirname(dirname(import.meta.dirname))
 const out = resolve(process.argv[2] ?? join(root, 'release'))
@@ -42,7 +36,9 @@ try {
 async function buildRelease() {
   // With `-dirty` at its end, it is not a build of that commit.
   const commit = git('describe', '--always', '--abbrev=40', '--dirty', '--exclude=*')
-  const packages = [await stageOperators(commit), await stageFull(commit), stageSdk(commit)]
+  const built = await buildProcesses()
+  compileSdk()
+  const packages = [stageOperators(commit, built), stageFull(commit, built), stageSdk(commit)]
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   for (const { directory } of packages) setModes(directory)
@@ -59,38 +55,38 @@ async function buildRelease() {
 }
 
 /** The command of operators with its apps: nothing of the test rig, and so no fault injection. */
-async function stageOperators(commit) {
+function stageOperators(commit, built) {
   const directory = join(staging, 'cli')
-  const folders = await writeBundles(root, operatorEntries(), directory)
-  const manifest = stage({ directory, commit, from: 'apps/cli', folders })
+  const chunks = chunksOf(built.chunks, (entry) => entry.startsWith('apps/'))
+  const folders = packagesOf(chunks)
+  const manifest = stage({ directory, commit, from: 'apps/cli', chunks, folders })
   return { directory, manifest, folders }
 }
 
 /** The command of the cluster, which has all of that of operators, with the page of its console. */
-async function stageFull(commit) {
+function stageFull(commit, { chunks, page }) {
   const directory = join(staging, 'full')
-  const folders = [
-    ...(await writeBundles(root, clusterEntries(root), directory)),
-    ...(await packagesOfConsole(root)),
-  ]
-  for (const path of ['apps/console/dist', 'cluster/src/chaos/report.css'])
+  const folders = packagesOf([...chunks, ...page])
+  for (const path of ['dist/apps/console', 'cluster/src/chaos/report.css'])
     cpSync(join(root, path), join(directory, path), { recursive: true })
-  const manifest = stage({ directory, commit, from: 'cluster', folders })
+  const manifest = stage({ directory, commit, from: 'cluster', chunks, folders })
   return { directory, manifest, folders }
 }
 
 /**
- * Adds to bundles what makes them a package. Its files lie where they lie in this repository, where the command looks
- * for them.
+ * Adds what makes bundles a package. Its files lie where they lie in this repository, where the command looks for them.
  */
-function stage({ directory, commit, from, folders }) {
+function stage({ directory, commit, from, chunks, folders }) {
   const { name, version, license, type } = manifestOf(join(root, from))
   const { engines } = manifestOf(root)
   // npm's name for the commit that a package was made of. `quorumscan --version` prints it.
   const manifest = { name, version, license, type, engines, gitHead: commit }
   const bin = `${from}/bin/quorumscan.mjs`
   writeJson(join(directory, 'package.json'), { ...manifest, bin: { quorumscan: bin } })
-  writeJson(join(directory, from, 'package.json'), manifest)
+  // The command finds its files, and its version, by this one (packages/base/src/software.ts).
+  writeJson(join(directory, 'apps/cli/package.json'), manifest)
+  for (const { fileName } of chunks)
+    cpSync(join(root, 'dist', fileName), join(directory, 'dist', fileName))
   const documents = [
     ':(glob)*.md',
     'LICENSE',
@@ -103,6 +99,14 @@ function stage({ directory, commit, from, folders }) {
   for (const file of [...files, bin]) cpSync(join(root, file), join(directory, file))
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...new Set(folders)]))
   return manifest
+}
+
+/** Turbo has the output for these sources, or runs the compiler. */
+function compileSdk() {
+  const turbo = join(root, 'node_modules/.bin/turbo')
+  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+  const words = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+  execFileSync(turbo, words, { cwd: root, env, stdio: ['ignore', 2, 2] })
 }
 
 /** npm leaves out what `files` of its package.json leaves out. */

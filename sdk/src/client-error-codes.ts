@@ -54,8 +54,9 @@ export const clientErrorCodes = {
   // The call had no effect. A retry may succeed.
   ...codes(true, true, {
     NAME_EXPIRED:
-      'The entry of the name has expired by the clock of this device: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
-    STORE_UNAVAILABLE: 'A store cannot be read or written. Check its file or database.',
+      'The entry of the name has expired, by the clock of this device or by proven time: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
+    STORE_UNAVAILABLE:
+      'A store cannot be read or written, does not answer within 8 s, or has a damaged value, so that a change of owner could not be detected. Check its file or database; `onStoreFailure` lets calls continue without it.',
     PART_UNAVAILABLE:
       'A part of the SDK, which `import()` loads on demand, could not be loaded. The next call tries again. In a service worker, which has no `import()`, bundle the SDK into one file (not retryable).',
     PAYMENT_REFUNDED:
@@ -66,7 +67,7 @@ export const clientErrorCodes = {
     PAYMENT_PENDING:
       'The coin is locked and the super-validators have not decided yet. Either the name is registered, or the coin is returned. Call `register` again to continue waiting.',
     PAYMENT_UNKNOWN:
-      'It is unknown whether the coin was locked. Call `register` again: it checks first and never pays twice for one request.',
+      'It is unknown whether the payment took effect. Call `settle`, or `register` again: each reads the ledger first and never pays twice.',
   }),
 }
 

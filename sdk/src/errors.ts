@@ -28,6 +28,8 @@ export type ErrorFacts = {
   readonly cause?: unknown
 }
 
+/** Messages contain texts of servers: none can control a terminal, hide, or change the direction of what is read. */
+const UNPRINTABLE = /[^\P{C}\n\t]|[\u2028\u2029]/gu
 const UNKNOWN = { status: null, requestId: null, details: null, payment: null, retryAfterMs: null }
 
 /** A failure, with all that a program needs to decide what to do next. */
@@ -44,21 +46,23 @@ export class QuorumscanError extends Error {
   declare readonly requestId: string | null
   /** Details of the server, such as `{rule}` or `{windowOpensAt}`, with member names in camel case. */
   declare readonly details: Readonly<Record<string, unknown>> | null
-  /** Set by `names.register` and `names.renew` only. */
+  /** Set by `names.register`, `names.renew` and `payments`. While it is `unknown`, `definite` is false. */
   declare readonly payment: PaymentState | null
   /** How long the server asks to wait, in ms. */
   declare readonly retryAfterMs: number | null
 
   constructor(message: string, facts: ErrorFacts) {
     const { cause, ...own } = facts
-    super(message, cause === undefined ? undefined : { cause })
+    super(message.replace(UNPRINTABLE, '\ufffd'), cause === undefined ? undefined : { cause })
     Object.assign(this, UNKNOWN, own)
   }
 }
 
 /** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */
 export function isQuorumscanError(error: unknown): error is QuorumscanError {
-  return error instanceof Error && error.name === 'QuorumscanError' && 'definite' in error
+  // Not by its class: an error of another realm, such as a test environment, has another `Error`.
+  const { name, definite } = Object(error)
+  return name === 'QuorumscanError' && typeof definite === 'boolean'
 }
 
 type MoreFacts = Partial<Omit<ErrorFacts, 'code'>>

@@ -76,7 +76,13 @@ export function fakeNames(
       : (sorted().find(({ user }) => user === lookup.party) ?? null)
 
   const answered = <T>(answer: T): Answered<T> | Unanswered => {
-    const nodes = { threshold: THRESHOLD, nodeCount: NODES.length, trust: null, dissented: [] }
+    const nodes = {
+      threshold: THRESHOLD,
+      nodeCount: NODES.length,
+      trust: null,
+      dissented: [],
+      clockSkewMs: null,
+    }
     const agreed = NODES.slice(0, THRESHOLD)
     const none = { ...nodes, answered: 1, agreed: [], retryAfterMs: RETRY_AFTER_MS }
     switch (failing) {

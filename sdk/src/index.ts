@@ -27,10 +27,19 @@ export {
   type WebStorage,
 } from './platform/store.ts'
 export * from './platform/values.ts'
-export { createScan, type Network, type Scan, type ScanOptions } from './scan.ts'
+export { createScan, type Network, type Scan, type ScanOptions, type ScanStatus } from './scan.ts'
 export { createValidator, type Validator } from './validator.ts'
 export type { OwnNames, ValidatorOptions } from './validator-options.ts'
 export type { OwnEntry } from './wallet/own-names.ts'
+export type { PaymentKind } from './wallet/payment-store.ts'
+export type {
+  PaymentResult,
+  Payments,
+  Settle,
+  SettleOptions,
+  TransferInput,
+  UnfinishedPayment,
+} from './wallet/payments.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 export type { RegisterProgress } from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'

@@ -158,3 +158,30 @@ describe('the ledger interface', () => {
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', retryInfo: '1 second' })
   })
 })
+
+describe('an answer without an end', () => {
+  const endless = (status = 200) => {
+    const piece = new Uint8Array(2 ** 20).fill(0x20)
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(piece) })
+    return new Response(body, { status })
+  }
+
+  it.each([200, 502])('is read up to the limit of its route, with status %i', async (status) => {
+    const server = observed(() => endless(status))
+    const scan = createScanClient({ baseUrl: 'http://host', fetch: server.fetch })
+    await expect(scan.GET('/v0/dso')).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      message: expect.stringContaining('GET /v0/dso was answered with a body of more than 4194304'),
+    })
+    await expect(scan.GET('/v0/ans-entries', { params: {} as never })).rejects.toMatchObject({
+      message: expect.stringContaining('more than 33554432'),
+    })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  it('is left to a caller who reads the stream', async () => {
+    const scan = createScanClient({ baseUrl: 'http://host', fetch: async () => endless() })
+    const { data } = await scan.GET('/v0/dso', { parseAs: 'stream' })
+    expect((await data?.getReader().read())?.value?.byteLength).toBe(2 ** 20)
+  })
+})

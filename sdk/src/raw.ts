@@ -2,13 +2,16 @@
  * Clients of the HTTP interfaces, one method and path at a time, typed by the generated types.
  *
  * A call resolves with `{data, response}` or `{error, response}`. It rejects only without a response: after a network
- * failure, or when the signal aborts.
+ * failure, when the signal aborts, or with INVALID_RESPONSE if the answer is larger than any answer of its route.
+ * With `parseAs: 'stream'` the caller bounds what it reads.
  */
+import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import createFetchClient, { type Client } from 'openapi-fetch'
 import type { paths as LedgerPaths, components as LedgerSchemas } from './generated/ledger.ts'
 import type { components, paths as ScanPaths } from './generated/scan.ts'
 import type { paths as ValidatorPaths } from './generated/validator.ts'
-import { parseJson } from './http/http-failures.ts'
+import { answerBytesMax } from './http/answer-limits.ts'
+import { type HttpRequest, parseJson, tooLarge } from './http/http-failures.ts'
 
 export type { components as LedgerComponents, paths as LedgerPaths } from './generated/ledger.ts'
 export type { components as ScanComponents, paths as ScanPaths } from './generated/scan.ts'
@@ -70,20 +73,30 @@ function createClient<Paths extends object>(
       return request
     },
     /** Gives every refusal an error body. openapi-fetch leaves `error` undefined for an empty body. */
-    async onResponse({ response }) {
-      if (response.ok) return undefined
-      const text = await response.text()
+    async onResponse({ response, request, schemaPath, options }) {
+      if (response.ok && (response.body === null || options.parseAs === 'stream')) return undefined
+      const bytes = await readBody(response, request, schemaPath)
       const { status, statusText } = response
       const headers = new Headers(response.headers)
       // These describe the original bytes; openapi-fetch reads no body if the length is 0.
       headers.delete('content-length')
       headers.delete('content-encoding')
-      const error = errorOf(text, response)
-      const body = error === null ? text : JSON.stringify(error)
+      const error = response.ok ? null : errorOf(new TextDecoder().decode(bytes), response)
+      const body = error === null ? bytes : JSON.stringify(error)
       return new Response(body, { status, statusText, headers })
     },
   })
   return client
+}
+
+/** @throws {QuorumscanError} INVALID_RESPONSE if it is larger than any answer of the route. */
+async function readBody(response: Response, { method, signal }: Request, path: string) {
+  try {
+    return await readAtMost(response, { bytesMax: answerBytesMax(path), signal })
+  } catch (cause) {
+    if (!(cause instanceof BodyTooLargeError)) throw cause
+    throw tooLarge({ method: method as HttpRequest['method'], path }, cause)
+  }
 }
 
 const noReason = (status: number) => `The server answered with status ${status} and no reason.`

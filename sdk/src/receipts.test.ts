@@ -1,7 +1,7 @@
 /** Receipts: what they prove under which genesis pin, and the errors of invalid ones. */
 
 import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
-import { createWebCrypto, requestOfLookup } from '@quorumscan/verifier'
+import { createPlatformCrypto, requestOfLookup } from '@quorumscan/verifier'
 import { nameQuery, partyQuery, sha256 } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
 import { type VerifyReceiptOptions, verifyReceipt } from './receipts.ts'
@@ -68,7 +68,7 @@ it('of another name is refused with that name', async () => {
 it('is not verified by keys that a genesis object gets after it was hashed', async () => {
   const liar = createTestNetwork({ network: 1 })
   const forged = createSignedState({ ...liar, genesisHash }, { ...AT, entries: [] })
-  const platform = createWebCrypto()
+  const platform = createPlatformCrypto()
   let isHashed = false
   const turning = {
     ...genesis,

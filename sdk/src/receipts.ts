@@ -1,4 +1,5 @@
 /** Verifies receipts offline, at any later time. It needs the genesis document and its pinned hash. */
+
 import {
   type CryptoPort,
   formatInstant,
@@ -22,6 +23,7 @@ import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
+import { shownValue } from './platform/shown-value.ts'
 
 export type { CertifiedReceipt } from '@quorumscan/reader/certified'
 export type { CryptoPort, Genesis, GenesisNode, TrustList, TrustRule } from '@quorumscan/verifier'
@@ -98,7 +100,9 @@ export async function verifyReceipt(
     )
   const trust = trusted ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis) : null
   if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
-    throw invalidArgument('`threshold` must be weak, strong, all or a number from f+1 to n.')
+    throw invalidArgument(
+      `\`threshold\` must be weak, strong, all or a number from f+1 to n, not ${shownValue(threshold)}.`,
+    )
   const network = { genesis, genesisHash, trust, crypto, sha256: platformSha256() ?? sha256 }
   try {
     const verifier = createCertifiedVerifier(network)

@@ -3,14 +3,17 @@
 import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
-import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
+import { cryptoUnavailable, failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertGenesisPin } from './genesis-pin.ts'
-import type { ReadsOptions } from './names/bounded.ts'
+import { READS_CHECKS, type ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/lookup-types.ts'
 import { LOOKUPS } from './names/methods.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import type { Writer } from './names/writer.ts'
+import { hasPlatformCrypto } from './platform/has-crypto.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { anything, assertOptions, isBoolean, isFunction, isObject } from './platform/options.ts'
+import { assertUrl } from './platform/urls.ts'
 import type { ScanParts } from './scan-parts.ts'
 
 /**
@@ -34,6 +37,14 @@ export type ScanOptions = NetworkOptions &
     readonly validator?: Writer
   }
 
+/** What a client of scan nodes knows of its nodes, of the clock of the device, and of its store. */
+export type ScanStatus = CertifiedReaderStatus & {
+  readonly store: {
+    /** Why a value cannot be read or written now; null: all can, or none is passed. */
+    readonly failure: QuorumscanError | null
+  }
+}
+
 /** Verified reads. */
 export interface Scan extends AsyncDisposable {
   readonly names: Names
@@ -46,14 +57,11 @@ export interface Scan extends AsyncDisposable {
    * @throws {QuorumscanError} INVALID_ARGUMENT.
    */
   readFrom(offset: number): Promise<void>
-  /** State and counters of each node; null before the first read. */
-  status(): CertifiedReaderStatus | null
+  /** State and counters of each node, the clock and the store; null before the first read. */
+  status(): ScanStatus | null
   /** Aborts requests in flight. Later calls throw CLOSED. */
   close(): Promise<void>
 }
-
-/** Without credentials, query and fragment. The reader checks more when it is loaded. */
-const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
 
 /**
  * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing before the first call,
@@ -65,12 +73,22 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
+  assertOptions<ScanOptions>('createScan', options, {
+    ...READS_CHECKS,
+    name: anything,
+    seeds: anything,
+    genesis: anything,
+    trust: isObject,
+    allowPrivateAddresses: isBoolean,
+    onFork: isFunction,
+    validator: isObject,
+  })
   const { seeds, genesis } = options
-  const isUrl = (seed: string) => SEED.test(seed) && URL.canParse(seed)
-  if (!Array.isArray(seeds) || seeds.length === 0 || !seeds.every(isUrl))
-    throw invalidArgument('`seeds` must list http or https URLs of scan nodes.')
+  if (!Array.isArray(seeds) || seeds.length === 0)
+    throw invalidArgument('`seeds` must list the URL of at least one scan node.')
+  for (const [index, seed] of seeds.entries()) assertUrl(`seeds[${index}]`, seed)
   assertGenesisPin(genesis)
-  if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
+  if (options.crypto === undefined && !hasPlatformCrypto()) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing
 
@@ -88,7 +106,11 @@ export function createScan(options: ScanOptions): Scan {
   return {
     names: lazily(async () => (await parts()).names, LOOKUPS),
     ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(async () => (await parts()).others(), OTHERS),
-    status: () => made?.reads.reader()?.status() ?? null,
+    status() {
+      const status = made?.reads.reader()?.status()
+      if (made === undefined || status === undefined) return null
+      return { ...status, store: { failure: made.reads.shared.failure() } }
+    },
     close,
     [Symbol.asyncDispose]: close,
   }

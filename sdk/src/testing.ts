@@ -15,6 +15,7 @@ import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { failure, type QuorumscanError, transient } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import { inTime } from './platform/deadline.ts'
+import { assertOptions, isArray, isObject, isWhole } from './platform/options.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator } from './validator.ts'
 import type { ValidatorOptions } from './validator-options.ts'
@@ -117,6 +118,11 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
  *   has its output.
  */
 export async function startCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
+  assertOptions('startCluster', options, {
+    nodes: isWhole(1, 13),
+    genesisOverrides: isObject,
+    command: isArray,
+  })
   const [program, ...first] = options.command ?? findCommand()
   const dataDir = await mkdtemp(join(tmpdir(), 'quorumscan-test-'))
   const argsOf = (args: readonly string[]) => [...first, ...args, '--data-dir', dataDir]

@@ -12,6 +12,8 @@ import { platformCrypto } from './platform/platform-crypto.ts'
 import type { SharedStore } from './platform/shared-store.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import { listNames } from './wallet/own-names.ts'
+import { createPaymentStore } from './wallet/payment-store.ts'
+import { createPayments } from './wallet/payments.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import { cancel, renew, setAutoRenew } from './wallet/renewal.ts'
 import { type AtOffset, createWallet } from './wallet/wallet.ts'
@@ -35,6 +37,14 @@ export function createValidatorParts(
   const { WebSocket = ofPlatform } = options
   const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
   const wallet = createWallet(http)
+  const payments = createPayments({
+    http,
+    wallet,
+    names: lookups,
+    clock,
+    store: createPaymentStore(options.store, () => reads.storeKey('payments')),
+    isLocal: /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])([:/]|$)/.test(url),
+  })
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
     const offset = http.offset()
@@ -53,6 +63,7 @@ export function createValidatorParts(
   return {
     names,
     wallet,
+    payments,
     activities: createActivities(reads, live),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),

@@ -1,23 +1,30 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Activities } from './activities/activities.ts'
-import { cryptoUnavailable, invalidArgument } from './errors.ts'
+import { cryptoUnavailable } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import type { Commands } from './ledger/commands.ts'
 import type { Updates } from './ledger/updates.ts'
+import { READS_CHECKS } from './names/bounded.ts'
 import type { Lookups } from './names/lookups.ts'
 import { LOOKUPS } from './names/methods.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
+import { hasPlatformCrypto } from './platform/has-crypto.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { anything, assertOptions, isFunction, isOr } from './platform/options.ts'
+import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
+import type { Payments } from './wallet/payments.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** A client of a validator, for the token's user. It keeps no connection open, so there is no `close`. */
 export interface Validator extends Writer {
   readonly names: OwnNames
-  /** Coin, taps, transfers, subscriptions. */
+  /** Coin and subscriptions. */
   readonly wallet: Wallet
+  /** Transfers, answers to offers, and taps: each happens at most once. */
+  readonly payments: Payments
   /** Coin activities in ledger order, through the scan proxy. */
   readonly activities: Activities
   /** Ledger updates that the user may see. */
@@ -35,12 +42,23 @@ export interface Validator extends Writer {
  * @throws {QuorumscanError} INVALID_ARGUMENT if url or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createValidator(options: ValidatorOptions): Validator {
+  assertOptions<ValidatorOptions>('createValidator', options, {
+    ...READS_CHECKS,
+    url: anything,
+    ledgerUrl: anything,
+    token: anything,
+    genesis: anything,
+    WebSocket: isOr(isFunction, null),
+    random: isFunction,
+  })
   const { clock = systemClock, genesis } = options
-  const url = urlOf(options.url)
-  const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
+  assertUrl('url', options.url)
+  if (options.ledgerUrl !== undefined) assertUrl('ledgerUrl', options.ledgerUrl)
+  const url = options.url.replace(/\/+$/, '')
+  const ledgerUrl = (options.ledgerUrl ?? url.replace(/\/api\/validator$/, '')).replace(/\/+$/, '')
   if (genesis !== undefined) {
     assertGenesisPin(genesis)
-    if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
+    if (options.crypto === undefined && !hasPlatformCrypto()) throw cryptoUnavailable()
   }
   let made: Lookups | undefined
   /** Without the code of the other parts, so that `createScan` loads the write floor alone. */
@@ -70,6 +88,7 @@ export function createValidator(options: ValidatorOptions): Validator {
   return {
     names: lazily(async () => (await parts()).names, NAMES),
     wallet: lazily(async () => (await parts()).wallet, WALLET),
+    payments: lazily(async () => (await parts()).payments, PAYMENTS),
     writtenOffset: async () => (await lookups()).reads.writeFloor.offset(),
     ...lazily<Pick<Validator, 'activities' | 'updates'>>(parts, STREAMS),
     commands: lazily(async () => (await parts()).commands, COMMANDS),
@@ -86,6 +105,14 @@ const NAMES: Readonly<Record<keyof OwnNames, boolean>> = {
 }
 const STREAMS = { activities: true, updates: true }
 const COMMANDS = { submit: false }
+const PAYMENTS = {
+  transfer: false,
+  acceptTransfer: false,
+  rejectTransfer: false,
+  withdrawTransfer: false,
+  tap: false,
+  unfinished: false,
+}
 const WALLET = {
   register: false,
   status: false,
@@ -102,19 +129,5 @@ const WALLET = {
   cancelSubscription: false,
   setAutoRenew: false,
   paySubscription: false,
-  createTransfer: false,
   transfers: false,
-  acceptTransfer: false,
-  rejectTransfer: false,
-  withdrawTransfer: false,
-}
-
-/** Without trailing slash. */
-function urlOf(text: string): string {
-  const url = String(text).replace(/\/+$/, '')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    const message = `The url of a validator must be http or https, such as https://validator.example.com: not ${url}.`
-    throw invalidArgument(message)
-  }
-  return url
 }

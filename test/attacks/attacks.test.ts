@@ -3,7 +3,7 @@
  * They run only in `npm run test:long`. `npm test` shows what each attack needs at a lower level (SECURITY.md).
  */
 import type { RunningCluster } from 'quorumscan/testing'
-import { enginePath } from 'quorumscan/testing/engine'
+import { requireEngine } from 'quorumscan/testing/engine'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { NETWORK_RULES } from '../support/network.ts'
@@ -26,9 +26,10 @@ const start = (ordering: 'redis' | 'cometbft') =>
   startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
 
 for (const ordering of ['redis', 'cometbft'] as const)
-  describe.skipIf(ordering === 'cometbft' && enginePath === null)(`ordered by ${ordering}`, () => {
+  describe(`ordered by ${ordering}`, () => {
     let cluster: RunningCluster
     beforeAll(async () => {
+      if (ordering === 'cometbft') requireEngine()
       cluster = await start(ordering)
     })
     afterAll(() => cluster?.down())

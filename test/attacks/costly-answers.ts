@@ -8,8 +8,8 @@ import type { Attack, Target, Verdict } from './attack.ts'
 import { COSTLY_LIES, type CostlyLie, type LyingNodeArgument } from './lying-node.ts'
 import { spentOn } from './process.ts'
 
-const LOAD = new URL('../support/load-child.js', import.meta.url)
-const LYING_NODE = new URL('./lying-node-child.js', import.meta.url)
+const LOAD = 'support/load-child'
+const LYING_NODE = 'attacks/lying-node-child'
 const LIAR = 'sv-4'
 const SLOWER_MAX = 2
 const ROUNDS = 3

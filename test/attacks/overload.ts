@@ -4,7 +4,7 @@ import { median } from '../support/median.ts'
 import type { Attack } from './attack.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 
-const OPEN_LOOP = new URL('./open-loop-child.js', import.meta.url)
+const OPEN_LOOP = 'attacks/open-loop-child'
 const TIMES = 10
 /**
  * Minimum goodput relative to the peak, by the clock or by processor time. The crowd uses most of the same processors.

@@ -45,7 +45,7 @@ export const staleStatementLoop: Attack = {
 }
 
 async function measure(cluster: Target['cluster'], argument: StaleNodeArgument) {
-  await using liar = startChild(new URL('./stale-node-child.js', import.meta.url), argument)
+  await using liar = startChild('attacks/stale-node-child', argument)
   await liar.result<StaleNodeCount>() // The first poll has arrived.
   const spent = await spentOn(cluster.urls.validator, () => clock.delay(MEASURE_MS))
   const { polls } = await liar.again<StaleNodeCount>()

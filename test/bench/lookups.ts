@@ -14,8 +14,8 @@ export const PROXY_PATH = '/v0/scan-proxy'
 const NAMES_USED = 8
 const PAGES_PER_SECOND = 100
 const PAGE_CONNECTIONS = 8
-const LOAD = new URL('../support/load-child.js', import.meta.url)
-const REVERSE_PROXY = new URL('./proxy/reverse-proxy-child.js', import.meta.url)
+const LOAD = 'support/load-child'
+const REVERSE_PROXY = 'bench/proxy/reverse-proxy-child'
 const clock = createSystemClock()
 
 /** A cluster with rate limits that measurements do not reach. */

@@ -140,9 +140,8 @@ const PARTS: Readonly<Record<string, Part>> = {
 
 const clock = createSystemClock()
 
-process.exitCode = await main(process.argv.slice(2))
-
-async function main(args: readonly string[]): Promise<number> {
+/** Returns the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     options: {

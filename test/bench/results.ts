@@ -1,7 +1,7 @@
 /** Stored results of benchmarks, and the tables of test/bench/README.md that are generated from them. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { ROOT } from '../support/root.ts'
 import { formatBudget, formatMedian, formatSpread, isMet, type Row } from './report.ts'
 
 export type Result = {
@@ -19,10 +19,6 @@ export type Result = {
 
 /** Paths whose code the benchmarks measure, in the notation of git. */
 const MEASURED = ['packages', 'apps', 'cluster/src', 'sdk/src', ':(exclude)*.test.ts']
-/** The programs run as `test/dist/bench/…`, tests as `test/bench/…`. */
-const ROOT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
-)
 const RESULTS = `${ROOT}test/bench/results`
 const README = `${ROOT}test/bench/README.md`
 

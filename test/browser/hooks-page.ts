@@ -6,6 +6,12 @@ import { fakeNames } from '@quorumscan/sdk/testing/fakes'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+// @boundaries-ignore The store of the README is tried in a real browser.
+import { createIndexedDbStore } from '../../sdk/examples/stores.ts'
+// @boundaries-ignore What no entry point exports is tried in a real browser, too.
+import { watchName } from '../../sdk/src/names/watch.ts'
+// @boundaries-ignore What no entry point exports is tried in a real browser, too.
+import { systemClock } from '../../sdk/src/platform/clock.ts'
 
 type Shown = {
   /** Makes what is shown of the typed text; may call hooks. */
@@ -62,6 +68,43 @@ function resolverOf(names: ReturnType<typeof fakeNames>) {
   return createResolver({ network: 'localnet', resolvers, timeoutMs: 100 })
 }
 
-export const kit = { ...hooks, QuorumscanError, fakeNames, resolverOf, show }
+/** The same names, of which only the first answer of each kind comes: after that nodes accept requests and never answer. */
+function hangingNames(names: ReturnType<typeof fakeNames>): ReturnType<typeof fakeNames> {
+  const never = () => new Promise<never>(() => {})
+  let lookupCount = 0
+  let reverseCount = 0
+  return {
+    ...names,
+    watch: (name, options = {}) =>
+      watchName(name, {
+        ...options,
+        clock: systemClock,
+        channel: async () => 'hanging',
+        lookup: (...asked) => (lookupCount++ === 0 ? names.lookup(...asked) : never()),
+      }),
+    reverse: (...asked) => (reverseCount++ === 0 ? names.reverse(...asked) : never()),
+  }
+}
+
+/** Sets the wall clock of the page back. Returns what sets it right. */
+function setClockBack(ms: number): () => void {
+  const wall = Reflect.get(globalThis, 'Date') as { now(): number }
+  const { now } = wall
+  wall.now = () => now() - ms
+  return () => {
+    wall.now = now
+  }
+}
+
+export const kit = {
+  ...hooks,
+  QuorumscanError,
+  fakeNames,
+  hangingNames,
+  setClockBack,
+  resolverOf,
+  show,
+  createIndexedDbStore,
+}
 
 Object.assign(globalThis, { kit })

@@ -5,7 +5,7 @@ import { serve, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { launchChromium, requireChromium } from '../support/chromium.ts'
 import type { kit as Kit } from './hooks-page.ts'
 
 declare const kit: typeof Kit // Defined in the page.
@@ -14,12 +14,13 @@ const partyOf = (hint: string, digit: string) => `${hint}::1220${digit.repeat(64
 const [ALICE, OTHER, THIRD] = [partyOf('alice', 'a'), partyOf('other', 'b'), partyOf('third', 'c')]
 const parties = [ALICE, OTHER, THIRD] as const
 
-describe.skipIf(chromiumPath === null)('in Chromium', () => {
+describe('in Chromium', () => {
   let browser: Browser
   let server: TestServer
   let page: Page
 
   beforeAll(async () => {
+    requireChromium()
     const { outputFiles } = await build({
       entryPoints: [join(import.meta.dirname, 'hooks-page.ts')],
       bundle: true,
@@ -47,6 +48,34 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await server?.[Symbol.asyncDispose]()
   })
 
+  describe('the store over IndexedDB of the README', () => {
+    it('opens again after the browser closed its connection, and after the data was deleted', async () => {
+      const values = await page.evaluate(async () => {
+        const opened: IDBDatabase[] = []
+        const { open } = indexedDB
+        indexedDB.open = (...asked) => {
+          const opening = open.apply(indexedDB, asked)
+          opening.addEventListener('success', () => opened.push(opening.result))
+          return opening
+        }
+        const store = kit.createIndexedDbStore('closed')
+        await store.set('a', '1')
+        opened.at(-1)?.close()
+        const afterClose = await store.get('a')
+        await new Promise((resolve, reject) => {
+          const deleting = indexedDB.deleteDatabase('closed')
+          deleting.onsuccess = resolve
+          deleting.onblocked = reject
+        })
+        const afterDelete = await store.get('a')
+        await store.set('a', '2')
+        indexedDB.open = open
+        return [afterClose, afterDelete, await store.get('a'), opened.length]
+      })
+      expect(values).toEqual(['1', null, '2', 3])
+    })
+  })
+
   describe('useName', () => {
     it('shows a change of owner when a watch reports it, until it is accepted', async () => {
       const { texts, options } = await page.evaluate(async ([alice, other]) => {
@@ -70,7 +99,27 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       }, parties)
       expect(texts).toHaveLength(4)
       // The pace is that of `watch`.
-      expect(options).toEqual(['signal'])
+      expect(options).toEqual(['signal,onStart'])
+    })
+
+    it('ages while it is fetched again and again, and no node answers', async () => {
+      const text = await page.evaluate(async ([alice]) => {
+        const fakes = kit.fakeNames({ alice })
+        // A watch of the SDK over lookups of which only the first ends.
+        const names = kit.hangingNames(fakes)
+        let refetch = () => {}
+        const shown = kit.show(() => {
+          const found = kit.useName('alice', { names, maxAgeMs: 600 })
+          refetch = found.refetch
+          return found.trust
+        })
+        await shown.until('verified')
+        const timer = setInterval(() => refetch(), 50)
+        await shown.until('unverified')
+        clearInterval(timer)
+        return shown.texts.at(-1)
+      }, parties)
+      expect(text).toBe('unverified')
     })
 
     it('has an error where the reason is a failure, also if the cause is not an error of the SDK', async () => {
@@ -119,6 +168,44 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   })
 
   describe('useReverse', () => {
+    it.each([undefined, 0])(
+      'ages while it is fetched again and again (staleTime %s), and no node answers',
+      async (staleTime) => {
+        const text = await page.evaluate(
+          async ([alice, staleTime]) => {
+            const names = kit.hangingNames(kit.fakeNames({ alice: alice as string }))
+            const query = staleTime === undefined ? {} : { staleTime: staleTime as number }
+            let refetch = () => {}
+            const shown = kit.show(() => {
+              const found = kit.useReverse(alice as string, { names, maxAgeMs: 600, query })
+              refetch = found.refetch
+              return found.trust
+            })
+            await shown.until('verified')
+            const timer = setInterval(() => refetch(), 50)
+            await shown.until('checking')
+            clearInterval(timer)
+            return shown.texts.at(-1)
+          },
+          [ALICE, staleTime] as const,
+        )
+        expect(text).toBe('checking')
+      },
+    )
+
+    it('ages by the monotonic clock if the wall clock is set back', async () => {
+      const text = await page.evaluate(async ([alice]) => {
+        const names = kit.hangingNames(kit.fakeNames({ alice }))
+        const shown = kit.show(() => kit.useReverse(alice, { names, maxAgeMs: 600 }).trust)
+        await shown.until('verified')
+        const restore = kit.setClockBack(3_600_000)
+        await shown.until('checking')
+        restore()
+        return shown.texts.at(-1)
+      }, parties)
+      expect(text).toBe('checking')
+    })
+
     it.each([
       [60_000, 1],
       [0, 2],

@@ -1,14 +1,16 @@
 /** A browser verifies a stored document ten years later with only the genesis document. */
 import { serve } from '@quorumscan/testkit'
-import { describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { launchChromium, requireChromium } from '../support/chromium.ts'
 import { buildVerifier, readStored, type Verify } from '../support/offline-verifier.ts'
 
 declare const verify: Verify // Defined in the page.
 
 const IN_TEN_YEARS = '2036-11-22T00:00:00Z'
 
-describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () => {
+describe('in Chromium, with the network off', () => {
+  beforeAll(requireChromium)
+
   it('a stored document verifies ten years later, and a forged one does not', async () => {
     const browser = await launchChromium()
     // WebCrypto is only available in a secure context, such as a page of a local server.

@@ -9,7 +9,7 @@ import { serve, slowness, type TestServer } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { launchChromium, requireChromium } from '../support/chromium.ts'
 import type { wallet as PageWallet } from './page.ts'
 import { startSendPage } from './send-page.ts'
 
@@ -19,7 +19,7 @@ const ALICE = 'alice.unverified.ns'
 const HOUR_MICROS = 3_600_000_000
 const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1:* ws://127.0.0.1:*"
 
-describe.skipIf(chromiumPath === null)('in Chromium', () => {
+describe('in Chromium', () => {
   let cluster: TestCluster
   let browser: Browser
   let context: BrowserContext
@@ -30,6 +30,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   const problems: string[] = []
 
   beforeAll(async () => {
+    requireChromium()
     // Names can be renewed immediately.
     const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
     cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
@@ -234,7 +235,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect((await write('renew', 'alice')).at(-1)).toBe('error not-paid CONTRACT_NOT_FOUND')
   })
 
-  it('follows a stream while a node is killed, and continues to resolve', async () => {
+  it('follows a stream while a node is killed, and continues to resolve', {
+    tags: ['rest'],
+  }, async () => {
     const activityCount = 8
     const following = page.evaluate((count) => wallet.follow(count), activityCount)
     const aliceSees = { url: cluster.validatorUrl, token: await cluster.token('alice'), party }
@@ -257,7 +260,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await cluster.restart('sv-2')
   })
 
-  it('returns insufficient if no node is reachable', async () => {
+  it('returns insufficient if no node is reachable', { tags: ['rest'] }, async () => {
     // Before that, the SDK reads the genesis. The page can still load the parts that it needs.
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
     const isNode = ({ origin }: URL) => origin !== server.url

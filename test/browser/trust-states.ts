@@ -25,6 +25,7 @@ const facts = {
   nodeCount: 4,
   agreed: ['sv-1', 'sv-2'],
   dissented: [],
+  clockSkewMs: null,
   trust: null,
   basis: 'proof',
   receipt: null,
@@ -118,8 +119,12 @@ export const whileOnline: FixedAnswer = {
 
 export const reverses: Record<string, FixedAnswer> = {
   'there is no party': { names: answering('never'), name: '' },
-  'it has a name that leads back': { names: answering({ ...entry, changed: null }) },
-  'the name has a new owner': { names: answering({ ...entry, changed: change }) },
+  'it has a name that leads back': {
+    names: answering({ ...entry, changed: null, clockSkewMs: null }),
+  },
+  'the name has a new owner': {
+    names: answering({ ...entry, changed: change, clockSkewMs: null }),
+  },
   'it has none': { names: answering(null) },
   'the lookup fails': { names: answering('fails') },
 }

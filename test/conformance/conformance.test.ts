@@ -7,7 +7,7 @@ import { describeSpliceClient } from './suites/splice-client.ts'
 import { describeSpliceSdk } from './suites/splice-sdk.ts'
 import { describeWalletSdk } from './suites/wallet-sdk.ts'
 
-describe('each operation', describeOperations)
+describe('each operation', { tags: ['rest'] }, describeOperations)
 describe('@canton-network/core-splice-client, unchanged,', describeSpliceClient)
 describe('the reader of Splice networks', describeSpliceSdk)
 describe('@canton-network/core-ledger-client, unchanged,', describeLedgerClient)

@@ -111,7 +111,7 @@ function codeOf(name: string): ReadonlyMap<string, string> {
 /** The modules that rolldown put into bundles. */
 function modulesIn(code: ReadonlyMap<string, string>): readonly string[] {
   return [...code.values()].flatMap((text) =>
-    [...text.matchAll(/^\/\/(?:#region)? (\S+\.[cm]?js)$/gm)].map(([, module = '']) => module),
+    [...text.matchAll(/^\/\/(?:#region)? (\S+\.[cm]?[jt]s)$/gm)].map(([, module = '']) => module),
   )
 }
 
@@ -143,7 +143,7 @@ describe.each([OPERATORS, FULL])('the package %s', (name) => {
     expect(help.stdout).toContain('Usage: quorumscan run')
     const code = codeOf(name)
     for (const app of ['scan', 'synchronizer', 'validator']) {
-      const file = [...code.keys()].find((one) => one.endsWith(`/apps/${app}/dist/main.js`)) ?? ''
+      const file = [...code.keys()].find((one) => one.endsWith(`/dist/apps/${app}/main.js`)) ?? ''
       const path = join(project, name, 'lib/node_modules', file)
       const env = { PATH: process.env['PATH'] }
       const { stderr } = await run(process.execPath, [path], project, env)
@@ -184,7 +184,7 @@ describe('the package of operators', () => {
     expect([...own].filter(([, text]) => FAULTS.test(text)).map(([file]) => file)).toEqual([])
     // The same searches find it in the full package.
     const full = codeOf(FULL)
-    expect(modulesIn(full).some((module) => module.startsWith('cluster/dist/faults/'))).toBe(true)
+    expect(modulesIn(full).some((module) => module.startsWith('cluster/src/faults/'))).toBe(true)
     expect([...full.values()].some((text) => FAULTS.test(text))).toBe(true)
   })
 

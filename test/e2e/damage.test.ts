@@ -1,4 +1,8 @@
-/** Damage of a data directory by a disk, a copy or a lost file is detected, reported, contained and repaired. */
+/**
+ * Damage of a data directory by a disk, a copy or a lost file is detected, reported, contained and repaired.
+ *
+ * @module-tag rest
+ */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyPairFromSeed, sha256, toHex } from '@quorumscan/base'

@@ -1,6 +1,8 @@
 /**
  * A cluster whose data directory is on a small disk. The disk fills until the log accepts no entry, or until no process
  * can write a byte. When space is free again, all processes continue without a restart. Its one node answers 'trusted'.
+ *
+ * @module-tag rest
  */
 import { join } from 'node:path'
 import { send, until, untilTrue } from '@quorumscan/testkit'

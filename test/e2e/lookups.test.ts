@@ -259,7 +259,9 @@ describe('`resolve`', () => {
     expect(proven.text).toContain(`the name ${ALICE} has this entry`)
   })
 
-  it('prints JSON that `verify` accepts through a pipe', async ({ cluster }) => {
+  it('prints JSON that `verify` accepts through a pipe', { tags: ['rest'] }, async ({
+    cluster,
+  }) => {
     const bin = `${process.execPath} ${BIN}`
     const here = `--data-dir ${cluster.dataDir}`
     const proven = await promisify(execFile)('sh', [
@@ -269,10 +271,9 @@ describe('`resolve`', () => {
     expect(proven.stdout).toContain(`valid\n\nthe name ${MISSING} has no entry`)
   })
 
-  it('shows the name of a party, and whether the name resolves to that party', async ({
-    quorumscan,
-    alice,
-  }) => {
+  it('shows the name of a party, and whether the name resolves to that party', {
+    tags: ['rest'],
+  }, async ({ quorumscan, alice }) => {
     const found = await quorumscan('resolve', alice.party)
     expect(found.code, found.text).toBe(0)
     expect(found.text).toContain(ALICE)
@@ -296,11 +297,9 @@ describe('`resolve`', () => {
     expect(check.text).toContain('all replicas are equal')
   })
 
-  it('shows votes with their entries, also if nodes contradict each other', async ({
-    quorumscan,
-    alice,
-    cluster,
-  }) => {
+  it('shows votes with their entries, also if nodes contradict each other', {
+    tags: ['rest'],
+  }, async ({ quorumscan, alice, cluster }) => {
     const genesis = ['--genesis', join(cluster.dataDir, 'genesis.json')]
     const validator = ['--scan', NOWHERE, '--validator', cluster.urls.validator]
     const agreed = await quorumscan('resolve', ALICE, '--votes', ...genesis, ...validator)
@@ -318,7 +317,7 @@ describe('`resolve`', () => {
   })
 })
 
-describe('a full disk of the log', () => {
+describe('a full disk of the log', { tags: ['rest'] }, () => {
   it('makes writes fail with a definite LOG_FULL, is reported by all processes, and lookups continue', async ({
     cluster,
     alice,
@@ -349,7 +348,7 @@ describe('a full disk of the log', () => {
   })
 })
 
-describe('a crashed control plane', () => {
+describe('a crashed control plane', { tags: ['rest'] }, () => {
   it('is reported, and the next one takes over the running processes and the faults in force', async ({
     cluster,
     quorumscan,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { LogEntry } from '@quorumscan/ledger'
 import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
-import { enginePath } from 'quorumscan/testing/engine'
+import { requireEngine } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clock, createUser, lookup, untilFound } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
@@ -166,8 +166,9 @@ const OUTAGES = [
   ['cut off', (node: string) => cluster.partition(node), 'ordering-cut-off'],
 ] as const
 
-describe.skipIf(enginePath === null)('four ordering members', () => {
+describe('four ordering members', () => {
   beforeAll(async () => {
+    requireEngine()
     cluster = await startCluster({
       ...{ nodes: 4, ordering: 'cometbft' },
       genesisOverrides: {
@@ -249,7 +250,9 @@ describe.skipIf(enginePath === null)('four ordering members', () => {
     await expectEqualReplicas()
   })
 
-  it('accept one back that lost its disk, and that does not equivocate', async () => {
+  it('accept one back that lost its disk, and that does not equivocate', {
+    tags: ['rest'],
+  }, async () => {
     const signed = await heightOf('sv-3')
     expect(signed).toBeGreaterThan(0)
     await cluster.wipe('sv-3', { disk: true })

@@ -5,6 +5,8 @@
  *
  *   SEED=7       repeats the plan and the kills of this seed; their timing depends on the machine
  *   BLOWS=75     sets the number of kills
+ *
+ * @module-tag rest
  */
 import { setMaxListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'

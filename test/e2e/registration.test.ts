@@ -161,9 +161,9 @@ it('a name is renewed, expires, and is registered by another user', async ({
   )
 })
 
-it('a payment is refunded if two super-validators are down until its lock has expired', async ({
-  cluster,
-}) => {
+it('a payment is refunded if two super-validators are down until its lock has expired', {
+  tags: ['rest'],
+}, async ({ cluster }) => {
   const name = 'too-late.unverified.ns'
   const erin = await createUser(cluster, 'erin')
   const before = await erin.balance()
@@ -188,10 +188,9 @@ it('a payment is refunded if two super-validators are down until its lock has ex
   expect(await lookup(cluster, name)).toAnswer(404)
 })
 
-it('`config set` changes the fee by a quorum, but not the terms of earlier requests', async ({
-  cluster,
-  resources,
-}) => {
+it('`config set` changes the fee by a quorum, but not the terms of earlier requests', {
+  tags: ['rest'],
+}, async ({ cluster, resources }) => {
   const config = async (...args: string[]) => {
     const { code, stdout, text } = await runCommand(cluster, 'config', ...args, '--json')
     expect(code, text).toBe(0)

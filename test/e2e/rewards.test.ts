@@ -1,4 +1,8 @@
-/** A network on which users cannot create coin: the rewards of a super-validator pay for a name. */
+/**
+ * A network on which users cannot create coin: the rewards of a super-validator pay for a name.
+ *
+ * @module-tag rest
+ */
 import { until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createUser, untilFound } from '../support/client.ts'

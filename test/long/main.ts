@@ -1,29 +1,34 @@
 /**
- * Long tests: more steps of random tests, and scenarios for which `npm test` has no time, in parts of five minutes.
- * A pass is recorded in test/long.json, which is committed. `TEST_SLOWNESS` multiplies the five minutes.
+ * Long tests: more steps of random tests, and scenarios for which `npm test` has no time, most in parts of five minutes.
+ * A pass is recorded in test/long.json, which is committed. `TEST_SLOWNESS` multiplies these minutes.
  *
  *   npm run test:long               all parts, one after the other
  *   npm run test:long -- PART …     only these
  *   npm run test:long -- --list     lists them, and how old their last passes are
- *   npm run test:long -- --ci       checks these ages, and runs the part that the commit picks
+ *   npm run test:long -- --ci       runs those that are due, and the one that the commit picks, as far as there is time
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createSystemClock, surviveLostOutput } from '@quorumscan/base'
 import { createDirectory, slowness } from '@quorumscan/testkit'
 import { formatInstant } from '@quorumscan/verifier'
+import { fetchRedis } from '../support/debian-archive.ts'
 import { type LongPart, PARTS } from '../support/long-parts.ts'
-import { createHistory, overdue, type Pass, type Passes, pickPart } from '../support/long-passes.ts'
+import {
+  createHistory,
+  type Pass,
+  type Passes,
+  type Plan,
+  pickPart,
+  planParts,
+} from '../support/long-passes.ts'
+import { ROOT } from '../support/root.ts'
 
-const PART_SECONDS_MAX = 300
+const PART_MINUTES_MAX = 5
 const RECORD = 'test/long.json'
-const ROOT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
-)
 const history = createHistory(ROOT)
 
 /** A report of vitest's reporter `json`, as far as it is read. */
@@ -51,11 +56,10 @@ export async function main(words: readonly string[]): Promise<number> {
     return 1
   }
   if (values.list) return list()
-  const failures = values.ci ? checkAges() : []
-  const parts = values.ci
-    ? [pickPart(PARTS, history.head())]
-    : PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-  for (const part of parts) {
+  const named = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  const plan = values.ci ? planOfCi() : { parts: named, overdue: [] }
+  const failures = [...plan.overdue]
+  for (const part of plan.parts) {
     const failure = await run(part, { isRecorded: values.ci !== true })
     if (failure !== null) failures.push(`part ${part.name}: ${failure}`)
   }
@@ -74,12 +78,21 @@ function list(): number {
   return 0
 }
 
-function checkAges(): string[] {
+function planOfCi(): Plan {
   const passes = readPasses()
   const ageOf = ({ name }: LongPart) => history.ageOf(passes[name])
   if (PARTS.some((part) => ageOf(part) === 'unknown'))
     print('This clone is shallow: ages of passes that need more history are not checked.')
-  return overdue(PARTS, ageOf)
+  const plan = planParts(PARTS, {
+    ageOf,
+    listedFor: history.listedFor,
+    isChanged: ({ name, changes = [] }) => history.isAnyChanged(changes, passes[name]),
+    // Of a part that never passed: its limit.
+    secondsOf: ({ name, minutes = PART_MINUTES_MAX }) => passes[name]?.seconds ?? 60 * minutes,
+    picked: pickPart(PARTS, history.head()),
+  })
+  print(`Parts that run now: ${plan.parts.map(({ name }) => name).join(', ')}`)
+  return plan
 }
 
 /** Runs a part, and returns why it failed, or null. */
@@ -87,13 +100,19 @@ async function run(
   part: LongPart,
   { isRecorded }: { readonly isRecorded: boolean },
 ): Promise<string | null> {
-  const { name, files, node, filter = name } = part
+  const { name, files, node, redis, filter = name, minutes = PART_MINUTES_MAX } = part
+  const hasAll = node !== undefined || redis !== undefined
   using directory = createDirectory('long')
   const reportFile = join(directory.path, 'report.json')
-  const limitMs = 1000 * PART_SECONDS_MAX * slowness()
+  const limitMs = 60_000 * minutes * slowness()
   const commit = history.isChanged(RECORD) ? null : history.head()
   const startedMs = performance.now()
   print(`\n== ${name}: ${part.shows}`)
+  const { path } = directory
+  const ofRedis =
+    redis === undefined
+      ? {}
+      : { REDIS_SERVER: await fetchRedis(redis, { repository: ROOT, directory: path }) }
   const child = spawn(
     process.execPath,
     [
@@ -101,7 +120,8 @@ async function run(
         ? ['node_modules/vitest/vitest.mjs', 'run']
         : ['test/nodes.mjs', node]),
       ...files,
-      ...(node === undefined ? [`--tags-filter=${filter}`] : []),
+      ...(hasAll ? [] : [`--tags-filter=${filter}`]),
+      ...(redis === undefined ? [] : ['--project=integration']),
       ...['--reporter=default', '--reporter=./test/support/report.ts'],
       ...['--reporter=json', `--outputFile.json=${reportFile}`],
     ],
@@ -109,7 +129,7 @@ async function run(
       // A group of its own: workers end with it, and clusters when their worker ends.
       ...{ cwd: ROOT, stdio: 'inherit', detached: true },
       // A test whose program is missing fails, so that a part that was skipped is no pass.
-      env: { ...process.env, CI: '1', ...(node === undefined ? { TEST_LONG: '1' } : {}) },
+      env: { ...process.env, CI: '1', ...(hasAll ? {} : { TEST_LONG: '1' }), ...ofRedis },
     },
   )
   const stop = () => process.kill(-(child.pid ?? 0), 'SIGKILL')

@@ -8,7 +8,7 @@ import {
   readSynchronizerConfig,
   readValidatorConfig,
 } from '@quorumscan/config'
-import { BACKUP_VARIABLES, OWN_VARIABLES } from '@quorumscan/operator/run'
+import { BACKUP_VARIABLES, OPTIONAL_VARIABLES, OWN_VARIABLES } from '@quorumscan/operator/run'
 import { RIG } from 'quorumscan/commands'
 
 type Command = ReturnType<typeof createProgram>['program']
@@ -39,7 +39,7 @@ export function configurationPage(): string {
     '`npm run generate` writes this page from the code. [operations.md](operations.md) describes the variables that an operator sets.',
     '## Variables of processes',
     '`quorumscan run` reads the variables marked "run", derives others from them (`QS_NODES`, `QS_SEEDS`, sockets, key files), and passes the ' +
-      'rest to its processes. A process that is started alone (`node apps/scan/dist/main.js`) reads the variables marked with its name.',
+      'rest to its processes. A process that is started alone (`node dist/apps/scan/main.js`) reads the variables marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
     '`npm start` and `quorumscan up` read `QS_INSPECT`, the name of a process such as `sv-1`: a debugger can attach to it at 127.0.0.1:9229.',
     '## Commands and their flags',
@@ -59,6 +59,8 @@ function variableRows(): readonly Row[] {
     }
   for (const [name, meaning] of Object.entries(OWN_VARIABLES))
     noteOf('run')({ name, ...meaning, fallback: null })
+  for (const [name, meaning] of Object.entries(OPTIONAL_VARIABLES))
+    noteOf('run')({ name, ...meaning, fallback: '' })
   for (const [name, meaning] of Object.entries(BACKUP_VARIABLES))
     noteOf('backup')({ name, ...meaning, fallback: '' })
   for (const [name, read, env] of PROCESSES) noteVariables((note) => read(env, note), noteOf(name))

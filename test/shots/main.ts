@@ -9,8 +9,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDirectory, required } from '@quorumscan/testkit'
 import { launchChromium } from '../support/chromium.ts'
+import { ROOT } from '../support/root.ts'
 import { COMMANDS, LOOKED_UP } from './commands.ts'
-import { currentDigest, README, ROOT, recordDigest, SHOTS } from './shown-texts.ts'
+import { currentDigest, README, recordDigest, SHOTS } from './shown-texts.ts'
 import { type Step, transcriptOf, withTranscript } from './transcript.ts'
 
 const THEMES = ['light', 'dark'] as const

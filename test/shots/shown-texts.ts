@@ -2,13 +2,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseSync } from 'oxc-parser'
+import { ROOT } from '../support/root.ts'
 
-/** The program runs as `test/dist/shots/…`, tests as `test/shots/…`. */
-export const ROOT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
-)
 export const README = join(ROOT, 'README.md')
 /** Directory of the pictures, and of the digest of their texts. */
 export const SHOTS = join(ROOT, 'docs/shots')

@@ -1,3 +1,4 @@
+/** @module-tag rest */
 import type * as voted from '@quorumscan/reader/voted'
 import { importMutant } from '@quorumscan/verifier/testing'
 import { describe, expect, it } from 'vitest'

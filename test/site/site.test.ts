@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { isLong, serve, type TestServer } from '@quorumscan/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, launchChromium } from '../support/chromium.ts'
+import { launchChromium, requireChromium } from '../support/chromium.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SITE = join(ROOT, 'docs/.vitepress/dist')
@@ -45,18 +45,16 @@ const VIEWS: [number, readonly ('light' | 'dark')[]][] = [
   [1280, isLong ? ['dark', 'light'] : ['dark']],
 ]
 
-describe.skipIf(chromiumPath === null)('the documentation site', () => {
+describe('the documentation site', () => {
   let server: TestServer
   let browser: Browser
   let origin: string
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
   beforeAll(async () => {
-    // Turbo has built it before it runs this test. It builds it again only if something has changed.
-    if (process.env['TURBO_HASH'] === undefined)
-      await promisify(execFile)(join(ROOT, 'node_modules/.bin/turbo'), ['run', 'site'], {
-        cwd: ROOT,
-      })
+    requireChromium()
+    // Turbo builds it only if something has changed.
+    await promisify(execFile)(join(ROOT, 'node_modules/.bin/turbo'), ['run', 'site'], { cwd: ROOT })
     server = await serve((request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'http://site')
       const file = join(SITE, pathname === '/' ? 'index.html' : decodeURIComponent(pathname))

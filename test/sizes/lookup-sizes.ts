@@ -1,13 +1,9 @@
 /** Sizes of the code of a first lookup of a name, with gzip: of the SDK, and of well-known clients. */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
+import { ROOT } from '../support/root.ts'
 
-/** The program runs as `test/dist/sizes/…`, tests as `test/sizes/…`. */
-const ROOT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url),
-)
 export const README = join(ROOT, 'README.md')
 
 const VIEM = `import { createClient, http } from 'viem'

@@ -6,9 +6,10 @@ import {
   spawn,
 } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
+import { ROOT } from './root.ts'
 
 export type Child = AsyncDisposable & {
   /** The next line of its standard output, read as JSON. */
@@ -19,17 +20,19 @@ export type Child = AsyncDisposable & {
 
 /** Standard streams of each child process. */
 export const CHILD_STDIO = ['pipe', 'pipe', 'inherit'] as const satisfies StdioOptions
-const ROOT = new URL('../', import.meta.url).href
-/** Tests run as sources, but their child processes are compiled. */
-const COMPILED_ROOT = import.meta.url.endsWith('.ts') ? `${ROOT}dist/` : ROOT
+const PROGRAMS = join(ROOT, 'test/dist')
 
 /** Starts a command. Default: on this machine. */
 type Start = (command: string, ...args: readonly string[]) => ChildProcess
 const startHere: Start = (command, ...args) => spawn(command, args, { stdio: CHILD_STDIO })
 
-/** Starts a program, given by the URL of a `.js` next to the caller's file, with one JSON argument. */
-export function startChild(program: URL, argument: object, start = startHere): Child {
-  const path = fileURLToPath(program.href.replace(ROOT, COMPILED_ROOT))
+/**
+ * Starts a program with one JSON argument.
+ *
+ * @param program - Its file below `test`, without ending, such as `support/load-child`. `build.mjs` bundles it.
+ */
+export function startChild(program: string, argument: object, start = startHere): Child {
+  const path = join(PROGRAMS, `${program}.js`)
   const child = start(process.execPath, path, JSON.stringify(argument)) as ChildProcessByStdio<
     Writable,
     Readable,
@@ -44,7 +47,7 @@ export function startChild(program: URL, argument: object, start = startHere): C
     while (!text.includes('\n')) {
       const [event] = await Promise.race([once(child.stdout, 'data'), exited])
       if (typeof event !== 'string' && !text.includes('\n'))
-        throw new Error(`${program.pathname} ended with ${event} without a result`)
+        throw new Error(`${program} ended with ${event} without a result`)
     }
     const end = text.indexOf('\n')
     const line = text.slice(0, end)
@@ -65,7 +68,7 @@ export function startChild(program: URL, argument: object, start = startHere): C
 }
 
 /** Runs a program, and returns its first result. */
-export async function runChild<Result>(program: URL, argument: object): Promise<Result> {
+export async function runChild<Result>(program: string, argument: object): Promise<Result> {
   await using child = startChild(program, argument)
   return await child.result<Result>()
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { RunningCluster } from 'quorumscan/testing'
+import { ROOT } from './root.ts'
 
 export type Exit = {
   readonly code: number
@@ -17,7 +18,7 @@ export async function runCommand(
   cluster: RunningCluster,
   ...args: readonly string[]
 ): Promise<Exit> {
-  const bin = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
+  const bin = join(ROOT, 'cluster/bin/quorumscan.mjs')
   const command = [bin, ...args, '--data-dir', cluster.dataDir]
   try {
     const { stdout } = await promisify(execFile)(process.execPath, command)

@@ -1,5 +1,5 @@
 /** Verifies a vector with the library. It needs only the language and WebCrypto. */
-import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/verifier'
+import { createPlatformCrypto, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import {
   activitiesQuery,
   createCertifiedVerifier,
@@ -15,7 +15,7 @@ import type { Vector } from './vector.ts'
 export async function verifyVector(text: string, vector: Vector) {
   const genesis = parseGenesis(JSON.parse(text))
   const network = { genesis, genesisHash: await hashGenesis(genesis), sha256 }
-  const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
+  const verifier = createCertifiedVerifier({ ...network, crypto: createPlatformCrypto() })
   const document =
     'document' in vector
       ? vector.document

@@ -1,4 +1,5 @@
-/** The parts of `npm run test:long`. Each takes at most five minutes on two cores. */
+/** The parts of `npm run test:long`. Each takes at most five minutes on two cores, unless it says otherwise. */
+import type { RedisOfDebian } from './debian-archive.ts'
 
 export type LongPart = {
   /** Also the tag of its tests (vitest.config.ts). A test that runs in no other way also has the tag `long`. */
@@ -11,11 +12,32 @@ export type LongPart = {
   readonly files: readonly string[]
   /** The version of Node that runs all tests of these files, in place of those with its tag. */
   readonly node?: string
+  /** The Redis that all tests of these files use, in place of those with its tag. */
+  readonly redis?: RedisOfDebian
+  /** Where it takes longer than five minutes, because it runs all of a command that does. */
+  readonly minutes?: number
+  /** Files and folders: CI runs it if one of them has changed since its last pass, and not only if the commit picks it. */
+  readonly changes?: readonly string[]
 }
 
 const ORDERING = ['test/e2e/ordering.test.ts']
 const ENGINES = ['cluster/src/rig/ordering.integration.test.ts']
 const OPERATORS = ['test/e2e/operators.test.ts']
+const BARE_MACHINE = ['test/consumer/bare-machine.test.ts']
+/** What decides whether the first command on a new machine works. */
+const START_FILES = [
+  'cluster/bootstrap.mjs',
+  'cluster/provide-redis.mjs',
+  'packages/base/src/find-redis.mjs',
+  'package.json',
+  'package-lock.json',
+  '.npmrc',
+  'build.mjs',
+  'turbo.json',
+  'tsconfig.base.json',
+]
+/** Integration tests, which are those that start Redis. */
+const INTEGRATION = ['packages', 'apps', 'cluster']
 const ATTACKS = ['test/attacks/attacks.test.ts']
 /** What the SDK, the verifier and the replica do under another version of Node. */
 const NODE_FILES = [
@@ -34,6 +56,71 @@ export const PARTS: readonly LongPart[] = [
     name: 'release',
     shows: 'an installed release starts a network and an operator, and two builds of it are equal',
     files: ['test/consumer/release.test.ts'],
+  },
+  {
+    name: 'half-finished',
+    shows: '1 000 exchanges of each kind that a client never finishes end by themselves',
+    files: [
+      'packages/server/src/half-finished.integration.test.ts',
+      'cluster/src/control/half-finished.test.ts',
+    ],
+    minutes: 10,
+  },
+  {
+    name: 'java',
+    shows: "Java's HttpClient with its defaults reads nodes, the proxy and `/v2`",
+    files: ['apps/validator/src/java-client.integration.test.ts'],
+  },
+  {
+    name: 'bare-machine',
+    shows:
+      'npm start and the commands of the README work on a bare Debian 13, with and without root',
+    files: BARE_MACHINE,
+    minutes: 10,
+    changes: START_FILES,
+  },
+  {
+    name: 'bare-machine-12',
+    shows:
+      'npm start and the commands of the README work on a bare Debian 12, with and without root',
+    files: BARE_MACHINE,
+    minutes: 10,
+    changes: START_FILES,
+  },
+  {
+    name: 'bare-machine-test',
+    shows: 'npm test passes on a bare Debian 13, without root',
+    files: BARE_MACHINE,
+    minutes: 15,
+    changes: START_FILES,
+  },
+  {
+    name: 'bare-machine-test-12',
+    shows: 'npm test passes on a bare Debian 12, as root',
+    files: BARE_MACHINE,
+    minutes: 15,
+    changes: START_FILES,
+  },
+  {
+    name: 'redis-7',
+    shows: 'the integration tests pass with Redis 7.0',
+    files: INTEGRATION,
+    redis: { release: 'bookworm', package: 'redis-server' },
+    minutes: 10,
+  },
+  {
+    name: 'redis-8',
+    shows: 'the integration tests pass with Redis 8',
+    files: INTEGRATION,
+    redis: { release: 'trixie', package: 'redis-server' },
+    minutes: 10,
+  },
+  {
+    name: 'valkey-8',
+    shows: 'the integration tests pass with Valkey 8',
+    files: INTEGRATION,
+    redis: { release: 'trixie', package: 'valkey-server' },
+    minutes: 10,
   },
   {
     name: 'model',
@@ -230,8 +317,15 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'runtimes',
-    shows: 'the SDK reads names in Node 20 to 24, Deno, Bun, Chromium and its workers',
+    shows:
+      'the SDK reads names in Node 20.19 to 24, Deno, Bun, Workers, Chromium and its workers, Firefox',
     files: ['test/consumer/runtimes.test.ts'],
+  },
+  {
+    name: 'tools',
+    shows:
+      'the SDK runs under jest and vitest with jsdom and happy-dom, and webpack and Metro bundle it',
+    files: ['test/consumer/tools.test.ts'],
   },
   {
     name: 'site',

@@ -1,7 +1,7 @@
 /**
  * Simulates separate machines of operators on this machine. Each is a network namespace with its own address. A bridge
  * connects them and this process. Without the right to make namespaces, each is a loopback address. Each machine has a
- * directory and, if this process is root, its own user. Linux only.
+ * directory and, if this process is root and other users can read this repository, its own user. Linux only.
  */
 import {
   type ChildProcess,
@@ -9,12 +9,22 @@ import {
   execFileSync,
   type StdioOptions,
   spawn,
+  spawnSync,
 } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { createDirectory, provided, untilTrue } from '@quorumscan/testkit'
+import { redisCache } from '@quorumscan/base'
+import { createDirectory, provided, required, untilTrue } from '@quorumscan/testkit'
 
 const exec = promisify(execFile)
 
@@ -79,6 +89,8 @@ export async function createMachines(startRelay?: StartRelay): Promise<Machines>
   const { path: root, ...temporary } = createDirectory('machines')
   await chmod(root, 0o711) // A user can enter its directory, but not list the others.
   const wiring = canUseNamespaces() ? wireNamespaces(startRelay) : wireLoopback()
+  const redis = redisOfMachines(root)
+  const hasUsers = canHaveUsers()
   const machines = new Set<Machine>()
   let count = 0
   return {
@@ -89,9 +101,10 @@ export async function createMachines(startRelay?: StartRelay): Promise<Machines>
       const number = ++count
       const machine = await addMachine(wiring, {
         name,
-        number,
         address: address ?? wiring.addressOf(number),
         directory: join(root, `${number}-${name}`),
+        user: hasUsers ? USER_FIRST + number : null,
+        redis,
         onDestroyed: () => machines.delete(machine),
       })
       machines.add(machine)
@@ -109,27 +122,29 @@ async function addMachine(
   wiring: Wiring,
   options: {
     readonly name: string
-    readonly number: number
     readonly address: string
     readonly directory: string
+    /** Its own user; null: that of this process. */
+    readonly user: number | null
+    /** The Redis of its processes. */
+    readonly redis: string
     onDestroyed(): void
   },
 ): Promise<Machine> {
-  const { name, number, address, directory } = options
-  const user = process.getuid?.() === 0 ? USER_FIRST + number : null
+  const { name, address, directory, user, redis } = options
   const chownToUser = (path: string) => {
     if (user !== null) chownSync(path, user, user)
   }
   mkdirSync(directory, { mode: 0o700 })
   chownToUser(directory)
   const attachment = await wiring.attach(name, address)
-  const enter = [
-    ...attachment.enter,
-    ...(user === null
-      ? []
-      : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all']),
-  ]
-  const env = { PATH: process.env['PATH'], HOME: directory, [MARKER]: directory }
+  const enter = [...attachment.enter, ...(user === null ? [] : becomeUser(user))]
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: directory,
+    REDIS_SERVER: redis,
+    [MARKER]: directory,
+  }
   const onMachine = (command: string, args: readonly string[]) => {
     const [first = command, ...rest] = [...enter, command, ...args]
     return [first, rest] as const
@@ -183,6 +198,28 @@ async function addMachine(
       options.onDestroyed()
     },
   }
+}
+
+/** The beginning of a command that another user runs. */
+function becomeUser(user: number): readonly string[] {
+  return ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all']
+}
+
+/** Root can become another user, who must be able to run this Node and read this file: both may be in the home of root. */
+function canHaveUsers(): boolean {
+  if (process.getuid?.() !== 0) return false
+  const [setpriv = '', ...words] = becomeUser(USER_FIRST)
+  const read = ['-e', 'fs.readFileSync(process.argv[1])', import.meta.filename]
+  return spawnSync(setpriv, [...words, process.execPath, ...read], { cwd: '/' }).status === 0
+}
+
+/** The path of the Redis of machines. Their users cannot read the cache of this user: they get a copy. */
+function redisOfMachines(directory: string): string {
+  const redis = required('redis')
+  const [copy = '..'] = relative(redisCache(process.env), redis).split('/')
+  if (copy === '..') return redis
+  cpSync(join(redisCache(process.env), copy), join(directory, copy), { recursive: true })
+  return join(directory, relative(redisCache(process.env), redis))
 }
 
 /** The processes on the machine with this directory. */

@@ -21,12 +21,11 @@ import { enginePath } from 'quorumscan/testing/engine'
 import { type createUser, unwrap } from './client.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
 import { createMachines, type Machine, type Machines, type StartRelay } from './machines.ts'
+import { ROOT } from './root.ts'
 import { createTrustingFetch } from './trusting-fetch.ts'
 
 export type Ordering = 'redis' | 'cometbft'
 
-/** Compiled files are one directory deeper. */
-const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../..' : '../../..')
 const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 const PORT = 4611
 const ENGINE_PORT = 26_656

@@ -1,73 +1,123 @@
-/** The end of `npm test`: time and counts of each kind, a line for each failure, what was skipped, what became slower. */
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/**
+ * What a run of tests reports: each file that ends, and the end of the run. Test/run.mjs, which starts several processes
+ * of vitest, receives it as messages; without it, the end is printed.
+ */
 import { stripVTControlCharacters } from 'node:util'
-import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
-import { record, slowerThanRecorded } from './durations.ts'
+import type { RunnerTask } from 'vitest'
+import type {
+  Reporter,
+  SerializedError,
+  TestCase,
+  TestModule,
+  TestSpecification,
+  Vitest,
+} from 'vitest/node'
+import { record, secondsOf, slowerThanRecorded } from './durations.ts'
+import { linesOf, type Summary } from './summary.mjs'
+import { isOfSet, testSet } from './test-set.ts'
 
 /** Of the difference that is printed for a failure. */
 const DIFFERENCE_LINES_MAX = 20
 const LINE_MAX = 400
 
-type Kind = { readonly start: number; end: number; passed: number; failed: number; skipped: number }
+type Figures = { start: number; end: number; passed: number; failed: number; skipped: number }
 
 /** vitest loads a reporter by its default export. */
 export default class Report implements Reporter {
   readonly #startedAt = performance.now()
-  readonly #kinds = new Map<string, Kind>()
-  /** What is missing on this machine: workers append to this file (testkit/src/requirements.ts). */
-  readonly #missingFile = join(tmpdir(), `qs-missing-${process.pid}`)
-  #isWhole = true
+  readonly #kinds = new Map<string, Figures>()
+  readonly #skipped = new Map<string, number>()
+  #vitest: Vitest | null = null
+  /** Whether only tests with some title run. */
+  #isNamed = false
 
-  onInit({ config }: Vitest): void {
-    process.env['TEST_MISSING_FILE'] = this.#missingFile
-    this.#isWhole =
-      config.testNamePattern === undefined && config.tagsFilter?.includes('!long') === true
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+    this.#isNamed = vitest.config.testNamePattern !== undefined
   }
 
-  #takeMissing(): ReadonlySet<string> {
-    const lines = existsSync(this.#missingFile) ? readFileSync(this.#missingFile, 'utf8') : ''
-    rmSync(this.#missingFile, { force: true })
-    return new Set(lines.split('\n').filter((line) => line !== ''))
+  onTestRunStart(specifications: readonly TestSpecification[]): void {
+    const selected = specifications.filter(({ moduleId }) => isOfSet(moduleId))
+    const files = selected.map(({ moduleId, project: { name: kind } }) => ({
+      ...{ kind, seconds: secondsOf(moduleId) },
+    }))
+    send({ type: 'start', files })
   }
 
   onTestModuleStart({ project: { name } }: TestModule): void {
     const start = performance.now()
-    const kind = { start, end: start, passed: 0, failed: 0, skipped: 0 }
-    if (!this.#kinds.has(name)) this.#kinds.set(name, kind)
+    if (!this.#kinds.has(name))
+      this.#kinds.set(name, { start, end: start, passed: 0, failed: 0, skipped: 0 })
   }
 
   onTestModuleEnd(module: TestModule): void {
-    const kind = this.#kinds.get(module.project.name)
-    if (kind === undefined) return
-    kind.end = performance.now()
-    for (const state of ['passed', 'failed', 'skipped'] as const)
-      kind[state] += [...module.children.allTests(state)].length
+    const { name } = module.project
+    const figures = this.#kinds.get(name)
+    if (figures === undefined) return
+    figures.end = performance.now()
+    const count = (state: 'passed' | 'failed') => [...module.children.allTests(state)].length
+    const [passed, failed] = [count('passed'), count('failed')]
+    figures.passed += passed
+    figures.failed += failed
+    const skipped = [...module.children.allTests('skipped')]
+    for (const reason of skipped.flatMap((test) => this.#reasonsOf(test))) {
+      figures.skipped += 1
+      this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
+    }
+    send({ type: 'end', kind: name, seconds: secondsOf(module.moduleId), passed, failed })
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    print('\nkind           seconds   passed   failed  skipped')
-    const rows = [...this.#kinds].map(([name, kind]) => ({ name, ...kind }))
-    for (const { name, start, end, passed, failed, skipped } of rows) {
-      const seconds = ((end - start) / 1000).toFixed(1)
-      const cells = [passed, failed, skipped].map((count) => String(count).padStart(8))
-      print(`${name.padEnd(12)} ${seconds.padStart(9)} ${cells.join(' ')}`)
-    }
-    // At the very end: a reader of the last lines of a long output sees what failed.
-    for (const module of modules)
-      for (const failure of failuresOf(module))
-        print(`\nFAILED  ${module.project.name}  ${module.relativeModuleId}: ${failure}`)
-    for (const error of errors) print(`\nFAILED  outside of any test: ${firstLine(error)}`)
-    for (const missing of this.#takeMissing()) print(`\nSKIPPED  tests for which ${missing}`)
-    if (this.#isWhole) compare(modules)
-    const sum = (key: 'passed' | 'failed' | 'skipped') =>
-      rows.reduce((total, row) => total + row[key], 0)
-    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(0)
-    print(
-      `\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped in ${seconds} s`,
+    const kinds = [...this.#kinds].map(([name, { start, end, ...counts }]) => ({
+      ...{ name, seconds: (end - start) / 1000 },
+      ...counts,
+    }))
+    const failures = modules.flatMap((module) =>
+      failuresOf(module).map(
+        (failure) => `${module.project.name}  ${module.relativeModuleId}: ${failure}`,
+      ),
     )
+    const outside = errors.map((error) => `outside of any test: ${firstLine(error)}`)
+    const slower = this.#isNamed || testSet() === 'long' ? null : compare(modules)
+    const summary: Summary = {
+      kinds,
+      failures: [...failures, ...outside],
+      skipped: Object.fromEntries(this.#skipped),
+      slower: slower === null ? [] : [slower],
+    }
+    send({ type: 'summary', summary })
+    if (process.send !== undefined) return
+    for (const line of linesOf(summary, (performance.now() - this.#startedAt) / 1000)) print(line)
   }
+
+  /** The reason that a test, or a hook of its suites or its file, gave to `skip`. */
+  #noteOf(test: TestCase): string | undefined {
+    for (
+      let task: RunnerTask | undefined = this.#vitest?.state.idMap.get(test.id);
+      task !== undefined;
+      task = task.suite ?? (task === task.file ? undefined : task.file)
+    ) {
+      const { note } = (task.result ?? {}) as { readonly note?: string }
+      if (note !== undefined) return note
+    }
+    return undefined
+  }
+
+  /** Why a test was skipped; empty if it belongs to another run. */
+  #reasonsOf(test: TestCase): string[] {
+    const note = this.#noteOf(test)
+    if (note !== undefined) return [note]
+    const isRest = test.tags.includes('rest')
+    const isSelected = { main: !isRest, rest: isRest, all: true, long: false }[testSet()]
+    return isSelected && !test.tags.includes('long') && !this.#isNamed
+      ? ['not for this machine']
+      : []
+  }
+}
+
+/** To test/run.mjs, if it started this process. */
+function send(message: object): void {
+  process.send?.(message)
 }
 
 /** Of tests, and of the file and its hooks, where no test failed because none ran. */
@@ -92,14 +142,15 @@ function differenceOf(error: { readonly diff?: string } | undefined): string {
   return error?.diff === undefined ? '' : `\n${shown.join('\n')}`
 }
 
-function compare(modules: readonly TestModule[]): void {
+/** Records how long files took, or compares it with the record. */
+function compare(modules: readonly TestModule[]): string | null {
   const passed = modules.filter((module) => module.state() === 'passed')
   const seconds = Object.fromEntries(
     passed.map((module) => [module.relativeModuleId, module.diagnostic().duration / 1000]),
   )
-  const sentence = slowerThanRecorded(seconds)
-  if (process.env['TEST_RECORD']) record(seconds)
-  else if (sentence !== null) print(`\nSLOWER  ${sentence}`)
+  if (!process.env['TEST_RECORD']) return slowerThanRecorded(seconds)
+  record(seconds)
+  return null
 }
 
 function print(line: string): void {

@@ -8,6 +8,8 @@ beforeAll(({}, file) => {
     // In a `beforeAll` no test is running. The skip of any test, thrown there, skips the whole suite.
     const test = TestRunner.getCurrentTest() ?? testsOf(file.tasks).find(({ result }) => !result)
     if (test === undefined) throw new Error(reason)
+    // Hooks of `aroundEach` lose the reason. vitest reads it here, but does not declare it.
+    if (test.result !== undefined) Object.assign(test.result, { note: reason })
     return test.context.skip(reason)
   })
 })

@@ -101,7 +101,8 @@ export function createImports({
 
 /** Resolves relative imports, and those of our packages by their `exports`. Returns null for all others. */
 function createResolver() {
-  type Manifest = { readonly name: string; readonly exports?: Readonly<Record<string, unknown>> }
+  type Entry = string | Readonly<Record<string, string>>
+  type Manifest = { readonly name: string; readonly exports?: Readonly<Record<string, Entry>> }
   const packages = new Map(
     files
       .filter((file) =>
@@ -114,8 +115,8 @@ function createResolver() {
     if (from.startsWith('.')) return normalize(join(dirname(importer), from))
     const [, name = '', rest = ''] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(from) ?? []
     const found = packages.get(name)
-    const entry = found?.exports[`.${rest}`] as Readonly<Record<string, string>> | undefined
-    const source = entry?.['@quorumscan/source']
+    const entry = found?.exports[`.${rest}`]
+    const source = typeof entry === 'string' ? entry : entry?.['@quorumscan/source']
     return found === undefined || source === undefined ? null : join(found.folder, source)
   }
 }

@@ -1,9 +1,18 @@
 /** Parts of `npm run test:long` have all long tests, and test/long.json records when each part passed last. */
 import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createDirectory } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { type LongPart, PARTS } from '../support/long-parts.ts'
-import { type Age, createHistory, overdue, type Pass, pickPart } from '../support/long-passes.ts'
+import {
+  type Age,
+  createHistory,
+  overdue,
+  type Pass,
+  pickPart,
+  planParts,
+} from '../support/long-passes.ts'
 import { files, read } from './tree.ts'
 
 const tests = files.filter((file) => /^(?!test\/tidy\/).*\.test\.ts$/.test(file))
@@ -18,7 +27,7 @@ const tagsIn = (file: string) =>
 describe('parts of long tests', () => {
   it('have different names, and files that exist', () => {
     expect(new Set(PARTS.map(({ name }) => name)).size).toBe(PARTS.length)
-    for (const path of PARTS.flatMap((part) => part.files))
+    for (const path of PARTS.flatMap((part) => [...part.files, ...(part.changes ?? [])]))
       expect(
         files.some((file) => file === path || file.startsWith(`${path}/`)),
         path,
@@ -56,10 +65,17 @@ describe('the age of a pass', () => {
 
   it('is at most 30 commits, unless the history is missing', () => {
     const ages: Readonly<Record<string, Age>> = {
-      ...{ new: 0, last: 30, old: 31, never: 'no pass', shallow: 'unknown' },
+      new: 0,
+      last: 30,
+      old: 31,
+      never: 'no pass',
+      'just listed': 'no pass',
+      shallow: 'unknown',
     }
     const parts = Object.keys(ages).map(part)
-    expect(overdue(parts, ({ name }) => ages[name] ?? 0)).toEqual([
+    const ageOf = ({ name }: LongPart) => ages[name] ?? 0
+    const listedFor = ({ name }: LongPart) => (name === 'just listed' ? 30 : 31)
+    expect(overdue(parts, { ageOf, listedFor })).toEqual([
       'the last pass of old is 31 commits old (at most 30)',
       'never has no pass in test/long.json',
     ])
@@ -96,6 +112,80 @@ describe('the age of a pass', () => {
     git('clone', '--quiet', '--depth', '1', `file://${directory.path}`, shallow)
     expect(ageOf(shallow, first)).toBe('unknown')
     expect(ageOf(shallow, git('rev-parse', 'HEAD'))).toBe(0)
+  })
+
+  it('of a part without a pass counts from the commit that listed it', () => {
+    using directory = createDirectory()
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: directory.path,
+        encoding: 'utf8',
+      }).trim()
+    const commit = (list: string) => {
+      mkdirSync(join(directory.path, 'test/support'), { recursive: true })
+      writeFileSync(join(directory.path, 'test/support/long-parts.ts'), list)
+      git('add', '.')
+      git('commit', '--quiet', '--allow-empty', '--message', 'one')
+    }
+    git('init', '--quiet', '--initial-branch=main')
+    commit("name: 'old'")
+    git('checkout', '--quiet', '-b', 'branch')
+    commit("name: 'old'\nname: 'new'")
+    git('checkout', '--quiet', 'main')
+    git('merge', '--quiet', '--no-ff', '--message', 'merge', 'branch')
+    commit("name: 'old'\nname: 'new'")
+    const { listedFor } = createHistory(directory.path)
+    expect(['old', 'new', 'unlisted'].map((name) => listedFor(part(name)))).toEqual([2, 1, 0])
+  })
+
+  it('ends when a file that the part names changes', () => {
+    using directory = createDirectory()
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: directory.path,
+        encoding: 'utf8',
+      }).trim()
+    const commit = (file: string) => {
+      writeFileSync(join(directory.path, file), '')
+      git('add', file)
+      git('commit', '--quiet', '--message', file)
+      return { commit: git('rev-parse', 'HEAD'), date: '', seconds: 0, figures: {} }
+    }
+    git('init', '--quiet')
+    const passes = [commit('start.mjs'), commit('other.mjs')]
+    const { isAnyChanged } = createHistory(directory.path)
+    expect(passes.map((pass) => isAnyChanged(['start.mjs'], pass))).toEqual([false, false])
+    expect(passes.map((pass) => isAnyChanged(['start.mjs', 'other.mjs'], pass))).toEqual([
+      true,
+      false,
+    ])
+    expect(isAnyChanged([], undefined)).toBe(false)
+    expect(isAnyChanged(['start.mjs'], undefined)).toBe(true)
+  })
+
+  it('decides what CI runs: changed parts, old ones and the picked one, while there is time', () => {
+    const ages: Readonly<Record<string, Age>> = {
+      ...{ changed: 1, old: 40, older: 50, picked: 2, fresh: 3, costly: 31, never: 'no pass' },
+    }
+    const parts = Object.keys(ages).map(part)
+    const planned = (seconds: Readonly<Record<string, number>>) => {
+      const plan = planParts(parts, {
+        ageOf: ({ name }) => ages[name] ?? 0,
+        listedFor: () => 31,
+        isChanged: ({ name }) => name === 'changed',
+        secondsOf: ({ name }) => seconds[name] ?? 100,
+        picked: parts[3] ?? part(''),
+      })
+      return [plan.parts.map(({ name }) => name), plan.overdue]
+    }
+    const order = ['changed', 'never', 'older', 'old', 'costly', 'picked']
+    expect(planned({})).toEqual([order, []])
+    // What takes less still runs, and the first part always.
+    expect(planned({ costly: 600 })).toEqual([
+      ['changed', 'never', 'older', 'old', 'picked'],
+      ['the last pass of costly is 31 commits old (at most 30)'],
+    ])
+    expect(planned({ changed: 5000 })[0]).toEqual(['changed'])
   })
 
   it('is renewed in CI by the part that the commit picks', () => {

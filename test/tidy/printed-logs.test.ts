@@ -1,4 +1,8 @@
-/** A failing test of a cluster prints the logs of all processes that it or its helpers started. */
+/**
+ * A failing test of a cluster prints the logs of all processes that it or its helpers started.
+ *
+ * @module-tag rest
+ */
 import { existsSync, rmSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'

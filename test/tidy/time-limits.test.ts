@@ -1,4 +1,8 @@
-/** Every test ends: one that never resolves fails with its title after a time that depends only on `TEST_SLOWNESS`. */
+/**
+ * Every test ends: one that never resolves fails with its title after a time that depends only on `TEST_SLOWNESS`.
+ *
+ * @module-tag rest
+ */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtures, run, runFixture } from './fixture.ts'

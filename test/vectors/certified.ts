@@ -1,6 +1,6 @@
 /** Builds the published vectors of certified reads from fixed keys: `certified.json` and `toy-state.json`. */
 import type { KeyPair } from '@quorumscan/base'
-import { createWebCrypto, type Json } from '@quorumscan/verifier'
+import { createPlatformCrypto, type Json } from '@quorumscan/verifier'
 import { createCertifiedVerifier, queryOf } from '@quorumscan/verifier/certified'
 import { componentsOf } from '@quorumscan/verifier/state-tree'
 import type { Refused, Vector } from '../support/vector.ts'
@@ -13,7 +13,7 @@ import { byName, HISTORY, LEAVES, network, state } from './state.ts'
 
 /** The text of `certified.json`, with one vector per line. */
 export async function buildCertified(): Promise<string> {
-  const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
+  const verifier = createCertifiedVerifier({ ...network, crypto: createPlatformCrypto() })
   const vectors: Vector[] = []
   for (const one of provenDocuments()) {
     const stateQuery = queryOf(one.request, network)

@@ -29,7 +29,7 @@ const FILES = {
   'certified/page-token.ts': [],
   'certified/query-of-request.ts': [],
   'certified/query.ts': [],
-  'crypto/crypto.ts': ['createWebCrypto'],
+  'crypto/crypto.ts': ['createNodeCrypto', 'createWebCrypto'],
   'encoding/base64.ts': [],
   'genesis/threshold.ts': ['parseThreshold'],
   'proof/activity-run.ts': [],

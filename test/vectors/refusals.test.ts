@@ -9,6 +9,8 @@ import { expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const LEDGER = 'packages/ledger/src'
+/** Reads the commands of clients, before anything is signed: no replica hashes its texts. */
+const INPUT = 'value-input.ts'
 /** The functions that refuse, and the position of the text among their arguments. */
 const TEXT_AT: Readonly<Record<string, number>> = { refuse: 1, demand: 2 }
 
@@ -32,7 +34,7 @@ function textsOf(file: string): readonly string[] {
 
 it('the texts of refusals do not change', async () => {
   const files = readdirSync(join(root, LEDGER), { encoding: 'utf8', recursive: true })
-    .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^testing\//.test(file))
+    .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^testing\//.test(file) && file !== INPUT)
     .map((file) => join(LEDGER, file))
     .concat('packages/verifier/src/names/entry-fields.ts')
   const texts = [...new Set(files.flatMap(textsOf))].sort()

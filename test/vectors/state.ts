@@ -9,7 +9,7 @@ import {
   type StatePoint,
 } from '@quorumscan/verifier'
 import {
-  ACTIVITY_TREE,
+  activityTree,
   encodeCertificate,
   encodeDocument,
   encodeProof,
@@ -132,7 +132,7 @@ export function stateOf(leaves: readonly VectorLeaf[], offset = OFFSET) {
     )
   const prove = (request: CanonicalRequest, at = T): string => {
     const stateQuery = queryOf(request, network)
-    return proveRanges('ranges' in stateQuery ? stateQuery.ranges : [ACTIVITY_TREE], at)
+    return proveRanges('ranges' in stateQuery ? stateQuery.ranges : [activityTree()], at)
   }
   /**
    * A proof that shows one path from the root. Each letter is the side to show at an inner node (`L` or `R`). A

@@ -1,6 +1,7 @@
 /** `keys` and `genesis`: how operators on different machines make a network together. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { printable } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import {
   dataDirectory,
@@ -16,7 +17,6 @@ import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/r
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { choice, printResult, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { printable } from './text.ts'
 
 /** The tolerance of replicas (Rule 6): a network that starts later than this would stall. */
 const AHEAD_MICROS_MAX = 10_000_000

@@ -1,5 +1,6 @@
 /** `config` reads and changes the rules of the name service. `protocol` reads the protocol version, and votes for another. */
-import { formatAmount, formatDuration, parseAmount, parseDuration } from '@quorumscan/model'
+import { printable } from '@quorumscan/base'
+import { formatAmount, formatDuration, parseDuration, readAmount } from '@quorumscan/model'
 import {
   type AnsConfig,
   type AnsConfigInput,
@@ -14,7 +15,6 @@ import type { Command } from 'commander'
 import { confirmForOne, type MemberFlags, proposalsFor, rulesFor, voteForOne } from './confirm.ts'
 import { integer, printResult, withProgress } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { printable } from './text.ts'
 
 /** More than there will be versions of the protocol. */
 const VERSION_MAX = 1_000_000
@@ -173,7 +173,7 @@ function describeChange(change: Change): readonly string[] {
 }
 
 function feeOf(text: string): string {
-  const amount = parseAmount(text)
+  const amount = readAmount(text)
   if (amount === undefined || amount <= 0n)
     throw new UsageError(
       `"${printable(text)}" is not a fee: an amount in USD above 0 with at most 10 decimals, such as 2.5`,

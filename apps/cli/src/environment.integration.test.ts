@@ -18,7 +18,7 @@ function commitOf(directory: string, manifest: object): string {
   const place = join(directory, 'apps/cli')
   mkdirSync(place, { recursive: true })
   writeFileSync(join(place, 'package.json'), JSON.stringify({ version: '1.2.3', ...manifest }))
-  return readEnvironment(pathToFileURL(join(place, 'main.js')).href, '../../').commit()
+  return readEnvironment(pathToFileURL(`${directory}/`)).commit()
 }
 
 it('is that of the package of a release', ({ directory }) => {
@@ -26,7 +26,7 @@ it('is that of the package of a release', ({ directory }) => {
 })
 
 it('is that of a clone', () => {
-  const { commit } = readEnvironment(import.meta.url, '../../')
+  const { commit } = readEnvironment()
   expect(commit().replace(/-dirty$/, '')).toBe(git(import.meta.dirname, 'rev-parse', 'HEAD'))
 })
 

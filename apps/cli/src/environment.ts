@@ -1,33 +1,28 @@
 /** The environment of the command line: where it is installed, and where it was typed. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packageRoot } from '@quorumscan/base'
+import { findRedis, readSoftware, SOFTWARE_ROOT } from '@quorumscan/base'
 
 export type Environment = ReturnType<typeof readEnvironment>
 
-/**
- * @param moduleUrl - `import.meta.url` of a module of the package that has the command, or of its bundle.
- * @param pathToRepository - From that package to the root of the repository: `../`.
- */
-export function readEnvironment(moduleUrl: string, pathToRepository: string) {
-  const root = packageRoot(moduleUrl)
-  const repository = new URL(pathToRepository, root)
-  const { version, gitHead } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-  const mainOf = (app: string) => fileURLToPath(new URL(`apps/${app}/dist/main.js`, repository))
+export function readEnvironment(root = SOFTWARE_ROOT) {
+  const software = readSoftware(root)
+  const mainOf = (app: string) => fileURLToPath(new URL(`dist/apps/${app}/main.js`, root))
   // A package that is installed elsewhere uses the working directory.
-  const isRepository = existsSync(new URL('turbo.json', repository))
-  const parent = isRepository ? fileURLToPath(repository) : process.cwd()
+  const isRepository = existsSync(new URL('turbo.json', root))
+  const parent = isRepository ? fileURLToPath(root) : process.cwd()
   return {
-    /** The version of the package that has the command. */
-    version: String(version),
-    /** The commit that it was built from. A release has it in its package.json. */
-    commit: (): string => gitHead ?? ((isRepository && checkedOutCommit(parent)) || 'unknown'),
+    version: software.version,
+    /** The commit that it was built from. */
+    commit: (): string =>
+      software.commit ?? ((isRepository && checkedOutCommit(parent)) || 'unknown'),
     /** The default of `--data-dir`. */
     defaultDataDirectory: join(parent, '.quorumscan'),
-    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
-    /** The compiled entry file of each app. */
+    /** If none is found, the check of a start reports that this one is missing. */
+    redisServer: findRedis(process.env) ?? 'redis-server',
+    /** The bundled entry file of each app. */
     entryFiles: {
       scan: mainOf('scan'),
       synchronizer: mainOf('synchronizer'),

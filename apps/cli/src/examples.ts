@@ -37,6 +37,7 @@ export const EXAMPLES = [
   'restore sv-1.backup --to /var/lib/quorumscan --set QS_PORT=4711',
   'rewards show --config /etc/quorumscan/sv.env',
   'rewards send alice::1220… 250 --config /etc/quorumscan/sv.env',
+  'replica wipe --config /etc/quorumscan/sv.env',
   'log repair',
   'log repair --cut',
   'log repair --config synchronizer.env --log sv-1.backup …',

@@ -66,10 +66,15 @@ function describeLoss(
   outcome: RepairOutcome & { readonly kind: 'to-cut' },
   { notApplied, alsoApplied }: RepairTexts,
 ): string {
-  const { cut, end, nowMicros } = outcome
+  const { cut, end, isEmpty, nowMicros } = outcome
+  if (isEmpty)
+    return (
+      'The log has no entries. If its files are in another directory or on a disk that is not mounted, restore them ' +
+      `instead. All entries that a node applied, up to offset ${end}, are available; whether the log had more is unknown.`
+    )
   if (cut === null)
     return (
-      'Redis cannot load the files of the log. All entries that a node applied, up to offset ' +
+      'Redis cannot load the files of the log beyond a damage. All entries that a node applied, up to offset ' +
       `${end}, are available; whether the log had more is unknown.`
     )
   const isOne = cut.from === cut.to

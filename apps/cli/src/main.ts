@@ -10,7 +10,7 @@ import type { Rig } from './rig.ts'
 /** Returns the exit status, one of `EXIT`. */
 export async function main(
   args: readonly string[],
-  environment = readEnvironment(import.meta.url, '../../'),
+  environment = readEnvironment(),
   rig: Rig | null = null,
 ): Promise<number> {
   // A reader such as `head` closes the pipe when it has enough. On a full disk the output is lost.

@@ -19,23 +19,25 @@ export function addMirrorCommand({ plain, clock }: CommandContext): void {
     .requiredOption('--port <port>', 'the port it listens on; 0: any free port', integer(0, 65_535))
     .option('--host <address>', 'the address it listens on', '127.0.0.1')
     .addOption(choice('--network <name>', 'also serve party names of this network', NETWORK_NAMES))
-    .option('--genesis <file>', 'with --network: the genesis document that proves them')
+    .option('--genesis <file>', 'the genesis document that proves answers')
     .addHelpText(
       'after',
       `
-It checks nothing and has no key: readers verify each answer with the genesis
-document. Every reader detects a mirror that alters an answer, and, by asking
-others, one that withholds new answers. It caches answers for as long as nodes
-allow, which is a second, and runs until it is interrupted.
+It verifies answers with the genesis document, and does not ask a source again
+for a minute that proves nothing. Without --genesis it uses the document that
+most sources answer. Readers verify each answer again: every reader detects a
+mirror that alters an answer, and, by asking others, one that withholds new
+answers. It caches answers for as long as nodes allow, which is a second, and
+runs until it is interrupted.
 
-With --network it serves /v0/resolve and /v0/reverse-resolve as well. It
-verifies these answers itself, so their readers trust it.`,
+With --network, which needs --genesis, it serves /v0/resolve and
+/v0/reverse-resolve as well, whose readers trust it.`,
     )
     .action(async (sources: string[], options: MirrorFlags) => {
       const { buildMirror } = await import('@quorumscan/mirror')
-      const names = await namesOf(options)
+      const network = await networkOf(options)
       await using transport = createUndiciTransport()
-      const server = buildMirror({ sources, transport, clock, ...names })
+      const server = buildMirror({ sources, transport, clock, ...network })
       const url = await server.listen(options).catch((cause: unknown) => {
         throw new UsageError(`cannot listen on ${options.host}, port ${options.port}`, { cause })
       })
@@ -45,14 +47,14 @@ verifies these answers itself, so their readers trust it.`,
     })
 }
 
-/** @throws {UsageError} If one of the options is missing, or the file is not a genesis document. */
-async function namesOf({ network, genesis: file }: MirrorFlags) {
-  if ((network === undefined) !== (file === undefined))
-    throw new UsageError(
-      'a mirror serves names with both of `--network` and `--genesis`, or without them',
-    )
-  if (network === undefined || file === undefined) return {}
+/** @throws {UsageError} If `--genesis` is missing or not a genesis document. */
+async function networkOf({ network: networkName, genesis: file }: MirrorFlags) {
+  if (file === undefined) {
+    if (networkName === undefined) return {}
+    throw new UsageError('a mirror serves names with both of `--network` and `--genesis`')
+  }
   const genesis = readGenesis(file)
-  const genesisHash = await hashGenesis(genesis)
-  return { names: { genesis, genesisHash, networkName: network, trustRule: null } }
+  const network = { genesis, genesisHash: await hashGenesis(genesis) }
+  if (networkName === undefined) return { network }
+  return { network, names: { ...network, networkName, trustRule: null } }
 }

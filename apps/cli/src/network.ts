@@ -1,13 +1,18 @@
 /** The network of a command, and the addresses of its nodes: one whose files are named, or the cluster in the data directory. */
 import { type Clock, sha256 } from '@quorumscan/base'
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
-import { createFetchTransport, parseNodeUrl, type Transport } from '@quorumscan/reader'
+import {
+  createFetchTransport,
+  parseNodeUrl,
+  shownUrl,
+  type Transport,
+  urlProblem,
+} from '@quorumscan/reader'
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import type { LocalCluster } from './rig.ts'
-import { printable } from './text.ts'
 
 export type NetworkFlags = { dataDir: string; genesis?: string; members?: string; scan?: string[] }
 
@@ -80,7 +85,7 @@ export function urlOf(option: string, text: string): string {
   const url = parseNodeUrl(text, true)
   if (url !== undefined) return url
   throw new UsageError(
-    `${option} ${printable(text)} is not an http or https address, such as https://sv-1.example:4611`,
+    `${option} ${urlProblem(text)}: ${shownUrl(text)}; it is an address such as https://sv-1.example:4611`,
   )
 }
 

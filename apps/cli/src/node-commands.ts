@@ -27,6 +27,7 @@ type BackupFlags = {
   encryptTo?: string
   keep?: number
   log?: boolean
+  skip?: string[]
   json?: boolean
 }
 type RestoreFlags = {
@@ -92,6 +93,7 @@ export function addBackupCommands({ plain, redisServer, clock }: CommandContext)
     .option('--encrypt-to <recipient>', 'encrypt it by age (default: to QS_BACKUP_RECIPIENT)')
     .option('--keep <n>', 'delete all in QS_BACKUPS but the newest n', integer(1, KEEP_MAX))
     .option('--log', 'for a super-validator: only the newest 64 MiB of the log, and no keys')
+    .option('--skip <variable...>', 'leave out the file of a variable if it cannot be backed up')
     .addHelpText(
       'after',
       `
@@ -119,8 +121,9 @@ double-sign.`,
             })
           : resolve(options.out)
       if (role === 'synchronizer') setHintOption('--config', options.config)
-      await withProgress('reading', clock, () =>
-        backup.backUp({ config, file, isLogOnly, recipient, redisServer, env, clock }),
+      const { skip = [] } = options
+      const skipped = await withProgress('reading', clock, () =>
+        backup.backUp({ config, file, isLogOnly, recipient, skip, redisServer, env, clock }),
       )
       const deleted =
         keep === undefined ? [] : backup.deleteOldBackups(dirname(file), config.name, keep)
@@ -132,7 +135,8 @@ double-sign.`,
       const text = isLogOnly
         ? `${file} contains the newest log entries that ${name} stored, without keys. Send it to the operator of the synchronizer.`
         : `${name} is backed up in ${file}. ${secret}`
-      printResult(options, { file, name, recipient, deleted }, wrap(text).join('\n'))
+      const lines = [text, ...skipped.map(describeSkipped)].flatMap(wrap)
+      printResult(options, { file, name, recipient, deleted, skipped }, lines.join('\n'))
     })
   plain('restore', 'restore a backup of one operator into a new data directory')
     .argument('<file>', 'the file that `backup` wrote')
@@ -159,7 +163,8 @@ the same keys equivocate.`,
     })
 }
 
-function assertCombination(role: Runnable, { log = false, out, keep }: BackupFlags): void {
+function assertCombination(role: Runnable, { log = false, out, keep, skip }: BackupFlags): void {
+  if (log && skip !== undefined) throw new UsageError('--log writes no files: leave `--skip` out')
   if (log && role !== 'sv')
     throw new UsageError(
       '--log is valid only for `backup sv`: a backup of the synchronizer contains the whole log',
@@ -192,7 +197,12 @@ function parseOverrides(settings: readonly string[]): Readonly<Record<string, st
   )
 }
 
-function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored): string[] {
+function describeSkipped({ variable, reason }: Restored['skipped'][number]): string {
+  return `Not in the backup: the file of ${variable} (${reason}).`
+}
+
+function describe(restored: Restored): string[] {
+  const { role, name, takenAt, configFile, genesis, logEnd, skipped } = restored
   const together =
     'It fetches the log from the others, and votes when it can no longer double-sign. Make sure that no other machine has its voting key.'
   const next = {
@@ -207,5 +217,14 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
   const run = `  \`quorumscan run ${role} --config ${configFile}\``
   const stale =
     'Its member files of the others are those of that day, and QS_BACKUPS is not set: see docs/operations.md, "Restoring".'
-  return [`${name} was restored to its state of ${takenAt}. Run it:`, run, next[role], stale]
+  const lacking = skipped.map(
+    (one) => `${describeSkipped(one)} Put it in its place before \`run\`.`,
+  )
+  return [
+    `${name} was restored to its state of ${takenAt}. Run it:`,
+    run,
+    ...lacking,
+    next[role],
+    stale,
+  ]
 }

@@ -1,10 +1,21 @@
 /** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and files of super-validators. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { writeWholeLog } from '@quorumscan/log'
 import type { MemberFileOf, Role } from '@quorumscan/operator'
-import { acquireLock, dataDirectory } from '@quorumscan/operator'
+import { acquireLock, checkerOf, dataDirectory } from '@quorumscan/operator'
 import { writeArchive } from '@quorumscan/operator/backup'
 import { createGenesis, hashGenesis, logGenesisOf, makeMember } from '@quorumscan/operator/ceremony'
 import { openOperatorLog, readLogConfig } from '@quorumscan/operator/log'
@@ -100,12 +111,22 @@ const it = base
     await writeWholeLog(log, each(groupsOf(1, END)), [])
     return file
   })
-  .extend('type', ({ configFile }) => async (...args: readonly string[]) => {
-    using output = captureOutput()
-    const environment = testEnvironment({ redisServer: required('redis') })
-    const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
-    return { code, text: output.stdout.replace(/\s+/g, ' ') }
-  })
+  .extend(
+    'typeWith',
+    ({ configFile }) =>
+      async (redisServer: string, ...args: readonly string[]) => {
+        using output = captureOutput()
+        const environment = testEnvironment({ redisServer })
+        const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
+        return { code, text: output.stdout.replace(/\s+/g, ' ') }
+      },
+  )
+  .extend(
+    'type',
+    ({ typeWith }) =>
+      (...args: readonly string[]) =>
+        typeWith(required('redis'), ...args),
+  )
 
 /** Changes a byte of the entry at this offset. */
 function flip(offset: number): void {
@@ -190,6 +211,58 @@ it('rebuilds files that Redis cannot load, if the operator accepts an unknown en
     code: 0,
     text: expect.stringContaining('offset 40'),
   })
+})
+
+it('gives nothing up where the checker of Redis is missing, although the end is damaged', async ({
+  type,
+  typeWith,
+}) => {
+  const files = join(redisDirectory, 'appendonlydir')
+  for (const name of readdirSync(files).filter((one) => one.endsWith('.incr.aof')))
+    appendFileSync(join(files, name), 'what is this')
+  const logs = [
+    '--log',
+    ...(await Promise.all(names.slice(0, 3).map((name) => sent(name, 1, END - 1)))),
+  ]
+  const before = readdirSync(files).map((name) => readFileSync(join(files, name)))
+  const alone = join(root, 'alone', 'redis-server')
+  mkdirSync(join(root, 'alone'), { recursive: true })
+  writeFileSync(alone, `#!/bin/sh\nexec ${required('redis')} "$@"\n`)
+  chmodSync(alone, 0o755)
+  for (const cut of [[], ['--cut']])
+    await expect(typeWith(alone, 'repair', ...cut, ...logs)).rejects.toThrow(
+      `the log was not repaired: ${join(root, 'alone', 'redis-check-aof')} cannot be run (ENOENT)`,
+    )
+  expect(readdirSync(files).map((name) => readFileSync(join(files, name)))).toEqual(before)
+  expect((await type('repair', ...logs)).text).toContain(
+    `--cut drops all entries after offset ${END}.`,
+  )
+})
+
+it('gives nothing up where the files are whole and Redis does not start', async ({
+  type,
+  typeWith,
+}) => {
+  const logs = ['--log', ...(await Promise.all(names.slice(0, 3).map((name) => sent(name, 1, 7))))]
+  const failing = join(root, 'failing', 'redis-server')
+  mkdirSync(join(root, 'failing'), { recursive: true })
+  writeFileSync(failing, '#!/bin/sh\necho no memory >&2\nexit 1\n')
+  chmodSync(failing, 0o755)
+  symlinkSync(checkerOf(required('redis')), join(root, 'failing', 'redis-check-aof'))
+  await expect(typeWith(failing, 'repair', '--cut', ...logs)).rejects.toThrow(
+    'the log was not repaired: its files are not damaged, and its Redis does not start',
+  )
+  expect(await type('verify')).toMatchObject({ text: expect.stringContaining('offset 40') })
+})
+
+it('asks for consent before it rebuilds a log whose files are gone', async ({ type }) => {
+  renameSync(redisDirectory, `${redisDirectory}.unmounted`)
+  const logs = ['--log', ...(await Promise.all(names.slice(0, 3).map((name) => sent(name, 1, 7))))]
+  expect(await type('repair', ...logs)).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('Nothing was changed yet. The log has no entries.'),
+  })
+  expect((await type('repair', '--cut', ...logs)).code).toBe(0)
 })
 
 it('repairs no log of a running process, in an external Redis, or from unfit files', async ({

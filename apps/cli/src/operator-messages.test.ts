@@ -114,7 +114,7 @@ it.each([
   ],
   [
     'mirror http://127.0.0.1:9 --port 0 --network devnet',
-    '2 quorumscan: a mirror serves names with both of `--network` and `--genesis`, or without them',
+    '2 quorumscan: a mirror serves names with both of `--network` and `--genesis`',
   ],
   ['genesis verify DIR/nowhere', '2 quorumscan: DIR/nowhere does not exist'],
   [
@@ -202,7 +202,7 @@ it.each([
   ],
   [
     'config get --scan nope',
-    '2 quorumscan: --scan nope is not an http or https address, such as https://sv-1.example:4611',
+    '2 quorumscan: --scan does not begin with https:// or http://: "nope"; it is an address such as https://sv-1.example:4611',
   ],
   [
     'config pending --scan http://127.0.0.1:9',
@@ -242,7 +242,7 @@ it.each([
   ],
   [
     'check --genesis DIR/redis.json --scan x',
-    '2 quorumscan: --scan x is not an http or https address, such as https://sv-1.example:4611',
+    '2 quorumscan: --scan does not begin with https:// or http://: "x"; it is an address such as https://sv-1.example:4611',
   ],
 ])('%s', async (line, expected) => {
   expect(await type(line)).toBe(expected)

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { commandHint, print, printError, setHintOption, wrap } from './options.ts'
+import { commandHint, print, printError, printResult, setHintOption, wrap } from './options.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -28,6 +28,16 @@ it('adds a quoted --data-dir to suggested commands', () => {
   expect(written('stdout', () => print('`quorumscan keys new`'))).toBe('`quorumscan keys new`\n')
   setHintOption('--data-dir', "/tmp/what's here")
   expect(commandHint('up')).toBe("quorumscan up --data-dir '/tmp/what'\\''s here'")
+})
+
+it('escapes what texts of others could do to a terminal, and keeps the value of JSON', () => {
+  const foreign = 'a\u001b[2Jb\u009bc\u202ed'
+  const escaped = 'a\\u{1b}[2Jb\\u{9b}c\\u{202e}d'
+  expect(written('stdout', () => print(`${foreign}\nnext`))).toBe(`${escaped}\nnext\n`)
+  expect(written('stderr', () => printError(foreign))).toBe(`${escaped}\n`)
+  const json = written('stdout', () => printResult({ json: true }, { foreign }, ''))
+  expect(json).toBe('{"foreign":"a\\u001b[2Jb\\u009bc\\u202ed"}\n')
+  expect(JSON.parse(json)).toEqual({ foreign })
 })
 
 it('wraps long lines between words, and never inside a command', () => {

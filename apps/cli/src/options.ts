@@ -1,5 +1,5 @@
 /** What several commands share: numbers as typed, and output to the terminal. */
-import { type Clock, writeLossily } from '@quorumscan/base'
+import { type Clock, printableJson, printableLines, writeLossily } from '@quorumscan/base'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Common } from './rig.ts'
 
@@ -38,25 +38,25 @@ export function commandHint(command: string): string {
   return `quorumscan ${command}${hintSuffix}`
 }
 
-/** Prints text. Commands in it, such as `quorumscan down`, get the option of the same data directory. */
+/** Prints text; characters that control a terminal are escaped, because much of it is of others. Commands in it, such as `quorumscan down`, get the option of the same data directory. */
 export function print(text: string): void {
-  process.stdout.write(`${withHints(text)}\n`)
+  process.stdout.write(`${printableLines(withHints(text))}\n`)
 }
 
 /** As `print`, for a process that must continue if its output is not read. */
 export function printLossily(text: string): void {
-  writeLossily(`${withHints(text)}\n`)
+  writeLossily(`${printableLines(withHints(text))}\n`)
 }
 
 /** Prints a value as JSON with `--json`, and the text without. */
 export function printResult(options: Partial<Common>, value: unknown, text: string): void {
-  if (options.json) process.stdout.write(`${JSON.stringify(value)}\n`)
+  if (options.json) process.stdout.write(`${printableJson(JSON.stringify(value))}\n`)
   else print(text)
 }
 
 /** On stderr, so that stdout is the result alone; in lines that fit a terminal. */
 export function printError(text: string): void {
-  process.stderr.write(`${text.split('\n').flatMap(wrap).join('\n')}\n`)
+  process.stderr.write(`${printableLines(text).split('\n').flatMap(wrap).join('\n')}\n`)
 }
 
 /** Commands of the ceremony work without a data directory and a configuration. */

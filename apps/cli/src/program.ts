@@ -20,6 +20,7 @@ import { addMirrorCommand } from './mirror.ts'
 import { type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
+import { addReplicaCommands } from './replica-commands.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { addRewardsCommands } from './rewards-commands.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
@@ -174,6 +175,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   addProtocolCommands(context)
   addRewardsCommands(context)
   addBackupCommands(context)
+  addReplicaCommands(context)
   addLogCommands(context)
   addJobCommands(context)
   addCometbftCommands(context)

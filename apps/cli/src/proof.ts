@@ -7,7 +7,7 @@ import { sha256 } from '@quorumscan/base'
 import { messageOf } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
-  createWebCrypto,
+  createPlatformCrypto,
   type Evidence,
   EvidenceError,
   type Genesis,
@@ -99,7 +99,7 @@ async function verifyState(
   { genesis, threshold }: ProofOptions,
 ): Promise<ProvenState> {
   const genesisHash = await hashGenesis(genesis)
-  const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
+  const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
   if (asked === null)
     return { kind: 'leaves', certified: await leavesOfDocument(document, threshold, network) }
   const stateQuery = orInvalidProof(() => queryOf(asked, network))

@@ -2,7 +2,9 @@
  * `resolve`: a lookup at the nodes themselves, by a proof that keys of the genesis signed. It uses no proxy, and trusts no
  * node.
  */
+
 import type { Clock } from '@quorumscan/base'
+import { printable } from '@quorumscan/base'
 import { isAnswer } from '@quorumscan/errors/node-words'
 import { createFetchTransport, type Lagging, ReaderError } from '@quorumscan/reader'
 import type {
@@ -10,14 +12,14 @@ import type {
   CertifiedOutcome,
   CertifiedReader,
 } from '@quorumscan/reader/certified'
-import { UsageError } from '@quorumscan/runtime'
+import { describeClockSkew, UsageError } from '@quorumscan/runtime'
 import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type Attempt, recordAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
-import { entryLines, field, lookupOf, printable } from './text.ts'
+import { entryLines, field, lookupOf } from './text.ts'
 import { parseVotes } from './verify.ts'
 
 const MS_PER_SECOND = 1000
@@ -88,11 +90,18 @@ export function formatResolved(subject: string, { outcome, match, asked }: Resol
   return [
     `${printable(subject)}: ${outcome.kind}`,
     ...(isAnswered(outcome) ? answerLines(outcome) : undecidedLines(outcome)),
+    ...(outcome.clockSkewMs === null ? [] : [field('clock', describeSkew(outcome.clockSkewMs))]),
     ...(match === null ? [] : [field('name match', match ? 'yes' : 'no: do not show a name')]),
     ...asked.map(({ node, reason }, index) =>
       field(index === 0 ? 'asked' : '', `${node}: ${reason}`),
     ),
   ].join('\n')
+}
+
+/** What is wrong with the clock of this machine. */
+function describeSkew(skewMs: number): string {
+  const skew = describeClockSkew(-skewMs * 1000, 'the time that members have signed')
+  return `the clock of this machine is wrong: ${skew}. Set it`
 }
 
 /** The result as JSON. `verify` accepts it unchanged. */

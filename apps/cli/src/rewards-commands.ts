@@ -1,9 +1,9 @@
 /** `rewards`: the coin that a super-validator earned, and how its operator spends it. */
-import { type Amount, formatAmount, parseAmount } from '@quorumscan/model'
+import { printable } from '@quorumscan/base'
+import { type Amount, formatAmount, readAmount } from '@quorumscan/model'
 import { UsageError } from '@quorumscan/runtime'
 import { printResult, setHintOption, withProgress, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { printable } from './text.ts'
 
 type Flags = { config: string; json?: boolean }
 
@@ -63,7 +63,7 @@ accepted within 7 days returns.`,
 
 /** @throws {UsageError} If it is no amount above 0. */
 function coinOf(text: string): Amount {
-  const amount = parseAmount(text)
+  const amount = readAmount(text)
   if (amount !== undefined && amount > 0n) return amount
   throw new UsageError(
     `"${printable(text)}" is no amount of coin: it is above 0, with at most 10 decimals, such as 250 or 2.5`,

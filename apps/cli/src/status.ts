@@ -1,11 +1,11 @@
 /** `status`: the processes of a cluster, or of one operator with what to do next. `run --check` prints its checks alike. */
+import { printable } from '@quorumscan/base'
 import { dataDirectory, ROLE_OF } from '@quorumscan/operator'
 import type { Check } from '@quorumscan/operator/run'
 import { formatInstant } from '@quorumscan/verifier'
 import { EXIT } from './exit-codes.ts'
 import { printResult, setHintOption, withProgress, wrap } from './options.ts'
 import type { CommandContext, Common } from './rig.ts'
-import { printable } from './text.ts'
 
 type Flags = Common & { config?: string; backups?: string; watch?: boolean }
 
@@ -35,8 +35,8 @@ export function addStatusCommand(context: CommandContext): void {
       for (;;) {
         const { text, value, exitCode = EXIT.done } = await show()
         // Moves the cursor home and clears the screen: the table stays in its place.
-        const clear = watch && !json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
-        printResult(options, value, `${clear}${text}`)
+        if (watch && !json && process.stdout.isTTY) process.stdout.write('\u001b[H\u001b[J')
+        printResult(options, value, text)
         exitWith(exitCode)
         if (!watch) return
         await clock.delay(WATCH_INTERVAL_MS)
@@ -46,16 +46,15 @@ export function addStatusCommand(context: CommandContext): void {
 
 async function operatorStatus(
   { config: file, backups }: Flags & { config: string },
-  { redisServer, entryFiles, clock }: CommandContext,
+  { redisServer, clock }: CommandContext,
 ) {
   setHintOption('--config', file)
   const operator = await import('@quorumscan/operator/run')
   const role = operator.findRole(file)
   const config = operator.readOperatorConfig(role, file, operator.validateProcesses)
   const checked = operator.checkedOperator({ config, redisServer, env: process.env, clock })
-  const options = { entryFiles, backupDirectory: backups ?? config.backupDirectory }
   const { isRunning, checks } = await withProgress('asking processes and nodes', clock, () =>
-    operator.checkRunning(checked, options),
+    operator.checkRunning(checked, backups ?? config.backupDirectory),
   )
   const { name } = config
   const at = formatInstant(clock.nowMicros())

@@ -1,17 +1,11 @@
 /** Texts from outside: typed by a person, or written by others. Pure. */
+import { printable } from '@quorumscan/base'
 import type { Lookup } from '@quorumscan/verifier'
 import { COLUMNS } from './options.ts'
 
 /** A party identifier has a double colon, a name never has. */
 export function lookupOf(text: string): Lookup {
   return text.includes('::') ? { party: text } : { name: text }
-}
-
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
-
-/** Escapes control and format characters, because foreign text must not control a terminal. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 }
 
 const NAME_COLUMNS = 12

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
-import { fromUtf8 } from '@quorumscan/base'
+import { fromUtf8, printable } from '@quorumscan/base'
 import { type DataDirectory, readGenesis } from '@quorumscan/operator'
 import { readInput, UsageError } from '@quorumscan/runtime'
 import {
@@ -25,7 +25,7 @@ import {
   type ProvenState,
   verifyProof,
 } from './proof.ts'
-import { field, fields, printable } from './text.ts'
+import { field, fields } from './text.ts'
 
 /** The request, as typed: one of these, or none. */
 export type RequestOptions = {

@@ -1,9 +1,10 @@
 /** `resolve --votes`: the votes of the nodes that the scan proxy received, also if they differ. */
 
+import { printable } from '@quorumscan/base'
 import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
 import { ask, CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { wrap } from './options.ts'
-import { entryLines, field, lookupOf, printable } from './text.ts'
+import { entryLines, field, lookupOf } from './text.ts'
 
 /** The proxy waits 2 s for its nodes. */
 const TIMEOUT_MS = 5000

@@ -1,7 +1,8 @@
 /**
- * A mirror: an untrusted cache of certified answers. It asks nodes or other mirrors, and caches their answers for as
- * long as they allow. It does not check them: readers do, so they need not trust it. With a genesis it also serves names
- * in the form of the draft standard, which it verifies itself: their readers trust it (D-76).
+ * A mirror: an untrusted cache of certified answers. It asks nodes or other mirrors, checks what they answer, and caches
+ * the answers for as long as nodes allow. Readers check them again, so they need not trust it. A source is judged by what it proves
+ * (`sources.ts`); types and headers of answers are those of the route. It can also serve names in the form of the draft
+ * standard, whose readers trust it (D-76).
  */
 import {
   CERTIFIED_MEDIA_TYPE,
@@ -11,47 +12,69 @@ import {
   validatorRoutes,
 } from '@quorumscan/api'
 import { type Clock, sha256, singleFlight } from '@quorumscan/base'
-import { isCertified } from '@quorumscan/certifier'
+import { CERTIFIED_HEADERS, isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
-import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
+import type { Transport, TransportReply } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
-import { UsageError } from '@quorumscan/runtime'
 import { type ProxyNetwork, partyNameHandlers } from '@quorumscan/scan-proxy'
 import { buildServer, type Handler, type HttpServer } from '@quorumscan/server'
-import { utf8 } from '@quorumscan/verifier'
+import {
+  canonicalJson,
+  createPlatformCrypto,
+  type Genesis,
+  hashGenesis,
+  type Json,
+  parseGenesis,
+  parseThreshold,
+  thresholdVotes,
+  utf8,
+} from '@quorumscan/verifier'
+import {
+  createCertificateChecks,
+  createCertifiedVerifier,
+  InvalidProof,
+  isBelowOffset,
+  isStale,
+} from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
+import { type Decoded, proofQueryOf } from './queries.ts'
+import { createSources, SOURCE_WAIT_MS, type Sources } from './sources.ts'
 
-/** The largest answer of a source: the largest page, with many names next to its entries. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /** Cached answers with their paths: some ten thousand lookups of names. */
 const CACHED_BYTES_MAX = 64 * 1024 * 1024
-/** The limit for the time that a source allows. Hardly any reader accepts an older answer. */
-const CACHED_MS_MAX = 60_000
-/** A node waits up to a second for an offset; one that takes this long hangs. */
-const SOURCE_WAIT_MS = 3000
-/** Requests to sources at a time. Each may receive the largest answer. */
-const REQUESTS_MAX = 32
-/** The headers that the mirror passes on. */
-const HEADERS = ['content-type', 'cache-control', 'vary', 'retry-after']
+/** What nodes allow (`CERTIFIED_HEADERS`): certificates are a second apart. */
+const CACHED_MS = 1000
+/** Readers accept hardly any older answer. It is used only if no source has a newer one. */
+const AGE_MS_MAX = 60_000
+const JSON_TYPE = 'application/json'
 
 export type MirrorOptions = {
   /** Base addresses of nodes or of mirrors. */
   readonly sources: readonly string[]
   readonly transport: Transport
   readonly clock: Clock
+  /** The network. Default: that of `names`, or else the one whose genesis most sources answer. */
+  readonly network?: MirroredNetwork
   /** The network whose names are served in the form of the draft standard. Default: none is. */
   readonly names?: ProxyNetwork
 }
 
-type MirrorRequest = {
+type MirroredNetwork = { readonly genesis: Genesis; readonly genesisHash: string }
+
+/** A checked answer; its times are of the monotonic clock. */
+type Checked = {
+  readonly body: Uint8Array
+  readonly recordTime: number
+  readonly sinceMs: number
+}
+
+type Mirrored = {
+  readonly operation: string
   readonly route: RouteDef
   /** The path with its query. */
   readonly path: string
-  readonly body: Uint8Array<ArrayBuffer> | null
+  readonly request: Decoded
 }
-
-/** A cached reply; its times are of the monotonic clock. */
-type Cached = { readonly reply: TransportReply; readonly sinceMs: number; readonly untilMs: number }
 
 /**
  * The server of a mirror: `listen({host, port})` starts it, `close()` ends it.
@@ -60,63 +83,154 @@ type Cached = { readonly reply: TransportReply; readonly sinceMs: number; readon
  */
 export function buildMirror(options: MirrorOptions): HttpServer {
   const { clock } = options
-  const ask = createSources(options)
-  const cache = new LRUCache<string, Cached>({
-    maxSize: CACHED_BYTES_MAX,
-    sizeCalculation: ({ reply }, path) => reply.body.byteLength + path.length,
-  })
-  const fetchOne = async (asked: MirrorRequest): Promise<Cached> => {
-    const reply = await ask(asked)
-    const ageMs = 1000 * secondsIn(reply.header('age'), /^(\d+)$/)
-    const sinceMs = clock.monotonicMs() - ageMs
-    const cached = { reply, sinceMs, untilMs: sinceMs + Math.min(CACHED_MS_MAX, allowedMs(reply)) }
-    if (cached.untilMs > clock.monotonicMs()) cache.set(asked.path, cached)
-    return cached
+  const sources = createSources(options)
+  const checker = singleFlight(() => createChecker(sources, options.network ?? options.names))
+  let known: Awaited<ReturnType<typeof checker>> | null = null
+  const checking = async () => {
+    known ??= await checker()
+    return known
   }
-  /** One request for all readers that wait for the same answer. */
-  const fetchShared = singleFlight(fetchOne, ({ path }) => path)
+  const cache = new LRUCache<string, Checked>({
+    maxSize: CACHED_BYTES_MAX,
+    sizeCalculation: ({ body }, path) => body.byteLength + path.length,
+  })
 
-  const get = (asked: MirrorRequest): Cached | Promise<Cached> => {
-    const cached = cache.get(asked.path)
-    return cached !== undefined && cached.untilMs > clock.monotonicMs()
-      ? cached
-      : fetchShared(asked)
+  const fetchOne = async (mirrored: Mirrored): Promise<Checked> => {
+    const { route, path, request } = mirrored
+    const check = (await checking()).checkOf(mirrored)
+    return await sources.ask(
+      {
+        path,
+        accept: hasCertifiedForm(route) ? CERTIFIED_MEDIA_TYPE : JSON_TYPE,
+        body: route.method === 'GET' ? null : utf8(JSON.stringify(request.body)),
+      },
+      {
+        open: async (reply) => ({ ...(await check(reply)), sinceMs: sinceMsOf(reply, clock) }),
+        isLate: ({ recordTime }) =>
+          isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs: AGE_MS_MAX }),
+      },
+    )
+  }
+  const isFresh = ({ sinceMs }: Checked) => sinceMs + CACHED_MS > clock.monotonicMs()
+  /** One request for all readers that wait for the same answer. */
+  const fetchShared = singleFlight(
+    async (mirrored: Mirrored) => {
+      const checked = await fetchOne(mirrored)
+      if (isFresh(checked)) cache.set(mirrored.path, checked)
+      return checked
+    },
+    ({ path }) => path,
+  )
+  const get = (mirrored: Mirrored): Checked | Promise<Checked> => {
+    const cached = cache.get(mirrored.path)
+    return cached !== undefined && isFresh(cached) ? cached : fetchShared(mirrored)
   }
 
   const handlerOf =
-    (route: RouteDef): Handler<RouteDef, never> =>
+    (operation: string, route: RouteDef): Handler<RouteDef, never> =>
     async (request) => {
       const { url: path } = request
       // The path is appended to the address of a source: only certified routes may be reached.
       if (!path.startsWith('/v0/')) throw new ScanError('ROUTE_NOT_FOUND', 'no such path')
-      if (hasCertifiedForm(route) && !isCertified(request))
+      if (operation === 'getGenesis') return { body: (await checking()).genesisBytes }
+      const isProven = hasCertifiedForm(route)
+      if (isProven && !isCertified(request))
         throw new ScanError(
           'INVALID_ARGUMENT',
           `a mirror has certified answers only: send accept: ${CERTIFIED_MEDIA_TYPE}`,
         )
-      const isGet = route.method === 'GET'
-      const asked = { route, path, body: isGet ? null : utf8(JSON.stringify(request.body)) }
-      const { reply, sinceMs } = isGet
-        ? await get(asked)
-        : { reply: await ask(asked), sinceMs: clock.monotonicMs() }
-      const passed = HEADERS.flatMap((name) => {
-        const value = reply.header(name)
-        return value === null ? [] : [[name, value]]
-      })
-      const age = String(Math.floor((clock.monotonicMs() - sinceMs) / 1000))
-      const headers = { ...Object.fromEntries(passed), age }
-      return { status: reply.status, headers, body: reply.body }
+      const mirrored = { operation, route, path, request: request as unknown as Decoded }
+      const { body, sinceMs } =
+        route.method === 'GET' ? await get(mirrored) : await fetchOne(mirrored)
+      const age = String(Math.max(0, Math.floor((clock.monotonicMs() - sinceMs) / 1000)))
+      return { headers: { ...(isProven ? CERTIFIED_HEADERS : {}), age }, body }
     }
 
-  const handlers = Object.entries(mirrored).map(([id, route]) => [id, handlerOf(route)])
+  const handlers = Object.entries(mirroredRoutes).map(([id, route]) => [id, handlerOf(id, route)])
   const { names } = options
   return buildServer({
-    routes: names === undefined ? mirrored : { ...mirrored, ...nameRoutes },
+    routes: names === undefined ? mirroredRoutes : { ...mirroredRoutes, ...nameRoutes },
     handlers: { ...Object.fromEntries(handlers), ...(names && nameHandlers(names, options)) },
     prefix: null,
     rateLimit: null, // Sources have their own limits, and a cached answer costs next to nothing.
     clock,
   })
+}
+
+/** Checks answers of one network. @throws {ScanError} DEPENDENCY_UNAVAILABLE if its genesis is not known yet. */
+async function createChecker(sources: Sources, given: MirroredNetwork | undefined) {
+  const { genesis, genesisHash } = given ?? (await mostNamedNetwork(sources))
+  const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
+  const verifier = createCertifiedVerifier(network)
+  const certificates = createCertificateChecks(network)
+  return {
+    // A Genesis is JSON by construction; its type only lacks the index signature.
+    genesisBytes: utf8(canonicalJson(genesis as unknown as Json)),
+    /** The check of an answer to this request, which rejects one that proves nothing. */
+    checkOf(mirrored: Mirrored) {
+      const { signers, min_offset: minOffset } = optionsOf(mirrored.request)
+      const threshold = parseThreshold(signers ?? 'weak', genesis.nodes.length)
+      if (threshold === undefined)
+        throw new ScanError('INVALID_QUORUM', 'signers is weak, strong, all or a number')
+      const isCertificate = mirrored.operation === 'getCertificate'
+      const query = isCertificate
+        ? null
+        : proofQueryOf(mirrored.operation, mirrored.request, network)
+      const count = thresholdVotes(threshold, genesis.nodes.length) ?? 0
+      return async ({ body }: TransportReply) => {
+        const text = textOf(body)
+        const proven =
+          query === null
+            ? await certificates.check(certificateIn(text))
+            : await verifier.verify(text, query, threshold)
+        const { offset, recordTime } = proven
+        if (proven.signers.length < count || isBelowOffset(offset, minOffset ?? 0))
+          throw new InvalidProof('NOT_PROVEN', 'the answer is not as recent or as signed as asked')
+        return { body, recordTime }
+      }
+    },
+  }
+}
+
+/** @throws {TypeError} If it is not UTF-8. */
+function textOf(body: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+}
+
+/** The certificate of an answer of `/v0/certificate`. @throws {InvalidProof} If it has another form. */
+function certificateIn(text: string): string {
+  const certificate = text.slice('{"certificate":'.length, -1)
+  if (text === `{"certificate":${certificate}}`) return certificate
+  throw new InvalidProof('MALFORMED', 'the answer is no certificate')
+}
+
+type ProofOptions = { readonly signers?: string | null; readonly min_offset?: number | null }
+
+/** `signers` and `min_offset`, of the query or of the body. */
+function optionsOf({ query, body }: Decoded): ProofOptions {
+  return { ...(body as ProofOptions | undefined), ...(query as ProofOptions | undefined) }
+}
+
+/** The network whose genesis most sources answer, of equal ones that of the first source. */
+async function mostNamedNetwork(sources: Sources): Promise<MirroredNetwork> {
+  const asked = { path: '/v0/genesis', accept: JSON_TYPE, body: null }
+  const networks = await sources.askEach(asked, async ({ status, body }) => {
+    if (status !== 200) throw new Error('no genesis')
+    const genesis = parseGenesis(JSON.parse(textOf(body)))
+    return { genesis, genesisHash: await hashGenesis(genesis) }
+  })
+  const votesOf = ({ genesisHash }: MirroredNetwork) =>
+    networks.filter((other) => other.genesisHash === genesisHash).length
+  // Stable: of equal ones the first stays first.
+  const [most] = [...networks].sort((a, b) => votesOf(b) - votesOf(a))
+  if (most !== undefined) return most
+  throw new ScanError('DEPENDENCY_UNAVAILABLE', 'no source of this mirror has a genesis document')
+}
+
+/** Since when the source has the answer, by its `age`, which can only shorten the time in the cache. */
+function sinceMsOf(reply: TransportReply, clock: Clock): number {
+  const seconds = Number(/^\d{1,6}$/.exec(reply.header('age') ?? '')?.[0] ?? 0)
+  return clock.monotonicMs() - 1000 * seconds
 }
 
 const { proxyResolve, proxyReverseResolve } = validatorRoutes
@@ -125,8 +239,16 @@ const nameRoutes: RouteTable = { proxyResolve, proxyReverseResolve }
 /** Answers that the sources prove. */
 function nameHandlers(names: ProxyNetwork, options: MirrorOptions) {
   const { genesis, genesisHash } = names
-  const bounds = { seeds: options.sources, areSeedsAll: true, waitMs: SOURCE_WAIT_MS }
-  const reader = createCertifiedReader({ ...options, genesis, genesisHash, sha256, ...bounds })
+  const { sources: seeds, transport, clock } = options
+  const bounds = { seeds, areSeedsAll: true, waitMs: SOURCE_WAIT_MS }
+  const reader = createCertifiedReader({
+    ...bounds,
+    genesis,
+    genesisHash,
+    sha256,
+    transport,
+    clock,
+  })
   return partyNameHandlers(names, reader)
 }
 
@@ -135,71 +257,8 @@ function hasCertifiedForm({ otherForms = {} }: RouteDef): boolean {
 }
 
 /** The routes that a reader of certified answers uses. */
-const mirrored: RouteTable = Object.fromEntries(
+const mirroredRoutes: RouteTable = Object.fromEntries(
   Object.entries<RouteDef>(scanRoutes).filter(
     ([id, route]) => hasCertifiedForm(route) || id === 'getCertificate' || id === 'getGenesis',
   ),
 )
-
-/** Asks the source that answered last, and the others where it does not, one after the other. */
-function createSources({ sources, transport }: MirrorOptions) {
-  const urls = sources.map((source) => {
-    const url = parseNodeUrl(source, true)
-    if (url === undefined) throw new UsageError(`${source} is not an http or https URL`)
-    return url
-  })
-  let first = 0
-  let requestCount = 0
-
-  const askAll = async ({ route, path, body }: MirrorRequest): Promise<TransportReply> => {
-    const form = hasCertifiedForm(route) ? CERTIFIED_MEDIA_TYPE : 'application/json'
-    let refusal: TransportReply | null = null
-    const begin = first
-    for (const index of urls.keys()) {
-      const place = (begin + index) % urls.length
-      try {
-        const reply = await transport.request({
-          url: urls[place] as string,
-          method: body === null ? 'GET' : 'POST',
-          path,
-          headers: { accept: form, ...(body !== null && { 'content-type': 'application/json' }) },
-          body,
-          bytesMax: ANSWER_BYTES_MAX,
-          channel: 'lookup',
-          isPublicOnly: false, // The operator chose the sources.
-          signal: AbortSignal.timeout(SOURCE_WAIT_MS),
-        })
-        if (reply.status < 500 && reply.status !== 429) {
-          first = place
-          return reply
-        }
-        refusal = reply
-      } catch {
-        // Try the next source.
-      }
-    }
-    if (refusal !== null) return refusal
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', 'no source of this mirror answers')
-  }
-
-  return async (asked: MirrorRequest): Promise<TransportReply> => {
-    if (requestCount >= REQUESTS_MAX) throw new ScanError('OVERLOADED', 'too many requests wait')
-    requestCount++
-    try {
-      return await askAll(asked)
-    } finally {
-      requestCount--
-    }
-  }
-}
-
-/** How long a shared cache may store the answer. */
-function allowedMs({ status, header }: TransportReply): number {
-  const control = header('cache-control') ?? ''
-  if (status !== 200 || /\b(?:no-store|no-cache|private)\b/.test(control)) return 0
-  return 1000 * secondsIn(control, /\bmax-age=(\d+)/)
-}
-
-function secondsIn(text: string | null, pattern: RegExp): number {
-  return Number(pattern.exec(text ?? '')?.[1] ?? 0)
-}

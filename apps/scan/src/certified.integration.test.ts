@@ -4,7 +4,7 @@ import { AMOUNT_SCALE } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
 import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
 import { it as base, type FixturesOf } from '@quorumscan/testkit/fixtures'
-import { createWebCrypto } from '@quorumscan/verifier'
+import { createPlatformCrypto } from '@quorumscan/verifier'
 import {
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -34,7 +34,7 @@ const it = base
     const network = fileResources.opened(await startNetwork(4))
     const { genesis, genesisHash } = network
     const hashed: HashedNetwork = { genesis, genesisHash, sha256 }
-    const verifier = createCertifiedVerifier({ ...hashed, crypto: createWebCrypto() })
+    const verifier = createCertifiedVerifier({ ...hashed, crypto: createPlatformCrypto() })
     const nodes: RunningApp[] = []
     fileResources.onClose(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())))
     nodes.push(...(await network.startNodes()))

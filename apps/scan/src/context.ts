@@ -1,14 +1,13 @@
 /** Opens everything that a scan node works with, and closes it in the opposite order. */
 
 import { EnvError, type KeyPair, openAll, readKeyPair } from '@quorumscan/base'
-import type { ScanConfig } from '@quorumscan/config'
+import { assertRewardsLeave, nodeIn, type ScanConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { dueJobsOf, openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
 import { readStoredEnd } from '@quorumscan/log'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { createSubmitter } from '@quorumscan/submit'
-import type { Genesis } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
@@ -29,12 +28,11 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
   const { nodeName, rewards } = config
   const app = await createAppBase(nodeName, config, overrides)
   const { genesis } = app
-  const { node, index } = nodeOf(genesis, nodeName)
+  const { node, index } = nodeIn(config, genesis)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
   const party = svPartyOf(node)
-  if (rewards?.to === party)
-    throw new EnvError('QS_REWARDS_TO names the party of this node itself, which has the rewards')
+  assertRewardsLeave(config, party)
   const peers = app.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const follower = resources.opened(
@@ -81,14 +79,6 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
       },
     }
   })
-}
-
-function nodeOf(genesis: Genesis, name: string) {
-  const index = genesis.nodes.findIndex((node) => node.name === name)
-  const node = genesis.nodes[index]
-  if (node === undefined)
-    throw new EnvError(`QS_NODE_NAME: the genesis has no node ${JSON.stringify(name)}`)
-  return { node, index }
 }
 
 async function readKey(path: string, publicKey: string): Promise<KeyPair> {

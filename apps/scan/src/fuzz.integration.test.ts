@@ -1,4 +1,8 @@
-/** Random requests: the status is never 500, errors have the body of D-6, answers the head (D-7, D-10). */
+/**
+ * Random requests: the status is never 500, errors have the body of D-6, answers the head (D-7, D-10).
+ *
+ * @module-tag rest
+ */
 
 import { codeByPattern } from '@quorumscan/api'
 import { catalogue } from '@quorumscan/errors'

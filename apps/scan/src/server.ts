@@ -31,7 +31,6 @@ export function createServer(context: Context, port: () => number): HttpServer {
     routes: scanRoutes,
     handlers: {
       ...createHealthHandlers(context, {
-        moduleUrl: import.meta.url,
         port,
         // Lookups continue while the node is not ready (D-10).
         assertReady: context.assertReady,

@@ -1,4 +1,8 @@
-/** Nodes that lost their data, or lag too far, start from the state that the others signed. */
+/**
+ * Nodes that lost their data, or lag too far, start from the state that the others signed.
+ *
+ * @module-tag rest
+ */
 import { rm } from 'node:fs/promises'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { trimLog } from '@quorumscan/log'

@@ -28,7 +28,7 @@ export function createAdmission(options: {
 
   return {
     /**
-     * Resolves when the entry is in the log.
+     * Resolves when the entry is in the log. Empty bytes ask for a checkpoint, as `OrderedLog.append` does.
      *
      * @throws {ScanError} INVALID_ARGUMENT, LIMIT_EXCEEDED, BODY_TOO_LARGE, RATE_LIMITED, SUBMISSION_EXPIRED,
      *   CLOCK_OFF, LOG_FULL, or what `OrderedLog.append` throws.
@@ -39,6 +39,12 @@ export function createAdmission(options: {
       const bytesUnits = unitsOfBytes(bytes.byteLength)
       // The sender pays before hashing and decoding, which cost as much as a replica's refusal of the bytes.
       budgets.spend(submitter, bytesUnits)
+      if (bytes.byteLength === 0) {
+        const reason = log.refusal()
+        if (reason !== null) throw reason
+        await log.append(bytes)
+        return
+      }
       const entryHash = sha256Hex(bytes)
       if (appended.has(entryHash)) return
       const checked = checkEntry(bytes)

@@ -1,7 +1,7 @@
 /** Everything that the synchronizer works with. */
-import { EnvError, openAll } from '@quorumscan/base'
+import { openAll } from '@quorumscan/base'
 import { type JoinSockets, openCometbftLog, type SpawnEngine } from '@quorumscan/cometbft'
-import type { SynchronizerConfig } from '@quorumscan/config'
+import { confirmingNodesIn, memberOrderingIn, type SynchronizerConfig } from '@quorumscan/config'
 import {
   createEntryChecker,
   createLogFeed,
@@ -10,9 +10,8 @@ import {
   type OrderedLog,
 } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { createPeerClocks, measureRedis, type Peer } from '@quorumscan/runtime'
+import { createPeerClocks, measureRedis } from '@quorumscan/runtime'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
-import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { createRateBudgets } from './budgets.ts'
 import { type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
@@ -46,8 +45,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
   const { clock, logger, genesis, genesisHash, metrics } = app
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
-  const needed = maxFaulty(genesis.nodes.length) + 1
-  const nodes = nodesOf(genesis, app.nodes, needed)
+  const { nodes, needed } = confirmingNodesIn(app.nodes, genesis)
   const operatorKeys = new Set(genesis.nodes.map(({ operatorKey }) => operatorKey))
   const createEntryBudgets = () =>
     createRateBudgets({ rates: config.entryRates, operatorKeys, clock })
@@ -74,16 +72,12 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         const { signal = new AbortController().signal } = overrides
         return await openRedisLog(app, { keyFile, redis, feed, clocks, signal })
       }
-      if (genesis.ordering.driver !== 'cometbft')
-        throw new EnvError(
-          'QS_ENGINE_HOME is set, but the genesis has the ordering driver redis: unset it, or use the genesis of a cometbft network',
-        )
       /** The rate budgets of entries that arrive at the mempool. */
       const { spendOfKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
         ...ordering,
         engines: () => app.enginePeers() ?? ordering.engines,
-        ordering: genesis.ordering,
+        ordering: memberOrderingIn(genesis),
         checkEntry,
         nodes,
         redis,
@@ -116,15 +110,4 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       failed: log.finished,
     }
   })
-}
-
-/** Each counts by its name in the genesis, so that none counts twice. */
-function nodesOf(genesis: Genesis, nodes: readonly Peer[], needed: number): readonly Peer[] {
-  const nodeByName = new Map(nodes.map((node) => [node.name, node]))
-  for (const name of nodeByName.keys())
-    if (!genesis.nodes.some((node) => node.name === name))
-      throw new EnvError(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
-  if (nodeByName.size < needed)
-    throw new EnvError(`QS_NODES must name ${needed} nodes of the genesis, which confirm the clock`)
-  return [...nodeByName.values()]
 }

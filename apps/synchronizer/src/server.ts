@@ -21,7 +21,6 @@ function createServer(context: Context, port: () => number): HttpServer {
     routes: synchronizerRoutes,
     handlers: {
       ...createHealthHandlers(context, {
-        moduleUrl: import.meta.url,
         port,
         assertReady: () => {
           log.assertReady()

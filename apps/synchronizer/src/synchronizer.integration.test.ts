@@ -215,13 +215,24 @@ describe('the synchronizer', () => {
     expect(read.sort()).toEqual([...entries, last].map(hex).sort())
   })
 
+  it('makes a checkpoint at once when a client asks for one', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    await using client = createLogClient({ url: synchronizer.url })
+    await client.submit(sign(), never)
+    await client.submit(new Uint8Array(), never)
+    const last = sign()
+    await client.submit(last, never)
+    const [first, second] = await own.readUntil(last)
+    expect((second?.offset ?? 0) - (first?.offset ?? 0)).toBeGreaterThan(1)
+  })
+
   it('refuses entries that every replica would ignore', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const forged = sign()
     forged[50] = (forged[50] ?? 0) ^ 1
     const cases: [string, Uint8Array, number, RegExp][] = [
-      ['nothing', new Uint8Array(), 400, /checkpoints/],
       ['garbage', Uint8Array.of(1, 2, 3), 400, /malformed/],
       ['a forged signature', forged, 400, /bad signature/],
       ['another network', sign({ genesis: '00'.repeat(32) }), 400, /other network/],

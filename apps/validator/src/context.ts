@@ -1,7 +1,7 @@
 /** Opens everything that the handlers work with, and closes it in the opposite order. */
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
-import { EnvError, fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
-import type { ValidatorConfig } from '@quorumscan/config'
+import { fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
+import { trustRuleIn, type ValidatorConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
@@ -11,8 +11,14 @@ import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumsca
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { isTrusted, trustRule } from '@quorumscan/verifier'
-import { createRegistration, deleteEndedRenewalsPeriodically } from '@quorumscan/wallet'
+import { isTrusted } from '@quorumscan/verifier'
+import {
+  createPayments,
+  createRegistration,
+  deleteEndedRenewalsPeriodically,
+  followPayments,
+  paymentHistory,
+} from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
@@ -36,7 +42,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
   const nodeNames = genesis.nodes.map(({ name }) => name)
-  const rule = trustRuleOf(config, nodeNames)
+  const rule = trustRuleIn(config, genesis)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.
   const alarms = createRateLimitedLog({ clock, perSubjectMs: ALARM_PERIOD_MS })
@@ -92,11 +98,17 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const readers = resources.opened(await openReads(app, { ...parts, trustRule: rule }))
     const submission = resources.opened(await openSubmission(app, parts))
     const { submitter, ordering } = submission
+    const payments = createPayments({
+      store: store.payments,
+      history: paymentHistory(ledger, participant),
+      participant: keyPair.publicKey,
+    })
     const registration = createRegistration({
       ...app,
       store,
       ledger,
       submitter,
+      payments,
       participant: keyPair.publicKey,
       isLossAccepted: config.isLossAccepted,
       assertLive: follower.assertLive,
@@ -108,6 +120,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
     const { autoRenewals } = store
+    resources.opened(followPayments(payments, { ...app, isLive: follower.isLive }))
     resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
     const registering = registration.registerOperator(background.signal)
@@ -121,6 +134,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       networkName: config.networkName,
       trustRule: rule,
       store,
+      payments,
       ledger,
       evidence,
       verifier,
@@ -138,15 +152,6 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       },
     }
   })
-}
-
-/** The configured rule, in the order of the genesis. @throws {EnvError} If it names no member of the genesis. */
-function trustRuleOf({ trustRule: configured }: ValidatorConfig, nodeNames: readonly string[]) {
-  try {
-    return configured && trustRule(configured, nodeNames)
-  } catch (error) {
-    throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
-  }
 }
 
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {

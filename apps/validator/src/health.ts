@@ -14,7 +14,6 @@ type ReaderStatus = ReturnType<NonNullable<Parameters<typeof createHealthHandler
 export function healthHandlers(context: Context, port: () => number, prefix: string): Health {
   const { ledger, logDisk, privateNodes, secondMachine } = context
   const health = createHealthHandlers(context, {
-    moduleUrl: import.meta.url,
     port,
     assertReady: context.assertReady,
     state: () => ledger.state(),

@@ -1,14 +1,14 @@
-import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
+import { toHex, utf8 } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
 import { createMetrics } from '@quorumscan/runtime'
-import { createManualClock, createTestNetwork } from '@quorumscan/testkit'
+import { createManualClock, createTestNetwork, createTickingClock } from '@quorumscan/testkit'
 import { encodeAddressStatement } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { createReadMetrics } from './metrics.ts'
 
 it('counts reads by outcome and replies by node, and sends the caller’s headers along', async () => {
-  const clock = createSystemClock()
+  const clock = createTickingClock()
   const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
   const metrics = createMetrics()
   const reads = createReadMetrics(

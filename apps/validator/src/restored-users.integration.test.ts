@@ -14,6 +14,7 @@ import { expect } from 'vitest'
 import { startValidator } from './server.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 
+const TRANSFERS = '/v0/wallet/token-standard/transfers'
 const logger = createLogger({ name: 'validator', level: 'silent' })
 const it = base
   .extend('network', { scope: 'file' }, async ({ fileResources }) =>
@@ -114,8 +115,17 @@ const it = base
       await allocate('treasure')
       const late = await clientOf('late')
       expect(await late.post('/v0/wallet/tap', { amount: '10.0' })).toAnswer(200)
+      const transfer = {
+        receiver_party_id: partySince.get('late'),
+        amount: '1',
+        description: '',
+        expires_at: network.clock.nowMicros() + 3_600_000_000,
+        tracking_id: 'after the backup',
+      }
+      expect(await late.post(TRANSFERS, transfer)).toAnswer(200)
       const balanceBefore = (await late.get('/v0/wallet/balance')).body
-      return { backup, partySince, balanceBefore }
+      const repeated = await late.post(TRANSFERS, transfer)
+      return { backup, partySince, balanceBefore, transfer, repeated }
     },
   )
   .extend('backup', { scope: 'file' }, ({ past }) => past.backup)
@@ -138,6 +148,19 @@ it('users who registered after the backup recover their parties, and spend their
   await buyName('late', 'late.unverified.ns')
   expect((await late.get('/v0/wallet/balance')).body).not.toEqual(balanceBefore)
   expect(await register('late')).toBe(partySince.get('late'))
+})
+
+it('a payment after the backup is not made again, and the repeat has the first result', async ({
+  clientOf,
+  register,
+  past: { transfer, repeated },
+}) => {
+  await register('late')
+  const late = await clientOf('late')
+  const again = await late.post(TRANSFERS, transfer)
+  expect(again).toMatchObject({ status: 409, body: { code: 'DUPLICATE_COMMAND' } })
+  expect(again.body['details']).toEqual(repeated.body['details'])
+  expect(again.body['details']).toMatchObject({ update_id: expect.stringMatching(/^1220/) })
 })
 
 it('a user whose party hint an administrator allocated keeps a `_n2` party', async ({

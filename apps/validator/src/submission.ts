@@ -10,6 +10,7 @@ import type { App } from '@quorumscan/server'
 import { createCheckedSubmitter, createSubmitter } from '@quorumscan/submit'
 import type { ValidatorStore } from '@quorumscan/users'
 import { createPartyQueue, payDueRenewal } from '@quorumscan/wallet'
+import { rightsToAct, withRightsToAct } from './acting-rights.ts'
 import { watchSecondMachine } from './second-machine.ts'
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer. */
@@ -18,7 +19,7 @@ export async function openSubmission(
   parts: {
     readonly follower: Pick<Follower, 'assertLive' | 'isLive' | 'ordering' | 'redis' | 'replica'>
     readonly keyPair: KeyPair
-    readonly store: Pick<ValidatorStore, 'autoRenewals' | 'outbox'>
+    readonly store: Pick<ValidatorStore, 'autoRenewals' | 'outbox' | 'users'>
     readonly alarms: RateLimitedLog
   },
 ) {
@@ -48,6 +49,7 @@ export async function openSubmission(
     assertLive,
   })
   const { autoRenewals } = store
+  const mayAct = rightsToAct(store)
   const queue = createPartyQueue()
   const userId = FIRST_ADMIN_USER
   const spending = { ledger, submitter, queue, autoRenewals, userId }
@@ -59,6 +61,7 @@ export async function openSubmission(
         ledger,
         ordering,
         keyPair,
+        mayAct,
         onProblem: (err) =>
           logger.warn(
             { err },
@@ -84,6 +87,8 @@ export async function openSubmission(
         turn: { index: 0, count: 1 },
       }),
     )
-    return { autoRenewals, submitter, dispatcher, now, ordering, queue, secondMachine }
+    // Jobs act for parties, with the name of the operator's user.
+    const ofUsers = withRightsToAct(submitter, mayAct)
+    return { autoRenewals, submitter: ofUsers, dispatcher, now, ordering, queue, secondMachine }
   })
 }

@@ -6,6 +6,7 @@ import { balanceOf, failure, type TestUser } from './testing/test-validator.ts'
 import { itInWorld } from './testing/world-fixtures.ts'
 
 const MINUTE_MICROS = 60_000_000
+const DAY_MICROS = 86_400_000_000
 const NOWHERE = `00${'0'.repeat(64)}`
 const PATH = '/v0/wallet/token-standard/transfers'
 
@@ -57,7 +58,11 @@ describe('an offer', () => {
     expect(accepted.body).toEqual({
       output: { receiver_holding_cids: [expect.stringMatching(/^00/)] },
       sender_change_cids: [],
-      meta: {},
+      meta: {
+        update_id: expect.stringMatching(/^1220/),
+        offset: expect.stringMatching(/^\d+$/),
+        record_time: expect.stringMatching(/Z$/),
+      },
     })
     expect((await balanceOf(bob.client)).unlocked).toBe('30.5000000000')
     expect(await balanceOf(alice.client)).toEqual({
@@ -90,10 +95,10 @@ describe('an offer', () => {
     expect(failure(await end(stranger.client, id, action))).toAnswer(404, 'CONTRACT_NOT_FOUND')
     expect(failure(await end(wrong.client, id, action))).toAnswer(403, 'PERMISSION_DENIED')
     expect(failure(await end(sender.client, id, 'accept'))).toAnswer(403, 'PERMISSION_DENIED')
-    expect((await end(right.client, id, action)).body).toEqual({
+    expect((await end(right.client, id, action)).body).toMatchObject({
       output: {},
       sender_change_cids: [],
-      meta: {},
+      meta: { update_id: expect.any(String) },
     })
     expect(await balanceOf(sender.client)).toEqual({
       unlocked: '200.0000000000',
@@ -142,6 +147,50 @@ describe('an offer', () => {
     expect(await balanceOf(sender.client)).toEqual({
       unlocked: '20.0000000000',
       locked: '180.0000000000',
+    })
+  })
+
+  it('a repeat has the first result, also after the period and the expiry, and no other content', async ({
+    world,
+    offerOf,
+  }) => {
+    const [sender, receiver] = [
+      await world.registered('repeating', '1'),
+      await world.registered('repeated', null),
+    ]
+    const { genesis, clock } = world.network
+    const body = offerOf(receiver.party, '60', { expires_at: clock.nowMicros() + 3 * DAY_MICROS })
+    const first = await sender.client.post(PATH, body)
+    expect(first).toAnswer(200)
+    const differs = await sender.client.post(PATH, { ...body, amount: '61' })
+    expect(failure(differs)).toEqual({ status: 409, code: 'PAYMENT_DIFFERS' })
+    const repeat = async () => {
+      const again = await sender.client.post(PATH, { ...body, amount: '60.00' })
+      expect(failure(again)).toEqual({ status: 409, code: 'DUPLICATE_COMMAND' })
+      return again.body['details']
+    }
+    const details = await repeat()
+    expect(details).toMatchObject({
+      update_id: expect.stringMatching(/^1220[0-9a-f]{64}$/),
+      offset: expect.any(Number),
+      result: first.body,
+    })
+    await world.network.advance(genesis.deduplicationMicrosMax + MINUTE_MICROS)
+    expect(await repeat()).toEqual(details)
+    await world.restart()
+    expect(await repeat()).toEqual(details)
+    // The offer has expired, its coin is back, and the record lives for a day more.
+    await world.network.advance(2 * DAY_MICROS)
+    expect(await repeat()).toEqual(details)
+  })
+
+  it('expires within 30 days', async ({ world, offerOf }) => {
+    const sender = await world.registered('patient', '1')
+    const expires_at = world.network.clock.nowMicros() + 30 * DAY_MICROS + MINUTE_MICROS
+    const answer = await sender.client.post(PATH, offerOf(sender.party, '1', { expires_at }))
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { details: { path: 'body.expires_at', rule: 'must be at most 30 days ahead' } },
     })
   })
 

@@ -330,7 +330,7 @@ describe('paying', () => {
 
   it('for more requests at once than coins spends each coin once', async ({ registered }) => {
     const { client } = await registered('many', null)
-    for (const amount of ['1', '1', '1'])
+    for (const amount of ['1', '1.00000000000', '+001.'])
       expect(await client.post('/v0/wallet/tap', { amount })).toAnswer(200)
     const requests = await Promise.all(
       ['m1', 'm2', 'm3', 'm4'].map((label) => requestName(client, `${label}.unverified.ns`)),
@@ -345,8 +345,11 @@ describe('paying', () => {
   it('counts a tap once for each command id', async ({ registered }) => {
     const { client } = await registered('tapping', null)
     const tap = () => client.post('/v0/wallet/tap', { amount: '1', command_id: 'once' })
-    expect(await tap()).toAnswer(200)
-    expect(failure(await tap())).toEqual({ status: 409, code: 'DUPLICATE_COMMAND' })
+    const first = await tap()
+    expect(first).toAnswer(200)
+    expect(await tap()).toMatchObject({ status: 200, body: first.body })
+    const other = await client.post('/v0/wallet/tap', { amount: '2', command_id: 'once' })
+    expect(failure(other)).toEqual({ status: 409, code: 'PAYMENT_DIFFERS' })
     expect((await client.get('/v0/wallet/balance')).body).toMatchObject({
       effective_unlocked_qty: '200.0000000000',
     })
@@ -385,6 +388,13 @@ describe('users', () => {
       status: 409,
       code: 'USER_EXISTS',
     })
+    const without = { name: 'partyless', createPartyIfMissing: false }
+    expect(failure(await create(without))).toAnswer(400, 'INVALID_ARGUMENT')
+    expect(await admin.get('/v2/users/partyless')).toAnswer(404)
+    const own = await admin.get(`/v2/parties?filter-party=partyless`)
+    expect(own.body['partyDetails']).toEqual([])
+    expect((await create({ ...without, name: 'shared' })).body).toEqual({ party_id: party })
+    expect(await create({ name: 'partyless' })).toAnswer(200)
     const elsewhere = `alice::1220${'0'.repeat(64)}`
     const foreign = { name: 'foreign', party_id: elsewhere, createPartyIfMissing: true }
     expect(failure(await create(foreign))).toAnswer(400, 'INVALID_ARGUMENT')
@@ -411,6 +421,39 @@ describe('users', () => {
     const parties = answers.map((answer) => answer.body['party_id'])
     expect(new Set(parties).size).toBe(1)
     expect(parties[0]).toMatch(/^eager__user::1220/)
+  })
+
+  it('that an administrator deleted register again only after it makes them again', async ({
+    registered,
+    admin,
+  }) => {
+    const { client, party } = await registered('removed', null)
+    expect(await admin.delete('/v2/users/removed')).toAnswer(200)
+    for (let round = 0; round < 2; round++)
+      expect(failure(await client.post('/v0/register'))).toAnswer(403, 'PERMISSION_DENIED')
+    expect(await admin.get('/v2/users/removed')).toAnswer(404)
+    expect((await admin.post('/v0/admin/users', { name: 'removed' })).body).toEqual({
+      party_id: party,
+    })
+    expect((await client.post('/v0/register')).body).toEqual({ party_id: party })
+  })
+
+  it('do not get back by registering what an administrator took away', async ({
+    registered,
+    admin,
+  }) => {
+    const { client, party } = await registered('withdrawn', null)
+    const path = '/v2/users/withdrawn'
+    const right = { kind: { CanActAs: { value: { party } } } }
+    const body = { userId: 'withdrawn', identityProviderId: '', rights: [right] }
+    expect(await admin.patch(`${path}/rights`, body)).toAnswer(200)
+    const user = { id: 'withdrawn', primaryParty: '', isDeactivated: false, identityProviderId: '' }
+    const change = { user, updateMask: { paths: ['primary_party'] } }
+    expect(await admin.patch(path, change)).toAnswer(200)
+    expect(failure(await client.post('/v0/register'))).toAnswer(403, 'PERMISSION_DENIED')
+    expect((await admin.get(`${path}/rights`)).body).toEqual({ rights: [] })
+    expect(await admin.post(`${path}/rights`, body)).toAnswer(200)
+    expect((await client.post('/v0/register')).body).toEqual({ party_id: party })
   })
 
   it('start with `participant_admin`, the user of the validator itself', async ({ anyone }) => {

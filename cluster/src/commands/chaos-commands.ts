@@ -3,7 +3,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { type Clock, findRedis, printableLines, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common } from '@quorumscan/cli'
 import { choice, EXIT, integer, print, printResult, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
@@ -83,7 +83,7 @@ export function addChaosCommands({ command, clock, exitWith }: CommandContext): 
 async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
   const steps = flags.scenario === undefined ? null : readScenario(flags.scenario)
   const seed = steps?.seed ?? flags.seed ?? randomHex(systemRandom, SEED_BYTES)
-  const report: Report = (sentence) => process.stderr.write(`${sentence}\n`)
+  const report: Report = (sentence) => process.stderr.write(`${printableLines(sentence)}\n`)
   report(`seed ${seed}`)
   const { duration: durationMs, allowUnexercised: allowsUnexercised = false } = flags
   const budget = flags.beyondF === true ? ('beyond-f' as const) : ('f' as const)
@@ -137,7 +137,7 @@ async function onNewCluster<T>(
   const { nodes: nodeCount = null, ordering = null } = flags
   const network = { nodeCount, ordering, basePort: 0, overrides: SHORT_LIVES }
   const disk = unmount === null ? {} : { diskFreeMibMin: DISK_FREE_MIB_MIN }
-  const redisServer = process.env['REDIS_SERVER'] || 'redis-server'
+  const redisServer = findRedis(process.env) ?? 'redis-server'
   const options = controlOptions({ dataDir, ...network, ...disk, redisServer })
   try {
     await using _ = await holdControlPlane(options, clock)

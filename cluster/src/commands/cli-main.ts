@@ -4,5 +4,5 @@ import { RIG } from './cluster-commands.ts'
 
 /** Returns the exit status. */
 export function main(args: readonly string[]): Promise<number> {
-  return runCli(args, readEnvironment(import.meta.url, '../'), RIG)
+  return runCli(args, readEnvironment(), RIG)
 }

@@ -1,7 +1,13 @@
 /** The commands that control a local cluster. With them the program of `apps/cli` is that of the test rig. */
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import {
+  type Clock,
+  printableJson,
+  printableLines,
+  randomHex,
+  systemRandom,
+} from '@quorumscan/base'
 import type { CommandContext, Common, Rig } from '@quorumscan/cli'
 import {
   choice,
@@ -194,7 +200,11 @@ function addCommands(context: CommandContext): void {
       printResult(options, { file, lines }, [file, ...lines].join('\n'))
       if (!options.follow) return
       const onPiece = (piece: string) =>
-        process.stdout.write(options.json ? `${JSON.stringify({ file, piece })}\n` : piece)
+        process.stdout.write(
+          options.json
+            ? `${printableJson(JSON.stringify({ file, piece }))}\n`
+            : printableLines(piece),
+        )
       await using _ = follow(file, { from: end, clock, onPiece })
       await untilInterrupted()
     })

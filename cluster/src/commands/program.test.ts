@@ -40,6 +40,7 @@ it('every command has examples and an answer as JSON, in 80 columns', async () =
     'log',
     'member',
     'protocol',
+    'replica',
     'rewards',
   ]
   const grouped = await Promise.all(

@@ -30,7 +30,7 @@ it('reports what happened, why, and what to do next, when a running network refu
     ],
     [
       `config set entry-fee=3 ${of('nope')}`,
-      '--synchronizer nope is not an http or https address, such as https://sv-1.example:4611',
+      '--synchronizer does not begin with https:// or http://: "nope"; it is an address such as https://sv-1.example:4611',
     ],
     [
       `config set entry-fee=3 ${of('http://127.0.0.1:1')}`,

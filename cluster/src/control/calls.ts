@@ -2,8 +2,9 @@
  * A call of the control plane: its caller, its log line, its errors through tRPC, and the context and the procedure
  * of the router.
  */
+
 import type { IncomingHttpHeaders } from 'node:http'
-import { printable } from '@quorumscan/cli'
+import { printable } from '@quorumscan/base'
 import { CommandError, messageOf, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { initTRPC, TRPCError } from '@trpc/server'
 import { ZodError, z } from 'zod'

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { describeFailure } from '@quorumscan/errors/node-words'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
+import { readAtMost } from '@quorumscan/reader'
 import { CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import type { RunState } from '../chaos/runs.ts'
@@ -15,6 +16,8 @@ import type { AppRouter } from './router.ts'
 const CHAOS_POLL_MS = 250
 /** The longest call stops every process after its whole grace period. */
 const CALL_TIMEOUT_MS = 120_000
+/** Far above the status of the largest cluster, with its events. */
+const REPLY_BYTES_MAX = 32 * 2 ** 20
 
 export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
@@ -41,8 +44,13 @@ export function connectControl(
       authorization: `Bearer ${readControlToken(directory)}`,
       [CALLER_HEADER]: `process ${process.pid} of ${userInfo().username}`,
     },
-    fetch: (url, init) =>
-      fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(options.timeoutMs) }),
+    async fetch(url, init) {
+      const signal = AbortSignal.timeout(options.timeoutMs)
+      const response = await fetch(url, { ...(init as RequestInit), signal })
+      // Another program may have taken the port.
+      const body = await readAtMost(response, { bytesMax: REPLY_BYTES_MAX, signal })
+      return new Response(body, { status: response.status, headers: response.headers })
+    },
   })
   return createTRPCClient<AppRouter>({ links: [link] })
 }

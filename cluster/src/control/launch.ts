@@ -25,7 +25,7 @@ export function launchControlPlane(options: ControlOptions, onStep: (sentence: s
   const logFile = directory.logFile('control')
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
   const log = openSync(logFile, 'a', 0o600)
-  const args = ['--enable-source-maps', bundleOf('control'), JSON.stringify(options)]
+  const args = [bundleOf('control'), JSON.stringify(options)]
   const stdio = ['ignore' as const, log, log, 'ipc' as const]
   const child = spawn(process.execPath, args, { detached: true, stdio })
   closeSync(log)

@@ -7,10 +7,17 @@
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
-import { sha256, utf8 } from '@quorumscan/base'
+import { afterDelay, type Clock, createSystemClock, sha256, utf8 } from '@quorumscan/base'
 import { CommandError, isErrno, type Metrics } from '@quorumscan/runtime'
-import { trackUnused } from '@quorumscan/server'
+import {
+  answerClientError,
+  ConnectionLimiter,
+  closeWithin,
+  createLocalListener,
+  ownSockets,
+  securityHeaders,
+  trackUnused,
+} from '@quorumscan/server'
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
@@ -25,6 +32,10 @@ const PATH = '/trpc'
 const FRAME_BYTES_MAX = 1 << 20
 /** The browser tabs and commands of one person. */
 const SOCKETS_MAX = 64
+/** The time for a socket to send its token. */
+const TOKEN_MS_MAX = 10_000
+/** The time for calls in progress at close. A call that stops the cluster ends before its server. */
+const DRAIN_MS_MAX = 5000
 const PING_MS = 15_000
 const PONG_MS = 10_000
 
@@ -37,6 +48,9 @@ export type ControlServerInput = {
   readonly metrics?: Metrics
   /** Adds routes that need no token, such as the files of the console. */
   readonly extend?: (server: FastifyInstance) => Promise<void>
+  readonly clock?: Clock
+  /** Other limits of connections than those of every server. */
+  readonly limits?: Parameters<typeof createLocalListener>[1]['limits']
 }
 
 /**
@@ -45,11 +59,23 @@ export type ControlServerInput = {
  * @throws {CommandError} If the port is taken.
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
-  const server = fastify({ routerOptions: { maxParamLength: 1000 } })
+  const { clock = createSystemClock() } = input
+  const server = fastify({
+    routerOptions: { maxParamLength: 1000 },
+    serverFactory: (listener) =>
+      createLocalListener(listener, { clock, ...(input.limits && { limits: input.limits }) }),
+    clientErrorHandler: answerClientError,
+  })
   // Browsers open connections ahead of need.
   const endUnused = trackUnused(server.server)
-  server.addHook('preClose', async () => endUnused())
+  const closed = new AbortController()
+  server.addHook('preClose', async () => {
+    endUnused()
+    closeWithin(server.server, { ms: DRAIN_MS_MAX, clock, signal: closed.signal })
+  })
+  server.addHook('onClose', async () => closed.abort())
   server.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders)
     const refusal = forbiddenReason(request.headers, input.port)
     if (refusal !== null) return reply.code(403).send({ error: refusal })
   })
@@ -73,7 +99,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
     } satisfies FastifyTRPCPluginOptions<AppRouter>)
   })
   await input.extend?.(server)
-  acceptSockets(server, input)
+  acceptSockets(server, input, clock)
   try {
     await server.listen({ port: input.port, host: HOST })
   } catch (error) {
@@ -87,28 +113,47 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
 }
 
 /** Subscriptions use WebSockets: Node 20 has no EventSource, and browsers set headers on neither. */
-function acceptSockets(server: FastifyInstance, input: ControlServerInput): void {
+function acceptSockets(server: FastifyInstance, input: ControlServerInput, clock: Clock): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX })
+  const limiter = new ConnectionLimiter({
+    max: SOCKETS_MAX,
+    perClientMax: SOCKETS_MAX,
+    perNetworkMax: SOCKETS_MAX,
+  })
+  const withToken = new WeakSet<IncomingMessage>()
   const handler = applyWSSHandler({
     wss: sockets,
     router: appRouter,
     createContext: ({ info, req }) => {
       if (!isEqualSecret(info.connectionParams?.['token'] ?? '', input.token))
         throw new TRPCError({ code: 'UNAUTHORIZED', message: 'the token is needed' })
+      withToken.add(req)
       return { ...input.context(), caller: callerOf(req.headers) }
     },
     keepAlive: { enabled: true, pingMs: PING_MS, pongWaitMs: PONG_MS },
   })
-  server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => {}) // It closes.
-    const path = request.url?.split('?', 1)[0]
-    const refusal = forbiddenReason(request.headers, input.port)
-    if (refusal !== null || path !== PATH || sockets.clients.size >= SOCKETS_MAX)
-      socket.end(`HTTP/1.1 ${refusal === null ? '404 Not Found' : '403 Forbidden'}\r\n\r\n`)
-    else
+  ownSockets(server.server, (path) => {
+    if (path !== PATH) return null
+    return (request, socket, head) => {
+      const refuse = (status: string) => socket.end(`HTTP/1.1 ${status}\r\n\r\n`)
+      const hasToken = () => withToken.has(request)
+      if (forbiddenReason(request.headers, input.port) !== null) return refuse('403 Forbidden')
+      // A new socket takes the slot of one that has not sent the token.
+      const isIdle = () => !hasToken()
+      const slot = limiter.acquire(undefined, { isIdle, evict: () => socket.destroy() })
+      if (slot === null) return refuse('503 Service Unavailable')
+      const closed = new AbortController()
+      socket.once('close', () => {
+        slot.release()
+        closed.abort()
+      })
+      void afterDelay({ clock, ms: TOKEN_MS_MAX, signal: closed.signal }, () => {
+        if (!hasToken()) socket.destroy()
+      })
       sockets.handleUpgrade(request, socket, head, (accepted) =>
         sockets.emit('connection', accepted, request),
       )
+    }
   })
   server.addHook('preClose', async () => {
     handler.broadcastReconnectNotification()

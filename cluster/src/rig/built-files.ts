@@ -1,19 +1,15 @@
-/** The files that the build makes, found from the sources, the build and the bundles alike. */
-import { readFileSync } from 'node:fs'
+/** The files that the build makes: `build.mjs` lists them. */
 import { fileURLToPath } from 'node:url'
-import { packageRoot } from '@quorumscan/base'
+import { readSoftware, SOFTWARE_ROOT } from '@quorumscan/base'
 
-const root = packageRoot(import.meta.url)
-
-const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-
-/** The version of this package, and so of all its processes. */
-export const VERSION = String(version)
+/** The version of all processes. */
+export const VERSION = readSoftware().version
 
 /** The page of the console. */
-export const CONSOLE_DIRECTORY = fileURLToPath(new URL('../apps/console/dist/', root))
+export const CONSOLE_DIRECTORY = fileURLToPath(new URL('dist/apps/console/', SOFTWARE_ROOT))
 
-/** The bundle of a process, which starts quickly: `package.json` lists them. */
+/** The bundle of the control plane, or of an app with its faults. */
 export function bundleOf(process: 'control' | 'scan' | 'validator' | 'synchronizer'): string {
-  return fileURLToPath(new URL(`dist/processes/${process}-main.js`, root))
+  const folder = process === 'control' ? 'control' : 'faults'
+  return fileURLToPath(new URL(`dist/cluster/${folder}/${process}-main.js`, SOFTWARE_ROOT))
 }

@@ -13,8 +13,9 @@ import {
 } from '@quorumscan/log'
 import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
+import { deleteReplicaAt } from '@quorumscan/operator/run'
 import { type RedisAddress, withRedis } from '@quorumscan/redis'
-import { deleteReplica, readStoredOffset } from '@quorumscan/replica'
+import { readStoredOffset } from '@quorumscan/replica'
 import { CommandError, isErrno, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
 import { processesOf } from '../faults/effects.ts'
@@ -253,11 +254,6 @@ async function followersOf(services: readonly Service[], kind: Service['kind']) 
     return { name, head, readStored }
   }
   return await Promise.all(services.filter((service) => service.kind === kind).map(followerOf))
-}
-
-/** Deletes the replica in a Redis. Returns how many keys were deleted. */
-export function deleteReplicaAt(address: RedisAddress): Promise<number> {
-  return withRedis(address, 'wipe', deleteReplica)
 }
 
 /** Deletes the log in a Redis. */

@@ -10,8 +10,8 @@ import { createEntrySigner } from '@quorumscan/ledger/testing'
 import { cases, send, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
-import { describe, expect } from 'vitest'
-import { enginePath } from '../testing/engine.ts'
+import { beforeAll, describe, expect } from 'vitest'
+import { requireEngine } from '../testing/engine.ts'
 import { type Member, type MembersOptions, startMembers } from '../testing/members.ts'
 
 const clock = createSystemClock()
@@ -122,7 +122,9 @@ async function startFour(options: MembersOptions = {}) {
   }
 }
 
-describe.skipIf(enginePath === null)('four members', () => {
+describe('four members', () => {
+  beforeAll(requireEngine)
+
   it('order while any one is down; with two down, entries wait for one to return', async ({
     network,
   }) => {
@@ -150,7 +152,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   })
 
   it('lose and repeat no entry while engines are killed at any time', {
-    tags: ['engines-kills'],
+    tags: ['rest', 'engines-kills'],
   }, async ({ network }) => {
     const { members } = network
     let isOver = false
@@ -180,7 +182,9 @@ describe.skipIf(enginePath === null)('four members', () => {
     await expectSame(members, network.submitted)
   })
 
-  it('continue without a fork next to a member that signs two blocks for one height, and prove it', async () => {
+  it('continue without a fork next to a member that signs two blocks for one height, and prove it', {
+    tags: ['rest'],
+  }, async () => {
     await using network = await startFour({ withTwin: true })
     const { one, two, three, four, order, genesis } = network
     const honest = [two, three, four]

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { LOG_RULES } from '@quorumscan/log'
 import { redisConfig } from '@quorumscan/operator'
+import { deleteReplicaAt } from '@quorumscan/operator/run'
 import { isRedisReady, Supervisor } from '@quorumscan/supervisor'
 import { createDirectory, required, startRedis, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
-import { deleteReplicaAt } from './disk-work.ts'
 
 // Real processes take their time on a machine that does other things, too.
 const clock = createSystemClock()

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, findRedis } from '@quorumscan/base'
 import type { OrderingDriver } from '@quorumscan/operator'
 import { createToken, dataDirectory, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
@@ -104,7 +104,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   const { dataDir: path, nodes: nodeCount = null, genesisOverrides, ...asked } = options
   const directory = dataDirectory(path ?? (await mkdtemp(join(tmpdir(), 'qs-cluster-'))))
   const own = { dataDir: directory.path, nodeCount, overrides: genesisOverrides ?? null }
-  const redisServer = process.env['REDIS_SERVER'] || 'redis-server'
+  const redisServer = findRedis(process.env) ?? 'redis-server'
   const whole = controlOptions({ basePort: 0, ...asked, ...own, redisServer })
   const held = await holdControlPlane(whole, clock)
   const client = connectControl(directory)

@@ -3,7 +3,7 @@ import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
-  createWebCrypto,
+  createPlatformCrypto,
   formatInstant as formatTime,
   type Genesis,
   hashGenesis,
@@ -53,7 +53,7 @@ async function askCertificate(url: string, genesis: Genesis) {
   try {
     const certificate = parseCertificate(JSON.stringify(Object(answer.body).certificate ?? null))
     const genesisHash = await hashGenesis(genesis)
-    await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
+    await verifySignatures(certificate, { genesis, genesisHash, crypto: createPlatformCrypto() })
     return {
       offset: certificate.offset,
       recordTime: formatTime(certificate.recordTime),

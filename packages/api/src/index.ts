@@ -21,11 +21,13 @@ export {
 } from './schemas/ledger/commands.ts'
 export * from './schemas/ledger/grammar.ts'
 export { GetActiveContractsRequest } from './schemas/ledger/state.ts'
-export type {
-  LedgerPartyDetails,
-  LedgerRight,
-  LedgerUser,
-  LedgerUserInput,
+export {
+  type LedgerPartyDetails,
+  type LedgerRight,
+  type LedgerUser,
+  type LedgerUserInput,
+  PARTY_MASK_PATHS,
+  USER_MASK_PATHS,
 } from './schemas/ledger/users.ts'
 export { codeByPattern } from './schemas/scalars.ts'
 export { type Openers, socketRoutes } from './sockets.ts'

@@ -104,6 +104,13 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
         )
       return number
     },
+    /** Whether a variable that is `0` or `1` is `1`. Default: `0`. */
+    flag(name: string, options: VariableSpec): boolean {
+      const text = value(name, options, '') || '0'
+      if (!['0', '1'].includes(text))
+        problems.push(`${name} must be 0 or 1, not ${JSON.stringify(text)}`)
+      return text === '1'
+    },
     /** Reports what only the caller can see, such as two variables that exclude each other. */
     problem(text: string): void {
       problems.push(text)

@@ -5,12 +5,20 @@ export * from './client-tls.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
 export * from './env.ts'
 export { describeFileError, describeReadError } from './file-errors.ts'
+export {
+  findRedis,
+  isRedisNewEnough,
+  REDIS_VERSION_MIN,
+  readRedisVersion,
+  redisCache,
+} from './find-redis.mjs'
 export * from './keys.ts'
-export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
+export { printable, printableJson, printableLines } from './printable.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { openAll, Resources } from './resources.ts'
 export * from './run-process.ts'
 export { parseKeyFile, readKeyPair, readParsed, readSecret } from './secrets.ts'
+export { readSoftware, SOFTWARE_ROOT } from './software.ts'
 export { readVarint, splitFrames } from './split-frames.ts'
 export * from './waiting.ts'

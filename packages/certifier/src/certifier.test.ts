@@ -4,7 +4,7 @@ import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
 import type { WaitingRequest } from '@quorumscan/server'
 import { createTestNetwork, serve, until } from '@quorumscan/testkit'
-import { createWebCrypto, encodeStateStatement } from '@quorumscan/verifier'
+import { createPlatformCrypto, encodeStateStatement } from '@quorumscan/verifier'
 import {
   type Certificate,
   encodeCertificate,
@@ -88,7 +88,7 @@ it.each([
     request: requestOf(new AbortController().signal),
   })
   expect(certificate.signatures.map(([name]) => name)).toEqual(['sv-1', 'sv-2'])
-  await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
+  await verifySignatures(certificate, { genesis, genesisHash, crypto: createPlatformCrypto() })
 })
 
 it('a member is polled at increasing intervals until it has a newer statement', async () => {
@@ -110,7 +110,7 @@ it('a member is polled at increasing intervals until it has a newer statement', 
 })
 
 it('the signature of a statement is verified once, however often the member repeats it', async () => {
-  const verify = vi.spyOn(crypto.subtle, 'verify')
+  const verify = vi.spyOn(process.getBuiltinModule('node:crypto'), 'verify')
   const [old, newer] = [signedAt(7), signedAt(8)]
   await using member = await startMember([[old], [old, newer], [old, newer]])
   await using certifier = startCertifier([{ name: 'sv-1', url: member.url }])

@@ -10,7 +10,7 @@ import { type StateReads, stateDiverged } from '@quorumscan/replica'
 import type { Logger, Metrics, Peer, PeerClient } from '@quorumscan/runtime'
 import type { WaitingRequest } from '@quorumscan/server'
 import {
-  createWebCrypto,
+  createPlatformCrypto,
   type Evidence,
   encodeStateStatement,
   type Genesis,
@@ -79,7 +79,7 @@ export function createCertifier(options: {
   const polls = {
     ...options,
     collection,
-    crypto: createWebCrypto(),
+    crypto: createPlatformCrypto(),
     addStatement: (state: SignedState) => apply({ kind: 'signed', state }),
   }
   const polling = options.peers

@@ -14,6 +14,7 @@ export {
   parseProxies,
   readOperatorAddress,
 } from './connections-config.ts'
+export * from './genesis-agreement.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export * from './synchronizer-config.ts'
 export { readValidatorConfig, type ValidatorConfig } from './validator-config.ts'

@@ -6,7 +6,7 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { isPartyId, parseAmount } from '@quorumscan/model'
+import { isPartyId, readAmount } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parsePeerTokens, parseServiceUrl } from '@quorumscan/runtime'
 import { readFollowerConfig } from './app-config.ts'
@@ -75,7 +75,7 @@ function readRewards(variables: EnvReader) {
     read: parseKept,
   })
   if (to === null && keep !== null) variables.problem('QS_REWARDS_KEEP needs QS_REWARDS_TO')
-  return to === null ? null : { to, keep: parseAmount(keep ?? '0') ?? 0n }
+  return to === null ? null : { to, keep: readAmount(keep ?? '0') ?? 0n }
 }
 
 function parseParty(text: string): string {
@@ -84,6 +84,6 @@ function parseParty(text: string): string {
 }
 
 function parseKept(text: string): string {
-  if ((parseAmount(text) ?? -1n) >= 0n) return text
+  if ((readAmount(text) ?? -1n) >= 0n) return text
   throw new Error('is no amount of coin, with at most 10 decimals, such as 100 or 2.5')
 }

@@ -36,7 +36,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
       const jwksUrl = variables.optional('QS_JWKS_URL', {
         about: 'the address with the keys of the issuer of user tokens',
         example: 'https://issuer.example/.well-known/jwks.json',
-        read: parseServiceUrl,
+        read: (text) => parseServiceUrl(text, { allowsQuery: true }),
       })
       if ((secretFile === null) === (jwksUrl === null))
         variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
@@ -69,7 +69,12 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           .text('QS_SEEDS', {
             about: 'scan nodes that report the addresses of all nodes',
             example: 'https://sv-1.example,https://sv-2.example',
-            read: (text) => text.split(',').filter(Boolean).map(parseServiceUrl).join(),
+            read: (text) =>
+              text
+                .split(',')
+                .filter(Boolean)
+                .map((url) => parseServiceUrl(url))
+                .join(),
           })
           .split(',')
           .filter(Boolean),
@@ -99,16 +104,14 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           example: '/etc/quorumscan/node-tokens',
           file: parseOriginTokens,
         }),
-        isLossAccepted:
-          variables.optional('QS_ACCEPT_LOST_USERS', {
-            about: '1: start without users if they are lost; they are not in the log',
-            example: '1',
-          }) === '1',
-        allowPrivateAddresses:
-          variables.optional('QS_ALLOW_PRIVATE_ADDRESSES', {
-            about: '1: scan nodes may be at loopback and private addresses',
-            example: '1',
-          }) === '1',
+        isLossAccepted: variables.flag('QS_ACCEPT_LOST_USERS', {
+          about: '1: start without users if they are lost; they are not in the log',
+          example: '1',
+        }),
+        allowPrivateAddresses: variables.flag('QS_ALLOW_PRIVATE_ADDRESSES', {
+          about: '1: scan nodes may be at loopback and private addresses',
+          example: '1',
+        }),
       }
     },
     note,

@@ -78,6 +78,7 @@ export const catalogue = {
   WALLET_NOT_FOUND: notFound('The user of the token is not registered.'),
   ROUTE_NOT_FOUND: notFound('No operation has this path.'),
   METHOD_NOT_ALLOWED: final(405)('The path exists, with another method.'),
+  METHOD_NOT_IMPLEMENTED: final(501)('No operation of any server has this method.'),
   NAME_TAKEN: conflict('A live entry has this name.'),
   USER_EXISTS: conflict('A user with this id exists, with another party.'),
   CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),
@@ -85,7 +86,13 @@ export const catalogue = {
     'The ledger refused: the state does not allow this step; the message has the reason.',
   ),
   DUPLICATE_COMMAND: conflict(
-    'A command with the same change ID was accepted within the deduplication period.',
+    'The same was done before. Of a payment `details` has its update id, offset, record time and result.',
+  ),
+  PAYMENT_DIFFERS: conflict(
+    'Another payment was made with the same tracking id or command id; nothing was done now. `details` has its update id, offset and record time.',
+  ),
+  PAYMENT_RECORDS_INCOMPLETE: conflict(
+    'The validator lost records of payments, and this one may have been made before. Look at the transactions of the party; a new payment needs a new tracking id and an expiry after `details.expires_after`.',
   ),
   OFFSET_PRUNED: final(410)('The offset lies below the history horizon of the node.'),
   BODY_TOO_LARGE: final(413)('The body exceeds the limit of the operation.'),

@@ -228,7 +228,8 @@ export function createBackground(logger: Logger) {
 /** Logs why ingest waits, or that the stored state differs from the log (D-49). */
 export function logProblem(logger: Pick<Logger, 'warn' | 'error'>, err: Error): void {
   if (isScanError(err, 'STATE_DIVERGED')) {
-    const what = 'this process answers no lookups until its replica is wiped'
+    const what =
+      'this process answers no lookups until its replica is wiped (`quorumscan replica wipe`), and rebuilt'
     logger.error({ err }, `the stored state differs from the log; ${what}`)
   } else logger.warn({ err }, 'the replica cannot apply the log now')
 }

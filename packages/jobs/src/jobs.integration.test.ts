@@ -5,6 +5,7 @@ import { ScanError } from '@quorumscan/errors'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import { createLogger, createMetrics } from '@quorumscan/runtime'
 import { startRedis, until, untilTrue } from '@quorumscan/testkit'
+import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import { itWithRedis as it, type SharedRedis } from '@quorumscan/testkit/fixtures'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
@@ -14,7 +15,6 @@ import { openProcessQueues } from './node-queues.ts'
 import { RECOVERY_MS_MAX } from './worker.ts'
 
 const clock = createSystemClock()
-const urlOf = (path: string) => new URL(path, import.meta.url).href
 
 /** A ledger on which contracts are due until an effect ends them; counts effects per contract. */
 function createDueLedger(job: string) {
@@ -236,10 +236,10 @@ it('reports that Redis is down, in few lines', async () => {
 
 /** Runs the jobs of one process, with one contract that is due. Its processor never ends. */
 const HANGING_PROCESS = `
-import { createSystemClock, systemRandom } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
-import { openJobs } from ${JSON.stringify(urlOf('../dist/index.js'))}
-import { createMetrics } from ${JSON.stringify(urlOf('../../runtime/dist/index.js'))}
-const [path, prefix, job, contractId] = process.argv.slice(1)
+import { createSystemClock, systemRandom } from '../../base/src/index.ts'
+import { openJobs } from './index.ts'
+import { createMetrics } from '../../runtime/src/index.ts'
+const [path, prefix, job, contractId] = process.argv.slice(2)
 const app = {
   clock: createSystemClock(),
   random: systemRandom,
@@ -266,8 +266,9 @@ it('runs a job of a killed process again, from the queue, within the stated time
   redis,
 }) => {
   const contractId = `00${'ab'.repeat(32)}`
-  const args = ['--input-type=module', '-e', HANGING_PROCESS]
-  const killed = spawn(process.execPath, [...args, redis.socketPath, 'jobs', JOB, contractId])
+  using program = await bundleProgram(HANGING_PROCESS, import.meta.dirname)
+  const args = [program.file, redis.socketPath, 'jobs', JOB, contractId]
+  const killed = spawn(process.execPath, args)
   const [running] = await once(killed.stdout, 'data')
   expect(String(running)).toBe(contractId)
   killed.kill('SIGKILL')

@@ -1,4 +1,8 @@
-/** The operator jobs of four super-validators on real queues, over the real ledger in memory. */
+/**
+ * The operator jobs of four super-validators on real queues, over the real ledger in memory.
+ *
+ * @module-tag rest
+ */
 import { createSystemClock, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import {

@@ -33,7 +33,7 @@ export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket[] {
     ...socketRoutes[id as keyof typeof openers],
     async open({ request, caller, signal }) {
       const elements = await open(request, caller)
-      return elements(reads.guard.watch(caller, signal))
+      return elements(await reads.guard.watch(caller, signal))
     },
   }))
 }

@@ -19,12 +19,20 @@ async function* counting(
   }
 }
 
+type Open = Parameters<typeof listOf>[0]
+
+/** Reads a stream that has caught up from its start, or one that says when. */
 const read = async (
-  stream: AsyncGenerator<readonly string[]>,
+  stream: AsyncGenerator<readonly string[]> | Open,
   options: Partial<Parameters<typeof listOf>[1]> = {},
 ): Promise<number[]> => {
   const all = { limit: undefined, idleMs: null, clock: createManualClock(), signal, ...options }
-  return JSON.parse(fromUtf8(await listOf(() => stream, all)))
+  const open: Open = (ended, reader) => {
+    if (typeof stream === 'function') return stream(ended, reader)
+    reader.onCaughtUp?.()
+    return stream
+  }
+  return JSON.parse(fromUtf8(await listOf(open, all)))
 }
 /** Lets pending work run until it waits for the clock. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -67,6 +75,50 @@ it('each element restarts the idle timeout, which ends the list', async () => {
   await clock.advance(1)
   await reading
   expect(answer).toEqual(upTo(4))
+})
+
+it('idle time counts from the moment when what existed was delivered', async () => {
+  const clock = createManualClock()
+  const slow: Open = async function* (ended, { onCaughtUp }) {
+    for (const element of ['1', '2']) {
+      // Reads and computes for longer than the idle timeout.
+      await clock.delay(5_000)
+      yield [element]
+    }
+    await clock.delay(5_000)
+    onCaughtUp?.()
+    await clock.delay(99)
+    yield ['3']
+    await clock.delay(1_000_000, ended)
+  }
+  let answer: number[] | undefined
+  const reading = read(slow, { idleMs: 100, clock }).then((found) => {
+    answer = found
+  })
+  await turn()
+  await clock.advance(15_000 + 99 + 99)
+  expect(answer).toBeUndefined()
+  await clock.advance(1)
+  await reading
+  expect(answer).toEqual(upTo(3))
+})
+
+it.each([
+  [undefined, 201],
+  [3, 3],
+  [0, 0],
+  [-5, 0],
+  [5_000, 201],
+])('with limit %s the stream is told to read %i elements', async (limit, elementsMax) => {
+  let told: number | undefined
+  await read(
+    (_, reader) => {
+      told = reader.elementsMax
+      return counting(3)
+    },
+    { limit },
+  )
+  expect(told).toBe(elementsMax)
 })
 
 it('without an idle timeout a list waits for the end of the stream', async () => {

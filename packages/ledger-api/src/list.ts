@@ -1,45 +1,74 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
 import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
-import { anySignal, type Clock, utf8, withTimeout } from '@quorumscan/base'
+import { anySignal, type Clock, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Caller } from './callers.ts'
 import type { LedgerReads } from './dependencies.ts'
-import type { OpenStream } from './update-stream.ts'
+import type { OpenStream, StreamReader } from './update-stream.ts'
 
 /** More elements than this return 413. */
 const LIST_ELEMENTS_MAX = 200
-/** An open-ended list is answered after this time without a new element. */
+/** An open-ended list is answered this long after its last element, or after it has caught up with the ledger end. */
 const LIST_IDLE_MS = 500
 /** Longer than the time limit of a request, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 
+type MaybePromise<T> = T | Promise<T>
+
 /**
- * A JSON array of the elements, as bytes. An error of the stream is an error of the whole.
+ * A JSON array of the elements, as bytes. An error of the stream is an error of the whole. Idle time counts only after
+ * the stream has caught up: before that, it would be the time that this process needs to read what exists.
  *
  * @param open - Makes the stream, which ends or fails when the signal aborts.
  * @throws {LedgerError} JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED.
  */
 export async function listOf(
-  open: (signal: AbortSignal) => AsyncIterator<readonly string[]>,
+  open: (
+    signal: AbortSignal,
+    reader: StreamReader,
+  ) => MaybePromise<AsyncIterator<readonly string[]>>,
   options: {
     /** The limit of the query; ignored above the maximum. */
     readonly limit: number | bigint | undefined
-    /** Null: until the stream ends. */
+    /** Null: until the stream ends, as it does by itself if it is bounded. */
     readonly idleMs: number | bigint | null
     readonly clock: Clock
     readonly signal: AbortSignal
   },
 ): Promise<Uint8Array> {
   const { clock, signal } = options
-  const wanted = Math.min(Number(options.limit ?? Infinity), LIST_ELEMENTS_MAX + 1)
-  const idle = { clock, timeoutMs: Math.min(Math.max(Number(options.idleMs), 0), IDLE_MS_MAX) }
+  const limit = Math.max(Number(options.limit ?? Number.POSITIVE_INFINITY), 0)
+  const wanted = Math.min(limit, LIST_ELEMENTS_MAX + 1)
+  const idleMs = options.idleMs === null ? null : clampIdle(options.idleMs)
   const found: string[] = []
   const ended = new AbortController()
-  const stream = open(anySignal([signal, ended.signal]))
+  let isCaughtUp = false
+  let startTimer = () => {}
+  const stream = await open(anySignal([signal, ended.signal]), {
+    elementsMax: wanted,
+    onCaughtUp() {
+      isCaughtUp = true
+      startTimer()
+    },
+  })
+  /** The next elements; null when the stream has been idle for too long. */
+  const nextOrIdle = async (maxMs: number) => {
+    const over = new AbortController()
+    const idle = new Promise<null>((resolve) => {
+      startTimer = () => {
+        clock.delay(maxMs, over.signal).then(
+          () => resolve(null),
+          () => {},
+        )
+      }
+    })
+    // Before the stream starts a timer of its own: of two that end together, this one decides.
+    if (isCaughtUp) startTimer()
+    return await Promise.race([stream.next(), idle]).finally(() => over.abort())
+  }
   try {
     while (found.length < wanted) {
-      const read = () => stream.next()
-      const next = await (options.idleMs === null ? read() : withTimeout(idle, read, () => null))
+      const next = await (idleMs === null ? stream.next() : nextOrIdle(idleMs))
       if (next === null || next.done === true) break
       for (const element of next.value) if (found.length < wanted) found.push(element)
     }
@@ -54,6 +83,10 @@ export async function listOf(
       `The number of matching elements (${found.length}) is greater than the node limit (${LIST_ELEMENTS_MAX}).`,
     )
   return utf8(`[${found.join(',')}]`)
+}
+
+function clampIdle(idleMs: number | bigint): number {
+  return Math.min(Math.max(Number(idleMs), 0), IDLE_MS_MAX)
 }
 
 /** The handler of an operation that returns a stream as a list. */
@@ -72,6 +105,8 @@ export function listHandler<Body>(
     const elements = await open(body, caller)
     const idleMs = query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null)
     const bounds = { limit: query.limit, idleMs, clock, signal }
-    return await listOf((ended) => elements(guard.watch(caller, ended)), bounds)
+    const watched = async (ended: AbortSignal, reader: StreamReader) =>
+      elements(await guard.watch(caller, ended), reader)
+    return await listOf(watched, bounds)
   }
 }

@@ -28,12 +28,15 @@ import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
 import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
-import { type Elements, type OpenStream, readPortion } from './update-stream.ts'
+import { type Elements, type OpenStream, readPortion, type StreamReader } from './update-stream.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './updates.ts'
+import { checkProvider } from './users/handlers.ts'
 
 /** Contracts of a page, as upstream. */
 const PAGE_DEFAULT = 100
 const PAGE_MAX = 2_000
+/** Contracts read at once, for a reader that wants few. */
+const PORTION_MIN = 50
 /** Ids of other forms are well-formed, but no contract of this ledger has one. */
 const OUR_CONTRACT_ID = /^00[0-9a-f]{64}$/
 /** The name by which a participant knows its synchronizer. */
@@ -58,7 +61,7 @@ export function stateHandlers(
     const found = await activeContractsPage(reads, query, {
       after: token?.after ?? '',
       limit: maxPageSize + 1,
-      signal: reads.guard.watch(caller, signal),
+      signal: await reads.guard.watch(caller, signal),
     })
     const shown = found.slice(0, maxPageSize)
     const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
@@ -93,7 +96,10 @@ export function stateHandlers(
     },
     getActiveContracts: listHandler(reads, openActiveContracts(reads), () => false),
     async getConnectedSynchronizers({ query, caller }) {
-      const { party } = query
+      const { party, participantId = '', identityProviderId = '' } = query
+      checkProvider(identityProviderId)
+      if (participantId !== '' && participantId !== context.participantId)
+        throw invalidArgument(`this participant is ${context.participantId}`)
       if (party !== undefined && !canReadAs(caller.rights, party))
         throw denied(`${caller.userId} may not read as ${party}`)
       const isHosted =
@@ -133,14 +139,17 @@ type ActiveContractsQuery = { readonly at: Offset; readonly filter: EventFilter 
 export const openActiveContracts =
   (reads: LedgerReads) =>
   async (request: ActiveContractsRequest, caller: CallerRights): Promise<OpenStream> => {
+    // An answer that began again at the first contract would be too large.
+    if (request.streamContinuationToken !== '')
+      throw invalidArgument('stream_continuation_token was not issued by this participant')
     const query = await checkActiveContracts(reads, request, caller)
-    return (signal) => activeContracts(reads, query, signal)
+    return (signal, reader) => activeContracts(reads, query, { ...reader, signal })
   }
 
 /** @throws {LedgerError} In the order of updates: format, rights, offset, names in the format, pruning. */
 export async function checkActiveContracts(
   reads: LedgerReads,
-  request: ActiveContractsRequest,
+  request: Omit<ActiveContractsRequest, 'streamContinuationToken'>,
   caller: CallerRights,
 ): Promise<ActiveContractsQuery> {
   const format = oneForm('event_format', request.eventFormat, request)
@@ -159,28 +168,38 @@ export async function checkActiveContracts(
 async function* activeContracts(
   reads: LedgerReads,
   { at, filter }: ActiveContractsQuery,
-  signal: AbortSignal,
+  options: Pick<StreamReader, 'elementsMax'> & { readonly signal: AbortSignal },
 ): Elements {
+  const { signal, elementsMax = Number.POSITIVE_INFINITY } = options
   const shown = new Set<ContractId>()
-  const elementsOf = (contracts: readonly Contract[]): string[] =>
-    contracts.flatMap((contract) => {
-      if (contract.offset > at || shown.has(contract.contractId)) return []
+  /** @param start - The index of the first contract that is looked at. */
+  const elementsOf = (contracts: readonly Contract[], start: number) => {
+    const elements: string[] = []
+    let next = start
+    while (next < contracts.length && elements.length < Math.max(elementsMax, 1)) {
+      const contract = contracts[next++]
+      if (contract === undefined || contract.offset > at || shown.has(contract.contractId)) continue
       const element = contractJson(contract, filter, reads.synchronizerId)
-      if (element === null) return []
+      if (element === null) continue
       shown.add(contract.contractId)
-      return [element]
-    })
+      elements.push(element)
+    }
+    return { elements, next }
+  }
   let position = at
   for (const phase of ['before', 'walk', 'after'] as const) {
     const source =
       phase === 'walk'
-        ? walk(reads, filter)
+        ? walk(reads, filter, elementsMax)
         : archivedContracts(reads, { after: position, upTo: reads.feed.end().offset, order: 'asc' })
     if (phase === 'before') position = reads.feed.end().offset
     for await (const contracts of source) {
       signal.throwIfAborted()
-      const elements = elementsOf(contracts)
-      if (elements.length > 0) yield elements
+      for (let start = 0; start < contracts.length; ) {
+        const { elements, next } = elementsOf(contracts, start)
+        if (elements.length > 0) yield elements
+        start = next
+      }
     }
   }
 }
@@ -195,7 +214,7 @@ export async function activeContractsPage(
   page: { readonly after: string; readonly limit: number; readonly signal: AbortSignal },
 ): Promise<readonly (readonly [id: ContractId, json: string])[]> {
   let kept: [ContractId, string][] = []
-  for await (const elements of activeContracts(reads, query, page.signal)) {
+  for await (const elements of activeContracts(reads, query, { signal: page.signal })) {
     for (const json of elements) {
       const id = CONTRACT_ID.exec(json)?.[1] ?? ''
       if (id > page.after) kept.push([id, json])
@@ -210,7 +229,11 @@ export async function activeContractsPage(
 const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
 
 /** A superset of the contracts that match: by the indexes of the parties, or all contracts. */
-async function* walk({ replica, operator }: LedgerReads, { anyParty, byParty }: EventFilter) {
+async function* walk(
+  { replica, operator }: LedgerReads,
+  { anyParty, byParty }: EventFilter,
+  elementsMax: number,
+) {
   if (anyParty !== null || byParty.has(operator)) {
     yield* replica.walkContracts(null)
     return
@@ -218,7 +241,7 @@ async function* walk({ replica, operator }: LedgerReads, { anyParty, byParty }: 
   for (const [party, flags] of byParty)
     for (const [index, { entity }] of templates.entries())
       if (((flags[index] ?? 0) & MATCHES) !== 0)
-        yield* replica.walkContracts(`party:${entity}:${party}`)
+        yield* replica.walkContracts(`party:${entity}:${party}`, Math.max(elementsMax, PORTION_MIN))
 }
 
 /** Contracts from before a range that updates of the range archived. */

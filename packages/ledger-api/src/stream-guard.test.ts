@@ -58,14 +58,21 @@ it.each([
   ['the rights cannot be read', new Error('Redis is away')],
 ])('a stream ends when %s', async (_, next) => {
   const { watch, change } = start()
-  const signal = watch()
+  const signal = await watch()
   await change(next)
   expect(codeOf(signal)).toBe('STALE_STREAM_AUTHORIZATION')
 })
 
+it('a stream does not begin if the rights changed after its caller was authenticated', async () => {
+  const { watch, change } = start()
+  // Nothing watches yet.
+  await change({ ...alice, rights: [] })
+  expect(codeOf(await watch())).toBe('STALE_STREAM_AUTHORIZATION')
+})
+
 it('a stream stays open when another property changes, or another user', async () => {
   const { watch, change } = start()
-  const signal = watch()
+  const signal = await watch()
   await change({ ...alice, user: { ...alice.user, metadata: { colour: 'blue' } } })
   await change(null, 'bob')
   expect(codeOf(signal)).toBe('open')
@@ -74,8 +81,8 @@ it('a stream stays open when another property changes, or another user', async (
 it('a stream ends when its token expires, even after days', async () => {
   const { clock, watch } = start()
   const days = 3 * 86_400_000
-  const ending = watch(clock.nowMicros() + days * 1000)
-  const endless = watch(null)
+  const ending = await watch(clock.nowMicros() + days * 1000)
+  const endless = await watch(null)
   await clock.advance(days - 1)
   expect(codeOf(ending)).toBe('open')
   await clock.advance(1)
@@ -85,7 +92,7 @@ it('a stream ends when its token expires, even after days', async () => {
 
 it('the rights are no longer watched after the stream has ended', async () => {
   const { clock, until, watch, change } = start()
-  const signal = watch(clock.nowMicros() + 1_000_000)
+  const signal = await watch(clock.nowMicros() + 1_000_000)
   until.abort(new Error('the client left'))
   await change(null)
   await clock.advance(2_000)

@@ -32,11 +32,12 @@ export function createStreamGuard(deps: {
     const isDeactivated = record?.user.isDeactivated !== false
     endAll(userId, message, (caller) => isDeactivated || JSON.stringify(caller.rights) !== rights)
   }
-  const close = users.onChange((userId) => {
+  const recheckOrEnd = (userId: UserId): Promise<void> => {
     // A stream whose rights cannot be checked must end.
     const message = 'The rights of the user cannot be read: open the stream again later.'
-    recheck(userId).catch(() => endAll(userId, message, () => true))
-  })
+    return recheck(userId).catch(() => endAll(userId, message, () => true))
+  }
+  const close = users.onChange((userId) => void recheckOrEnd(userId))
 
   const expire = async (expiresAt: number, ended: AbortController) => {
     for (;;) {
@@ -50,10 +51,10 @@ export function createStreamGuard(deps: {
 
   return {
     /**
-     * A signal for one stream of the caller; it aborts with a LedgerError. `until` ends the watch with the
-     * stream.
+     * A signal for one stream of the caller; it aborts with a LedgerError, at once if the rights changed since the caller
+     * was authenticated. `until` ends the watch with the stream.
      */
-    watch(caller: Caller, until: AbortSignal): AbortSignal {
+    async watch(caller: Caller, until: AbortSignal): Promise<AbortSignal> {
       const ended = new AbortController()
       const signal = anySignal([until, ended.signal])
       if (signal.aborted) return signal
@@ -66,6 +67,8 @@ export function createStreamGuard(deps: {
         if (ofUser.size === 0) watchedByUser.delete(caller.userId)
       })
       if (caller.expiresAt !== null) expire(caller.expiresAt, ended).catch(() => {}) // The stream ended.
+      // A change after this read is reported.
+      await recheckOrEnd(caller.userId)
       return signal
     },
     close,

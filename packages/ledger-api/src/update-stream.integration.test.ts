@@ -1,4 +1,8 @@
-/** What streams deliver equals a slow, obvious projection of the log, however a range is cut. */
+/**
+ * What streams deliver equals a slow, obvious projection of the log, however a range is cut.
+ *
+ * @module-tag rest
+ */
 import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
@@ -371,7 +375,8 @@ describe('over the network', () => {
       socket.on('open', () => socket.send(JSON.stringify(request)))
       socket.on('message', (data) => {
         const frame = JSON.parse(String(data))
-        if (found.length < count && !('OffsetCheckpoint' in frame.update)) found.push(frame)
+        if (frame.update === undefined) reject(new Error(String(data)))
+        else if (found.length < count && !('OffsetCheckpoint' in frame.update)) found.push(frame)
         if (found.length === count) socket.terminate()
       })
       socket.on('close', () => resolve(found))

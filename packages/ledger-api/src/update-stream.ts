@@ -26,8 +26,20 @@ type StreamDeps = Pick<LedgerReads, 'feed' | 'clock' | 'synchronizerId'>
 /** Batches of elements, none of them empty. */
 export type Elements = AsyncGenerator<readonly string[], void, undefined>
 
+/** How the elements of a stream are read. */
+export type StreamReader = {
+  /** The reader takes at most so many elements, so the stream reads little more than they need. Default: all. */
+  readonly elementsMax?: number | undefined
+  /**
+   * Called once, when everything up to the ledger end of the request was delivered. For a reader that wants to know,
+   * the stream starts there: before it, a progress message would take the place of an element that exists. A bounded
+   * stream ends there, and does not call it.
+   */
+  readonly onCaughtUp?: (() => void) | undefined
+}
+
 /** A request that was checked. Its elements end, or fail with the signal's reason, when the signal aborts. */
-export type OpenStream = (signal: AbortSignal) => Elements
+export type OpenStream = (signal: AbortSignal, reader?: StreamReader) => Elements
 
 /** PARTICIPANT_PRUNED_DATA_ACCESSED (§L3.1, row 13). */
 export function prunedError(range: {
@@ -45,19 +57,44 @@ export function prunedError(range: {
 export async function* boundedUpdates(
   { feed }: Pick<StreamDeps, 'feed'>,
   range: Omit<UpdateRange, 'bytes'>,
-  options: { readonly project: Projection; readonly signal: AbortSignal },
+  options: UpdateStreamOptions,
 ): Elements {
-  const { project, signal } = options
-  let next = range.after < range.upTo ? readPortion(feed, range) : null
+  const { project, signal, elementsMax } = options
+  let bytes = firstPortionBytes(elementsMax)
+  let next = range.after < range.upTo ? readPortion(feed, { ...range, bytes }) : null
   while (next !== null) {
     const { updates, rest } = await next
     signal.throwIfAborted()
-    // The next portion is read while the elements of this one are sent.
-    next = rest === null ? null : readPortion(feed, rest)
+    bytes = nextPortionBytes(bytes)
+    const readRest = () => (rest === null ? null : readPortion(feed, { ...rest, bytes }))
+    // The next portion is read while the elements of this one are sent, unless they may be enough.
+    next = elementsMax === undefined ? readRest() : null
     // A consumer that stops early never reads it.
     next?.catch(() => {})
-    yield* projected(updates, project)
+    yield* projected(updates, { project, elementsMax })
+    next ??= readRest()
   }
+}
+
+type UpdateStreamOptions = StreamReader & {
+  readonly project: Projection
+  readonly signal: AbortSignal
+}
+
+/** Stored bytes of a typical update. */
+const UPDATE_BYTES = 2 * 1024
+/** Stored bytes of the updates that are read at once. */
+const PORTION_BYTES_MAX = 256 * 1024
+
+/** About as many updates as the reader takes. */
+function firstPortionBytes(elementsMax: number | undefined): number {
+  if (elementsMax === undefined) return PORTION_BYTES_MAX
+  return Math.min(Math.max(elementsMax, 1) * UPDATE_BYTES, PORTION_BYTES_MAX)
+}
+
+/** Portions of a limited read double, as the filter may let few updates pass. */
+function nextPortionBytes(bytes: number): number {
+  return Math.min(2 * bytes, PORTION_BYTES_MAX)
 }
 
 /** The progress of a stream. The record time is null while it is not known. */
@@ -67,20 +104,23 @@ export type StreamProgress = { readonly offset: Offset; readonly recordTime: Mic
 export function endlessUpdates(
   deps: StreamDeps,
   after: Offset,
-  options: { readonly project: Projection; readonly signal: AbortSignal },
+  options: UpdateStreamOptions,
 ): Elements {
   const { feed } = deps
-  const { project, signal } = options
+  const { project, signal, elementsMax, onCaughtUp } = options
+  let bytes = firstPortionBytes(elementsMax)
   return endless(deps, after, {
     member: 'update',
     signal,
+    onCaughtUp,
     async *read(progress) {
       const end = feed.end()
       if (progress.offset >= end.offset) return progress.recordTime === null ? end : progress
-      const range = { after: progress.offset, upTo: end.offset, order: 'asc' } as const
+      const range = { after: progress.offset, upTo: end.offset, order: 'asc', bytes } as const
       const { updates, rest } = await readPortion(feed, range)
       signal.throwIfAborted()
-      const last = yield* projected(updates, project)
+      bytes = nextPortionBytes(bytes)
+      const last = yield* projected(updates, { project, elementsMax })
       return rest === null || last === undefined ? end : last
     },
   })
@@ -97,6 +137,7 @@ export async function* endless(
     /** The member of an element that holds the update or the completion. */
     readonly member: 'update' | 'completionResponse'
     readonly signal: AbortSignal
+    readonly onCaughtUp?: (() => void) | undefined
     /** Yields the elements after this offset and returns the new progress. */
     read(progress: StreamProgress): AsyncGenerator<readonly string[], StreamProgress, undefined>
     /** How long entries take until they can be read. Default: none. */
@@ -104,7 +145,9 @@ export async function* endless(
   },
 ): Elements {
   const { feed, clock, synchronizerId } = deps
-  const { member, signal, settleMs } = stream
+  const { member, signal, settleMs, onCaughtUp } = stream
+  const endAtRequest = feed.end().offset
+  let isCaughtUp = false
   let progressMs = clock.monotonicMs() + FIRST_PROGRESS_MS
   let reported: Offset | null = null
   let progress: StreamProgress = { offset: after, recordTime: null }
@@ -113,6 +156,11 @@ export async function* endless(
     progress = yield* stream.read(progress)
     const { offset, recordTime } = progress
     const nowMs = clock.monotonicMs()
+    if (onCaughtUp !== undefined && !isCaughtUp) {
+      isCaughtUp = offset >= endAtRequest
+      progressMs = nowMs + FIRST_PROGRESS_MS
+      if (isCaughtUp) onCaughtUp()
+    }
     if (nowMs >= progressMs && recordTime !== null) {
       progressMs = nowMs + PROGRESS_INTERVAL_MS
       if (reported !== offset) {
@@ -140,14 +188,18 @@ export async function readPortion(feed: UpdateFeed, range: UpdateRange) {
 }
 
 /** Returns the last of the updates. */
-function* projected(updates: Iterable<StoredUpdate>, project: Projection) {
+function* projected(
+  updates: Iterable<StoredUpdate>,
+  { project, elementsMax = BATCH_ELEMENTS }: Pick<UpdateStreamOptions, 'project' | 'elementsMax'>,
+) {
+  const batchElements = Math.min(Math.max(elementsMax, 1), BATCH_ELEMENTS)
   let elements: string[] = []
   let last: StoredUpdate | undefined
   for (const update of updates) {
     const element = project(update)
     if (element !== null) elements.push(element)
     last = update
-    if (elements.length < BATCH_ELEMENTS) continue
+    if (elements.length < batchElements) continue
     yield elements
     elements = []
   }

@@ -9,7 +9,7 @@ import { LedgerError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Caller, CallerRights } from './callers.ts'
-import { missingField, requiredLedgerString } from './commands/grammar.ts'
+import { invalidArgument, missingField, requiredLedgerString } from './commands/grammar.ts'
 import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
 import {
   assertMayRead,
@@ -48,8 +48,10 @@ export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<
     getUpdateTrees: list(true),
     getUpdateById: ({ body, caller }) => byId(body.updateId, body.updateFormat, caller),
     async getTransactionById({ body, caller }) {
-      const { transactionFormat, updateId } = body
-      if (transactionFormat === undefined) throw missingField('transaction_format')
+      const { updateId, requestingParties } = body
+      if (body.transactionFormat !== undefined && requestingParties.length > 0)
+        throw invalidArgument('transaction_format and requesting_parties are both given')
+      const transactionFormat = body.transactionFormat ?? formatOf(requestingParties)
       const found = await byId(updateId, { includeTransactions: transactionFormat }, caller)
       const { update } = JSON.parse(fromUtf8(found))
       if (update.Transaction === undefined) throw notFound(updateId)
@@ -64,6 +66,16 @@ export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<
       const found = isApplied ? await history.updateAt(Number(offset)) : null
       return elementOf(found, project, String(offset))
     },
+  }
+}
+
+/** The format of the former member `requestingParties`. @throws {LedgerError} MISSING_FIELD without parties. */
+function formatOf(parties: readonly string[]): NonNullable<UpdateFormat['includeTransactions']> {
+  if (parties.length === 0) throw missingField('transaction_format')
+  const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative: [] }]))
+  return {
+    transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+    eventFormat: { filtersByParty, verbose: true },
   }
 }
 
@@ -121,10 +133,12 @@ export const openUpdates =
       )
     if (after !== upTo) await assertNotPruned(deps, { after, upTo })
     const order = descendingOrder ? 'desc' : 'asc'
-    return (signal) =>
-      upTo === null
-        ? endlessUpdates(deps, after, { project, signal })
-        : boundedUpdates(deps, { after, upTo, order }, { project, signal })
+    return (signal, reader) => {
+      const options = { ...reader, project, signal }
+      return upTo === null
+        ? endlessUpdates(deps, after, options)
+        : boundedUpdates(deps, { after, upTo, order }, options)
+    }
   }
 
 /** @throws {LedgerError} PARTICIPANT_PRUNED_DATA_ACCESSED. */

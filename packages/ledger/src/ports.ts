@@ -22,7 +22,8 @@ export type LogEntry = LogPosition & { readonly bytes: Uint8Array }
 export interface Ordering {
   /**
    * Submits an entry. When it returns, the entry is durably accepted. The outcome is what a follower of the log sees.
-   * The same bytes may be submitted any number of times (Rule 4).
+   * The same bytes may be submitted any number of times (Rule 4). Empty bytes ask for a checkpoint now: record time
+   * advances with entries alone, and an idle log has one every few seconds.
    *
    * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT (definitely not accepted) or
    *   DEPENDENCY_UNAVAILABLE (unknown: submit the same bytes again).

@@ -48,31 +48,35 @@ describe('values of commands', () => {
     [0.0000000001, '0.0000000001'],
     [250000, '250000.0000000000'],
     ['9999999999999999999999999999.9999999999', '9999999999999999999999999999.9999999999'],
+    ['1.00000000000', '1.0000000000'],
+    [`${'0'.repeat(500)}1.5${'0'.repeat(500)}`, '1.5000000000'],
+    ['-0.00000000000', '0.0000000000'],
   ])('a Decimal may be written %j', (given, want) => {
     expect(tapped(given)).toBe(want)
   })
 
-  it.each([
-    '',
-    'abc',
-    '1e3',
-    ' 1',
-    '1.00000000001',
-    '1'.repeat(29),
-    1e21,
-    1234567890123456,
-    null,
-    true,
-    {},
-    [],
-  ])('a Decimal is not %j', (given) => {
-    expect(codeOf(() => tapped(given))).toMatch(/^INVALID_ARGUMENT amount: /)
+  it.each(['', 'abc', '1e3', ' 1', '.5', 1e21, 1234567890123456, null, true, {}, []])(
+    'a Decimal is not %j',
+    (given) => {
+      expect(codeOf(() => tapped(given))).toMatch(/^INVALID_ARGUMENT amount: /)
+    },
+  )
+
+  it('a Decimal has limits for its value', () => {
+    for (const large of ['1.00000000001', '1'.repeat(29), `-${'9'.repeat(29)}.0`, 10n ** 28n])
+      expect(codeOf(() => tapped(large))).toMatch(/^COMMAND_PREPROCESSING_FAILED amount: /)
+    expect(tapped(12345678901234567890n)).toBe('12345678901234567890.0000000000')
+  })
+
+  it.each(['0', '1.'])('a text of a million zeros and %s is read in linear time', (end) => {
+    expect(codeOf(() => tapped(`${'0'.repeat(1_000_000)}${end}x`))).toMatch(/^INVALID_ARGUMENT/)
   })
 
   it.each([
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000000Z'],
     ['2026-01-02T03:04Z', '2026-01-02T03:04:00.000000Z'],
     ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123456Z'],
+    ['2026-01-02T03:04:05.100000000000Z', '2026-01-02T03:04:05.100000Z'],
     ['2026-01-02T03:04:05.5+02:00', '2026-01-02T01:04:05.500000Z'],
     ['2025-12-31T23:30:00-01:30', '2026-01-01T01:00:00.000000Z'],
     ['1969-12-31T23:00:00-02:00', '1970-01-01T01:00:00.000000Z'],
@@ -85,12 +89,19 @@ describe('values of commands', () => {
     '2026-01-02',
     '2026-01-02T03:04:05',
     '2026-13-02T03:04:05Z',
-    '1969-12-31T23:59:59Z',
+    '2026-01-02T03:04:05.Z',
     '2026-01-02T03:04:05+19:00',
     5,
   ])('a Time is not %j', (given) => {
     expect(codeOf(() => offered(given))).toMatch(/^INVALID_ARGUMENT executeBefore: /)
   })
+
+  it.each(['1969-12-31T23:59:59Z', '9999-12-31T23:59:59Z', '0001-01-01T00:00:00+01:00'])(
+    'the Time %s does not fit',
+    (given) => {
+      expect(codeOf(() => offered(given))).toMatch(/^COMMAND_PREPROCESSING_FAILED executeBefore: /)
+    },
+  )
 
   it.each([
     [{}, 'COMMAND_PREPROCESSING_FAILED missing members of CoinRules_DevNet_Tap: receiver, amount'],
@@ -160,7 +171,11 @@ describe('values of commands', () => {
     const minted = (number: unknown) =>
       readValueInput(round, { receiver: party, amount: '1', round: { number } })
     expect(minted('+007')).toMatchObject({ round: { number: '7' } })
-    for (const bad of [7, '', '1.0', '0x1', '1'.repeat(20)])
+    expect(minted(`-${'0'.repeat(30)}7`)).toMatchObject({ round: { number: '-7' } })
+    expect(minted('-0')).toMatchObject({ round: { number: '0' } })
+    for (const large of ['9007199254740992', '1'.repeat(20), `-${'9'.repeat(40)}`])
+      expect(codeOf(() => minted(large))).toMatch(/^COMMAND_PREPROCESSING_FAILED round\.number/)
+    for (const bad of [7, '', '1.0', '0x1', '1e2', '1_0'])
       expect(
         codeOf(() => minted(bad)),
         JSON.stringify(bad),

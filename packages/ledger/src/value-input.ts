@@ -1,14 +1,14 @@
 /**
  * Values as clients of the ledger interface write them, turned into the canonical form that submissions
  * carry (docs/upstream.md §L4.3): numbers for decimals, times with an offset, ints with a sign, any JSON for unit.
- * The descriptors define the types. `Lf.decode` later checks the range of a value.
+ * Limits hold for values, not for the texts that write them. The descriptors define the types.
  */
 
-import { type DamlValue, formatAmount, isPartyId, parseAmount } from '@quorumscan/model'
+import { type DamlValue, formatAmount, isPartyId, readAmount, readInteger } from '@quorumscan/model'
 import type { Json } from '@quorumscan/verifier'
 import { formatInstant as formatTime, LONE_SURROGATE } from '@quorumscan/verifier'
 import type { Lf } from './lf.ts'
-import { parseZonedTime } from './zoned-time.ts'
+import { isZonedTime, parseZonedTime } from './zoned-time.ts'
 
 /** A value that does not fit. The codes are those of the ledger interface (docs/upstream.md §L4.3). */
 export class ValueInputError extends Error {
@@ -32,15 +32,14 @@ type Descriptor =
 
 /** Digits of a JSON number that a double holds for certain; longer ones must be sent as strings. */
 const NUMBER_DIGITS_MAX = 15
-const DECIMAL = /^([+-]?)([0-9]{1,38})(?:\.([0-9]{0,37}))?$/
-const INT = /^[+-]?[0-9]{1,19}$/
+const DECIMAL = /^[+-]?[0-9]+(?:\.[0-9]*)?$/
 const CONTRACT_ID = /^00[0-9a-f]{64}$/
 
 /**
  * The value in the form that `type.decode` takes.
  *
- * @throws {ValueInputError} COMMAND_PREPROCESSING_FAILED for a member that is missing, INVALID_ARGUMENT for
- *   everything else; the message has the path.
+ * @throws {ValueInputError} COMMAND_PREPROCESSING_FAILED for a member that is missing and for a number or time that its
+ *   type cannot hold, INVALID_ARGUMENT for everything else; the message has the path.
  */
 export function readValueInput(type: Lf<unknown>, value: unknown): DamlValue {
   return read(type.descriptor, value, '')
@@ -125,33 +124,39 @@ const RELATIVE_TIME = { record: 'RelTime', fields: [['microseconds', 'Int']] } a
 function readText(type: string, value: string, path: string): DamlValue {
   switch (type) {
     case 'Int':
-      return INT.test(value) ? BigInt(value).toString() : refuse(path, 'an Int is decimal digits')
+      return readInt(value, path)
     case 'Party':
       return isPartyId(value) ? value : refuse(path, 'a Party is <hint>::1220<64 hex digits>')
     case 'ContractId':
       return CONTRACT_ID.test(value) ? value : refuse(path, 'a ContractId is 00 and 64 hex digits')
     case 'Time': {
       const instant = parseZonedTime(value)
-      if (instant === undefined) refuse(path, 'a Time is ISO-8601 with zone, from 1970 to 2255')
-      return formatTime(instant)
+      if (instant !== undefined) return formatTime(instant)
+      const rule = 'a Time is ISO-8601 with zone, from 1970 to 2255'
+      return isZonedTime(value) ? doesNotFit(path, rule) : refuse(path, rule)
     }
     default:
       return LONE_SURROGATE.test(value) ? refuse(path, 'a Text has no lone surrogates') : value
   }
 }
 
+function readInt(value: string, path: string): DamlValue {
+  const integer = readInteger(value)
+  if (integer === undefined) refuse(path, 'an Int is decimal digits')
+  if (integer === null || !Number.isSafeInteger(Number(integer)))
+    doesNotFit(path, 'an Int is below 2^53')
+  return integer.toString()
+}
+
 function readDecimal(value: unknown, path: string): DamlValue {
   const text = typeof value === 'number' ? numberText(value) : value
-  const match = typeof text === 'string' ? DECIMAL.exec(text) : null
-  if (match === null)
+  // An integer that a double does not hold is read as a bigint.
+  const written = typeof text === 'bigint' ? text.toString() : text
+  if (typeof written !== 'string' || !DECIMAL.test(written))
     refuse(path, `a Decimal is a string, or a number of at most ${NUMBER_DIGITS_MAX} digits`)
-  const [, sign, integer = '', fraction = ''] = match
-  const digits = integer.replace(/^0+(?=[0-9])/, '')
-  const amount = parseAmount(
-    `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}`,
-  )
+  const amount = readAmount(written)
   if (amount === undefined)
-    refuse(path, 'a Decimal has at most 28 digits before and 10 after the point')
+    doesNotFit(path, 'a Decimal has at most 28 digits before and 10 after the point')
   return formatAmount(amount)
 }
 
@@ -175,6 +180,11 @@ function isObject(value: unknown): value is { readonly [member: string]: unknown
 
 function join(path: string, step: string): string {
   return path === '' ? step : `${path}.${step}`
+}
+
+/** For a value of the type that the type cannot hold. */
+function doesNotFit(path: string, problem: string): never {
+  throw new ValueInputError('COMMAND_PREPROCESSING_FAILED', path, problem)
 }
 
 function refuse(path: string, problem: string): never {

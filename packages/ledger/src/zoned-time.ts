@@ -2,7 +2,7 @@
 import { type Micros, parseTime } from '@quorumscan/model'
 
 const ZONED =
-  /^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))$/
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))$/
 const MINUTE_MICROS = 60_000_000
 /** As `java.time.ZoneOffset`. */
 const OFFSET_HOURS_MAX = 18
@@ -15,11 +15,17 @@ export function parseZonedTime(text: string): Micros | undefined {
   if (match === null) return undefined
   const [, date = '', minutes = '', seconds = '00', fraction = '0', sign, hours, rest] = match
   const isEve = EPOCH_EVE.test(date)
-  const local = parseTime(`${isEve ? '1970-01-01' : date}T${minutes}:${seconds}.${fraction}Z`)
+  const micros = fraction.slice(0, 6)
+  const local = parseTime(`${isEve ? '1970-01-01' : date}T${minutes}:${seconds}.${micros}Z`)
   if (local === undefined) return undefined
   const offsetMinutes = sign === undefined ? 0 : Number(hours) * 60 + Number(rest)
   if (offsetMinutes > OFFSET_HOURS_MAX * 60 || Number(rest ?? 0) > 59) return undefined
   const offset = (sign === '-' ? -1 : 1) * offsetMinutes * MINUTE_MICROS
   const instant = local - offset - (isEve ? 1440 * MINUTE_MICROS : 0)
   return instant >= 0 && Number.isSafeInteger(instant) ? instant : undefined
+}
+
+/** Whether the text is an instant, perhaps of a year that the ledger cannot hold. */
+export function isZonedTime(text: string): boolean {
+  return parseZonedTime(text.replace(/^[0-9]{4}/, '2000')) !== undefined
 }

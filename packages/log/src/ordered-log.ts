@@ -8,7 +8,8 @@ import type { LogStart } from './connection.ts'
 
 export type OrderedLog = AsyncDisposable & {
   /**
-   * Resolves when the entry is in the log.
+   * Resolves when the entry is in the log. Empty bytes ask for a checkpoint, which a driver may ignore that makes them
+   * when its members agree.
    *
    * @throws {ScanError} The refusal; DEPENDENCY_UNAVAILABLE if it is unknown whether the log has the entry.
    */

@@ -159,10 +159,10 @@ describe('repairing a log', () => {
     })
   })
 
-  it('rebuilds a log of which nothing can be read', async ({ kept, prepare, target }) => {
+  it('rebuilds a log that is empty', async ({ kept, prepare, target }) => {
     const groups = historyOf('entry')
     await keep(kept, groups)
-    const { write } = await prepare({ redis: null })
+    const { write } = await prepare()
     await write(target.address)
     expect(await all(target)).toEqual(groups.map(rawOf))
   })

@@ -40,8 +40,7 @@ export type GroupHolder = {
 }
 
 export type RepairOptions = {
-  /** Null: nothing of the log can be read. */
-  readonly redis: RedisAddress | null
+  readonly redis: RedisAddress
   readonly genesis: LogGenesis
   /** Replicas do not apply later record times yet. */
   readonly latest: Micros
@@ -60,8 +59,8 @@ export type RepairOptions = {
  */
 export async function prepareRepair(options: RepairOptions) {
   const { redis, genesis, signal, f } = options
-  const parts = redis === null ? [] : await survey({ ...options, redis })
-  const trimmed = redis === null ? null : await startOf(redis, signal)
+  const parts = await survey(options)
+  const trimmed = await startOf(redis, signal)
   const start = trimmed ?? { offset: 0, hash: genesis.hash }
   /** The stored copies of each group, by hash. Their bytes are equal; a signature may be damaged. */
   const copies = new Map<string, StoredGroup[]>()
@@ -83,6 +82,8 @@ export async function prepareRepair(options: RepairOptions) {
   const plan = planRepair({ start, parts, nodes, others, f })
   return {
     plan,
+    /** Whether the log has no group and was never trimmed: either it is new, or its files are elsewhere. */
+    isEmpty: parts.length === 0 && trimmed === null,
     /**
      * Writes the repaired log into an empty Redis and verifies it to its end.
      *
@@ -100,7 +101,7 @@ export async function prepareRepair(options: RepairOptions) {
 
   async function writeSteps(target: RedisAddress, steps: readonly RepairStep[]): Promise<void> {
     using connection = await openLogConnection(target, { signal })
-    using source = redis === null ? null : await openLogConnection(redis, { signal })
+    using source = await openLogConnection(redis, { signal })
     if (trimmed !== null) await connection.trim(trimmed)
     let refills: RawGroup[] = []
     const flush = async () => {
@@ -113,7 +114,7 @@ export async function prepareRepair(options: RepairOptions) {
         if (refills.length === GROUPS_PER_WRITE) await flush()
       } else {
         await flush()
-        if (source !== null) await copyRange(source, connection, step)
+        await copyRange(source, connection, step)
       }
     }
     await flush()
@@ -134,7 +135,7 @@ async function storedBy({ head, readStored }: GroupHolder): Promise<Iterable<Sto
   })
 }
 
-async function survey(options: RepairOptions & { readonly redis: RedisAddress }) {
+async function survey(options: RepairOptions) {
   const parts: LogPart[] = []
   for await (const { damages, group } of iterateLog(options)) {
     for (const { from, to } of damages) {
@@ -172,7 +173,7 @@ async function followedOtherLog(
         ({ kind, from, to }) => kind !== 'damaged' && from <= lastOffset && lastOffset <= to,
       ),
     )
-  if (options.redis === null || newest === undefined) return false
+  if (newest === undefined) return false
   using connection = await openLogConnection(options.redis, options)
   const [raw] = await connection.range(newest.lastOffset, 1)
   return raw === undefined || toHex(sha256(raw.bytes)) !== newest.hash

@@ -79,6 +79,20 @@ describe('the writer', () => {
     expect(entries.at(-1)?.recordTime).toBeLessThan(START_MICROS + 60_000_000)
   })
 
+  it('appends a checkpoint at once when it is asked for one', async () => {
+    await using log = await startLogRedis()
+    // Its clock stands still: no checkpoint comes by itself.
+    const manual = createManualClock(START_MICROS)
+    await using writer = await log.writer({ clock: manual })
+    await writer.append(entry(0))
+    await writer.append(new Uint8Array())
+    await reachesOffset(writer, 2)
+    await writer.append(new Uint8Array())
+    await reachesOffset(writer, 3)
+    const entries = await readUntil(log.reader(), { until: (all) => all.length >= 3 })
+    expect(entries.map(({ bytes }) => text(bytes))).toEqual(['entry 0', '', ''])
+  })
+
   it('appends a checkpoint 250 ms after an entry, then after 2 s, 4 s, 8 s, 10 s and 10 s', async () => {
     await using log = await startLogRedis()
     const manual = createManualClock(START_MICROS)

@@ -67,6 +67,7 @@ export async function createLogWriter(options: LogWriterOptions) {
   let position: WriterPosition = { end: null, unsettled: null }
   const gate = createLogGate(options)
   let wake = () => {}
+  let isCheckpointAsked = false
 
   const append = async (connection: LogConnection, end: ChainEnd, group: SignedGroup) => {
     position = { end, unsettled: group }
@@ -101,8 +102,10 @@ export async function createLogWriter(options: LogWriterOptions) {
       let checkpointMs = CHECKPOINT_AFTER_ENTRY_MS
       let isPaused = false
       for (;;) {
-        if (queue.isEmpty() && !closing.signal.aborted && connection.isOpen())
+        const isIdle = queue.isEmpty() && !isCheckpointAsked
+        if (isIdle && !closing.signal.aborted && connection.isOpen())
           await waitForWork(isPaused ? PAUSED_LOOK_MS : checkpointMs)
+        isCheckpointAsked = false
         if (queue.isEmpty() && closing.signal.aborted) return
         if (!connection.isOpen()) throw new LogUnavailableError('the connection was closed')
         const recordTime = gate.next(end)
@@ -184,17 +187,22 @@ export async function createLogWriter(options: LogWriterOptions) {
 
   return {
     /**
-     * Resolves when the entry is on disk.
+     * Resolves when the entry is on disk. Empty bytes ask for a checkpoint: resolves at once, and the next group is
+     * appended without a pause.
      *
-     * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF,
-     *   LOG_REGRESSED (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
+     * @throws {ScanError} BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF, LOG_REGRESSED (certainly not appended);
+     *   DEPENDENCY_UNAVAILABLE (unknown).
      */
     async append(bytes: Uint8Array): Promise<void> {
-      if (bytes.byteLength === 0) throw new ScanError('INVALID_ARGUMENT', 'an entry is not empty')
       if (!fitsIntoGroup(bytes))
         throw new ScanError('BODY_TOO_LARGE', 'the entry fits into no group')
       if (state === 'stopped') throw new ScanError('NOT_READY', 'the synchronizer is stopping')
       if (state === 'unavailable') throw unavailable(undefined)
+      if (bytes.byteLength === 0) {
+        isCheckpointAsked = true
+        wake()
+        return
+      }
       return new Promise((resolve, reject) => {
         if (queue.push({ bytes, resolve, reject })) wake()
         else reject(new ScanError('OVERLOADED', 'too many entries wait for the log'))

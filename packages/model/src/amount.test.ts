@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AMOUNT_SCALE, ceilDivide, formatAmount, parseAmount } from './amount.ts'
+import { AMOUNT_SCALE, ceilDivide, formatAmount, parseAmount, readAmount } from './amount.ts'
 
 describe('amounts', () => {
   it.each([
@@ -29,6 +29,23 @@ describe('amounts', () => {
     '1'.repeat(29),
   ])('refuses %j instead of rounding or guessing', (text) =>
     expect(parseAmount(text)).toBeUndefined(),
+  )
+
+  it.each([
+    ['1.00000000000', AMOUNT_SCALE],
+    ['+1', AMOUNT_SCALE],
+    ['1.', AMOUNT_SCALE],
+    [`-${'0'.repeat(40)}0.5`, -AMOUNT_SCALE / 2n],
+    [`${'9'.repeat(28)}.${'9'.repeat(10)}${'0'.repeat(99)}`, 10n ** 38n - 1n],
+  ])('of clients may have more digits than their value needs: %s', (text, amount) => {
+    expect(readAmount(text)).toBe(amount)
+    // The ledger's own reader refuses what it always refused.
+    if (!/^-?[0-9]{1,28}$/.test(text)) expect(parseAmount(text)).toBeUndefined()
+  })
+
+  it.each(['', '.', '.5', '1e3', '0.00000000001', ' 1', '٣', '1'.repeat(29), '--1', '1.0.0'])(
+    'of clients are not %j',
+    (text) => expect(readAmount(text)).toBeUndefined(),
   )
 
   it('writes what it reads back', () => {

@@ -3,7 +3,7 @@ export { ORDERING_DRIVERS, type OrderingDriver, readSettings } from './ceremony/
 export * from './confirm-rules.ts'
 export * from './data-directory.ts'
 export { readGenesis } from './genesis.ts'
-export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
+export { checkerOf, REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 export {
   faultSocketsOf,
   LOOPBACK,

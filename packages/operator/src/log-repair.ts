@@ -4,11 +4,11 @@
  * meanwhile.
  */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { cp, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Clock, succeeds } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import {
   type GroupHolder,
   LogGroupError,
@@ -25,6 +25,8 @@ import { logGenesisOf } from './genesis.ts'
 const REPAIR_TIMEOUT_MS = 600_000
 /** Reading a file of 10 GiB through takes a minute. */
 const CHECK_TIMEOUT_MS = 120_000
+/** It prints a line for each part of a file, and no content. */
+const CHECK_OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
 /** Why a log cannot be repaired where all members order together. */
 export const REPAIR_OF_MEMBERS =
@@ -57,21 +59,26 @@ export async function repairLog(input: RepairInput) {
   const nowMicros = clock.nowMicros()
   try {
     const source = await openSource(log, spares.copy, runner)
-    const damaged = { redis: source?.redisAddress ?? null, genesis: logGenesisOf(genesis) }
+    const damaged = { redis: source.redisAddress, genesis: logGenesisOf(genesis) }
     const latest = nowMicros + RECORD_TIME_AHEAD_MICROS_MAX
     const followers = { nodes, others, f: maxFaulty(genesis.nodes.length) }
     const signal = AbortSignal.timeout(REPAIR_TIMEOUT_MS)
-    const { plan, write } = await prepareRepair({ ...damaged, latest, ...followers, signal })
+    const { plan, isEmpty, write } = await prepareRepair({
+      ...damaged,
+      latest,
+      ...followers,
+      signal,
+    })
     // Nothing was changed.
     if (plan.kind === 'refused')
       return { kind: plan.kind, refusal: plan.refusal, logDirectory: log.redisDirectory } as const
     const { refilled, cut, end } = plan
-    /** Redis cannot load the files of the log: how long it was is unknown. */
+    /** Its files are damaged, so that Redis loads a part of them: how long it was is unknown. */
     const isUnloadable = source !== log
     if (plan.kind === 'whole' && !isUnloadable) return { kind: plan.kind, end } as const
-    const repair = { end, refilled, cut, isUnloadable }
+    const repair = { end, refilled, cut, isUnloadable, isEmpty }
     // Nothing was changed: it needs consent to give up the entries after the end.
-    if ((cut !== null || isUnloadable) && !input.isCutAllowed)
+    if ((cut !== null || isUnloadable || isEmpty) && !input.isCutAllowed)
       return { kind: 'to-cut', ...repair, nowMicros } as const
     await emptied(spares.repaired)
     await runner.startRedis(spares.repaired)
@@ -129,25 +136,96 @@ export async function replaceDirectory(
   syncDirectory(dirname(target))
 }
 
-/** The Redis from which the log can be read; null if none can load any of it. */
-async function openSource(log: RedisService, copy: RedisService, runner: RepairInput['runner']) {
-  const isStarted = (redis: RedisService) => succeeds(runner.startRedis(redis))
-  if (await isStarted(log)) return log
+/**
+ * The Redis from which the log can be read: its own, or one with a copy that is cut off where `redis-check-aof` found damage.
+ * What could not be read is no proof of damage: then nothing is repaired.
+ *
+ * @throws {CommandError} If neither starts, or the checker fails.
+ */
+async function openSource(
+  log: RedisService,
+  copy: RedisService,
+  runner: RepairInput['runner'],
+): Promise<RedisService> {
+  const failure = await failureOf(runner.startRedis(log))
+  if (failure === null) return log
   await runner.stop(log.redis.id)
   await emptied(copy)
   const files = join(copy.redisDirectory, 'appendonlydir')
   await cp(join(log.redisDirectory, 'appendonlydir'), files, { recursive: true })
-  await cutAtDamage(join(files, 'appendonly.aof.manifest'), log.redis.command)
-  return (await isStarted(copy)) ? copy : null
+  const bytesBefore = bytesIn(files)
+  await cutAtDamage(join(files, 'appendonly.aof.manifest'), checkerOf(log.redis.command))
+  if (bytesIn(files) === bytesBefore)
+    throw new CommandError(
+      `the log was not repaired: its files are not damaged, and its Redis does not start (${messageOf(failure)})`,
+      { cause: failure },
+    )
+  const failureOfCopy = await failureOf(runner.startRedis(copy))
+  if (failureOfCopy === null) return copy
+  throw new CommandError(
+    `the log was not repaired: Redis cannot load what the check left of its files (${messageOf(failureOfCopy)}). ` +
+      'Restore a backup of the synchronizer',
+    { cause: failureOfCopy },
+  )
 }
 
-/** Truncates an append-only file before what Redis cannot read. If that fails, the next start of Redis reports it. */
-async function cutAtDamage(manifest: string, redisServer: string): Promise<void> {
-  const checker = join(dirname(redisServer), 'redis-check-aof')
-  const command = redisServer.includes('/') ? checker : 'redis-check-aof'
-  const checking = promisify(execFile)(command, ['--fix', manifest], { timeout: CHECK_TIMEOUT_MS })
-  checking.child.stdin?.end('y\n')
-  await checking.catch(() => {})
+async function failureOf(work: Promise<void>): Promise<unknown> {
+  return await work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+}
+
+function bytesIn(directory: string): number {
+  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+}
+
+/** The checker that belongs to a `redis-server` or `valkey-server`: it has the same version. */
+export function checkerOf(redisServer: string): string {
+  const server = basename(redisServer)
+  const checker = server.endsWith('-server')
+    ? server.replace(/-server$/, '-check-aof')
+    : 'redis-check-aof'
+  return redisServer.includes('/') ? join(dirname(redisServer), checker) : checker
+}
+
+/**
+ * Truncates an append-only file before what Redis cannot read.
+ *
+ * @throws {CommandError} If the checker cannot be run, takes too long, or cannot repair the files.
+ */
+export async function cutAtDamage(manifest: string, checker: string): Promise<void> {
+  const checking = promisify(execFile)(checker, ['--fix', manifest], {
+    timeout: CHECK_TIMEOUT_MS,
+    maxBuffer: CHECK_OUTPUT_BYTES_MAX,
+  })
+  // It may exit before it reads its input: its exit status counts.
+  checking.child.stdin?.on('error', () => {}).end('y\n')
+  await checking.catch((cause: CheckFailure) => {
+    throw new CommandError(`the log was not repaired: ${describeCheck(checker, cause)}`, { cause })
+  })
+}
+
+type CheckFailure = Error & {
+  readonly code?: number | string | null
+  readonly killed?: boolean
+  readonly signal?: string | null
+  readonly stdout?: string
+  readonly stderr?: string
+}
+
+function describeCheck(checker: string, { code, killed, signal, stdout, stderr }: CheckFailure) {
+  if (killed === true && typeof code !== 'string')
+    return `${checker} was not done after ${CHECK_TIMEOUT_MS / 1000} s`
+  if (typeof code === 'string')
+    return `${checker} cannot be run (${code}). Install it next to ${serverOf(checker)}, or set REDIS_SERVER to one that has it`
+  const last = `${stdout ?? ''}\n${stderr ?? ''}`.trim().split('\n').at(-1) ?? ''
+  const how = signal == null ? `exit status ${code}` : signal
+  return `${checker} failed (${how}): ${last}. Restore a backup of the synchronizer`
+}
+
+function serverOf(checker: string): string {
+  return basename(checker).replace(/-check-aof$/, '-server')
 }
 
 async function emptied({ redisDirectory }: RedisService): Promise<void> {

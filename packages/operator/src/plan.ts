@@ -46,9 +46,11 @@ export function planRedis(
   const login = user === null ? {} : { username: user.name, password: user.password }
   const id = redisIdOf(name)
   const logFile = machine.logFileOf(id)
+  // Redis 8 and Valkey refuse to start in a locale that the machine does not have, such as one that ssh passed on.
+  const env = { ...machine.env, LC_ALL: 'C' }
   return {
     name,
-    redis: { id, command: machine.redisServer, args: [file], env: machine.env, logFile },
+    redis: { id, command: machine.redisServer, args: [file], env, logFile },
     redisAddress: { path: socketPath, ...login },
     redisDirectory,
     redisConfig: { file, text },
@@ -219,7 +221,7 @@ function planService(
   },
 ): Service {
   const { name, kind } = given
-  const args = ['--enable-source-maps', machine.entryFiles[kind]]
+  const args = [machine.entryFiles[kind]]
   const logFile = machine.logFileOf(name)
   return {
     ...redis,

@@ -2,7 +2,7 @@
 
 import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
-import { createWebCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
+import { createPlatformCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
 import {
   type Certificate,
   parseCertificate,
@@ -36,7 +36,11 @@ export async function askSignedStates(
 ) {
   const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS, fetch } = options
   const bounds = { timeoutMs, ...(signal && { signal }), ...(fetch && { fetch }) }
-  const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
+  const network = {
+    genesis,
+    genesisHash: await hashGenesis(genesis),
+    crypto: createPlatformCrypto(),
+  }
   const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url
     if (url === undefined) throw new Error('its address is not known')

@@ -3,10 +3,10 @@ export { activitiesBytesMax, entriesBytesMax, scansBytesMax } from './answers/an
 export { parseJson, readRefusal } from './answers/reply.ts'
 export * from './reader-options.ts'
 export type { AddressRecord } from './source/address-book.ts'
-export { createBodyPieces } from './source/body-pieces.ts'
-export { fetchGenesis, type SeedAnswer } from './source/fetch-genesis.ts'
-export { createFetchTransport, readAtMost } from './source/fetch-transport.ts'
-export { isAuthenticated, parseNodeUrl } from './source/node-url.ts'
+export { BodyTooLargeError, createBodyPieces } from './source/body-pieces.ts'
+export { fetchGenesis, GENESIS_BYTES_MAX, type SeedAnswer } from './source/fetch-genesis.ts'
+export { assertNoRedirect, createFetchTransport, readAtMost } from './source/fetch-transport.ts'
+export { isAuthenticated, parseNodeUrl, shownUrl, urlProblem } from './source/node-url.ts'
 export {
   PrivateAddressError,
   type Transport,

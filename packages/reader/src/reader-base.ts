@@ -2,7 +2,7 @@
 import {
   ASKED_NAME_LENGTH_MAX,
   BATCH_LOOKUPS_MAX,
-  createWebCrypto,
+  createPlatformCrypto,
   LONE_SURROGATE,
   type Lookup,
   type Threshold,
@@ -39,7 +39,7 @@ export function createReaderBase(
     thresholdVotes(threshold, genesis.nodes.length, trust) as number
   const nodeCount = votes('all')
   const faultyMax = votes('weak') - 1
-  const crypto = options.crypto ?? createWebCrypto()
+  const crypto = options.crypto ?? createPlatformCrypto()
   /** Aborted when the reader closes. */
   const closing = new AbortController()
   const floor = createVerifiedFloor(options.floorStore)

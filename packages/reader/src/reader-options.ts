@@ -7,7 +7,7 @@ import type { Fork } from './votes/histories.ts'
 
 /** The part of a clock that reading needs; `Clock` of `packages/base` is one. */
 export interface ReaderClock {
-  /** µs since the epoch; only freshness looks at it. */
+  /** µs since the epoch; only freshness looks at it. It may be wrong, and may jump. */
   nowMicros(): number
   monotonicMs(): number
   delay(ms: number, signal?: AbortSignal): Promise<void>
@@ -101,6 +101,15 @@ export type NodeStatus = {
   readonly latencyMsLast: number | null
 }
 
+/** What is proven of the clock of this device. */
+export type ClockStatus = {
+  /**
+   * How far the clock lags the newest record time that f + 1 members have stated, in ms. More than 10 s prove that the
+   * clock is wrong (Rule 6). null: not proven to be wrong.
+   */
+  readonly skewMs: number | null
+}
+
 export type ReaderStatus = {
   /** n, or the number of members of the trust rule. */
   readonly nodeCount: number
@@ -109,6 +118,7 @@ export type ReaderStatus = {
   /** Highest verified pin. */
   readonly floor: number
   readonly waiting: number
+  readonly clock: ClockStatus
   readonly nodes: readonly NodeStatus[]
   /** Newest last, at most 16. */
   readonly forks: readonly Fork[]

@@ -1,3 +1,4 @@
+/** @module-tag rest */
 import { fromUtf8 } from '@quorumscan/base'
 import { type ActivityRow, formatEventId, type NoticeRow } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { outcomeOf } from '@quorumscan/ledger/testing'
 import { cases, required } from '@quorumscan/testkit'
+import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { naiveStates } from './testing/naive-state.ts'
@@ -9,11 +10,10 @@ import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 
 const scenario = growRandomLog('same log', 300)
-const built = new URL('../dist/testing/replay.js', import.meta.url).href
 /** Replays a log in a process of its own, whose environment decides the locale. */
 const PRINT_DIGEST = `
-import { replayDigest } from ${JSON.stringify(built)}
-process.stdout.write(await replayDigest(JSON.parse(process.argv[1])))
+import { replayDigest } from './testing/replay.ts'
+process.stdout.write(await replayDigest(JSON.parse(process.argv[2])))
 `
 
 describe('the same log gives the same state (Rule 1)', () => {
@@ -74,9 +74,10 @@ describe('the same log gives the same state (Rule 1)', () => {
   it('under every locale and Node', async () => {
     required('redis') // The child processes need it, too.
     const node = process.env['OTHER_NODE'] ?? process.execPath
+    using program = await bundleProgram(PRINT_DIGEST, import.meta.dirname)
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
     const digests = ['C', 'en_US.UTF-8'].map(async (locale) => {
-      const args = ['--input-type=module', '-e', PRINT_DIGEST, JSON.stringify(input)]
+      const args = [program.file, JSON.stringify(input)]
       const env = { ...process.env, LC_ALL: locale, LANG: locale }
       return (await promisify(execFile)(node, args, { env })).stdout
     })

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
-import { provided } from '@quorumscan/testkit'
+import { required } from '@quorumscan/testkit'
+import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import { expect, it } from 'vitest'
 
-const urlOf = (path: string) => new URL(path, import.meta.url).href
-
 /** Logs, writes to both outputs, and exits with 7 if it survives that. */
-const SCRIPT = `
-import { surviveLostOutput } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
-import { createLogger } from ${JSON.stringify(urlOf('../dist/index.js'))}
+const PROGRAM = `
+import { surviveLostOutput } from '../../base/src/index.ts'
+import { createLogger } from './index.ts'
 surviveLostOutput()
 const logger = createLogger({ name: 'test', level: 'info' })
 await new Promise((resolve) => process.stdin.once('data', resolve))
@@ -22,9 +21,11 @@ for (let count = 0; count < 100; count++) {
 process.exit(7)
 `
 
-it.skipIf(provided('fullDevice') === null)('survives a full disk', async () => {
+it('survives a full disk', async () => {
+  required('fullDevice')
+  using program = await bundleProgram(PROGRAM, import.meta.dirname)
   const full = openSync('/dev/full', 'w')
-  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
+  const child = spawn(process.execPath, [program.file], {
     stdio: ['pipe', full, full],
   })
   child.stdin?.write('go\n')
@@ -32,7 +33,8 @@ it.skipIf(provided('fullDevice') === null)('survives a full disk', async () => {
 })
 
 it('survives a closed output pipe', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT])
+  using program = await bundleProgram(PROGRAM, import.meta.dirname)
+  const child = spawn(process.execPath, [program.file])
   child.stdout.destroy()
   child.stderr.destroy()
   child.stdin.write('go\n')

@@ -1,5 +1,8 @@
-/** The log of a process: JSON lines. They contain no headers or bodies, hence no tokens. */
-import { writeLossily } from '@quorumscan/base'
+/**
+ * The log of a process: JSON lines. They contain no headers or bodies, hence no tokens. Texts of others are escaped, so
+ * that they cannot control the terminal in which the log is read.
+ */
+import { printableJson, writeLossily } from '@quorumscan/base'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
@@ -16,7 +19,8 @@ export function createLogger(options: {
   readonly stream?: DestinationStream
 }): Logger {
   const { name, level, stream = { write: writeLossily } } = options
+  const escaped = { write: (line: string) => stream.write(printableJson(line)) }
   const redact = { paths: SECRET_PATHS, censor: '[redacted]' }
   const formatters = { level: (label: string) => ({ level: label }) }
-  return pino({ name, level, redact, formatters }, stream)
+  return pino({ name, level, redact, formatters }, escaped)
 }

@@ -1,6 +1,6 @@
 /** Addresses of other processes: as the operator of this process configured them, and as the ledger has them. */
 import { singleFlight } from '@quorumscan/base'
-import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
+import { isAuthenticated, parseNodeUrl, shownUrl, urlProblem } from '@quorumscan/reader'
 
 /** A node, as the operator of this process configured it. */
 export type Peer = { readonly name: string; readonly url: string }
@@ -10,13 +10,18 @@ export type PeerEndpoint = Pick<Peer, 'url'> & { readonly isPublicOnly: boolean 
 /**
  * The address without a trailing slash.
  *
- * @throws {RangeError} If the text is not a URL, or is an http URL beyond loopback, where other programs could answer.
+ * @param options.allowsQuery - Such as for the keys of an issuer, which are one document. Default: false.
+ * @throws {RangeError} With the reason and without a password, if the text is not a URL, has a user, a query or a
+ *   fragment, or is an http URL beyond loopback, where other programs could answer.
  */
-export function parseServiceUrl(text: string): string {
-  if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text) || !isAuthenticated(text))
-    throw new RangeError(
-      `${JSON.stringify(text)} is not an https URL, nor an http URL of this machine`,
-    )
+export function parseServiceUrl(
+  text: string,
+  options: { readonly allowsQuery?: boolean } = {},
+): string {
+  const problem =
+    urlProblem(text, options) ??
+    (isAuthenticated(text) ? null : 'is not an https URL, nor an http URL of this machine')
+  if (problem !== null) throw new RangeError(`${shownUrl(text)} ${problem}`)
   return text.replace(/\/+$/, '')
 }
 
@@ -29,7 +34,7 @@ export function parsePeers(text: string): readonly Peer[] {
   const pairs = text.split(',').filter(Boolean)
   return pairs.map((pair) => {
     const at = pair.indexOf('=')
-    if (at < 1) throw new RangeError(`${JSON.stringify(pair)} is not name=https://address`)
+    if (at < 1) throw new RangeError(`${shownUrl(pair)} is not name=https://address`)
     return { name: pair.slice(0, at), url: parseServiceUrl(pair.slice(at + 1)) }
   })
 }

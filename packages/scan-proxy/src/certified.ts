@@ -25,9 +25,10 @@ import {
   thresholdVotes,
   utf8,
 } from '@quorumscan/verifier'
-import { type Certificate, isStale, queryOf, type StateQuery } from '@quorumscan/verifier/certified'
+import { type Certificate, queryOf, type StateQuery } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
 import type { ProxyRead } from './operations.ts'
+import { isOwnRecent } from './own-age.ts'
 import { MAX_AGE_MS, type ProxyRequest } from './request.ts'
 
 /** A proven answer, of the local replica or of a node. Bodies are encoded where they are used. */
@@ -59,7 +60,7 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 
 /** @returns A read, which throws ReaderError if it was not attempted. */
 export function createCertifiedReads(deps: ScanProxyDeps) {
-  const { genesis, genesisHash, trustRule: trust, ledger, clock, certifiedReader } = deps
+  const { genesis, genesisHash, trustRule: trust, ledger, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
   const memberCount = genesis.nodes.length
   const nodeCount = trust?.members.length ?? memberCount
@@ -67,7 +68,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   const signersMin = maxFaulty(memberCount) + 1
   const answers = createCertifiedAnswers({ ...deps, replica: ledger.proofs })
   const isWithin = (recordTime: number, maxAgeMs: number): boolean =>
-    !isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
+    isOwnRecent(deps, recordTime, maxAgeMs)
 
   /** Null: the local replica has no such state. */
   const proveOwn = async (
@@ -105,6 +106,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         answered: agreed.length,
         agreed,
         dissented: [],
+        clockSkewMs: null,
         certificate: isPageWalk ? null : certificate,
       }
     } catch (error) {

@@ -15,7 +15,15 @@ const replica = {
   },
 }
 
-const none = { threshold: 2, nodeCount: 4, trust: null, answered: 0, agreed: [], dissented: [] }
+const none = {
+  threshold: 2,
+  nodeCount: 4,
+  trust: null,
+  answered: 0,
+  agreed: [],
+  dissented: [],
+  clockSkewMs: null,
+}
 const outcomes: Record<string, Outcome> = {
   insufficient: { ...none, kind: 'insufficient', reachable: 0, needed: 2, retryAfterMs: null },
   lagging: {

@@ -1,9 +1,10 @@
 /** Certified replies of the local replica: the same until another state is certified. */
 import type { ScanError } from '@quorumscan/errors'
-import { type Certificate, isStale } from '@quorumscan/verifier/certified'
+import type { Certificate } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
 import type { Proven } from './certified.ts'
 import type { ScanProxyDeps } from './dependencies.ts'
+import { isOwnRecent, type OwnAge } from './own-age.ts'
 import { MAX_AGE_MS, maxAgeOf, type ProxyRequest, wantsDocument } from './request.ts'
 
 export type ProxyReply =
@@ -21,7 +22,8 @@ const BYTES_MAX = 32 * 2 ** 20
 /** The memory of the map, the headers and the objects of one reply. */
 const OVERHEAD_BYTES = 1_024
 
-export function createStoredReplies({ certifier, clock }: ScanProxyDeps) {
+export function createStoredReplies(deps: OwnAge & Pick<ScanProxyDeps, 'certifier'>) {
+  const { certifier } = deps
   const replies = new LRUCache<string, StoredReply>({
     maxSize: BYTES_MAX,
     sizeCalculation: ({ reply }, key) =>
@@ -39,7 +41,7 @@ export function createStoredReplies({ certifier, clock }: ScanProxyDeps) {
       if (newest?.offset !== offset || newest.stateRoot !== stateRoot || offset < minOffset)
         return null
       const maxAgeMs = Math.min(MAX_AGE_MS, maxAgeOf(request))
-      return isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs }) ? null : stored.reply
+      return isOwnRecent(deps, recordTime, maxAgeMs) ? stored.reply : null
     },
     set(request: ProxyRequest, signers: string, made: { found: Proven; reply: ProxyReply }): void {
       const { certificate, threshold: signerCount } = made.found

@@ -5,6 +5,7 @@ import { readVoted } from './voted.ts'
 
 const participation = {
   ...{ threshold: 2, nodeCount: 4, trust: null, answered: 3, agreed: ['sv-1', 'sv-3'] },
+  clockSkewMs: null,
 }
 
 function decided(answer: string, more: Partial<Decided> = {}): Decided {

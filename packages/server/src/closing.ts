@@ -5,9 +5,11 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { afterDelay, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
 import { type ErrorResponse, NO_HTTP, reasonByCode, toErrorResponse } from './errors.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** Read and discarded, in less than 20 ms: more than any body that is sent by mistake. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
@@ -31,6 +33,22 @@ export function trackUnused(server: Server): () => void {
     isEnding = true
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
+}
+
+/**
+ * Ends all connections if requests in progress have not ended in time.
+ *
+ * @param signal - Aborts when the server has closed.
+ */
+export function closeWithin(
+  server: Server,
+  {
+    ms,
+    clock,
+    signal,
+  }: { readonly ms: number; readonly clock: Clock; readonly signal: AbortSignal },
+): void {
+  void afterDelay({ clock, ms, signal }, () => server.closeAllConnections())
 }
 
 /** Discards all further input. The HTTP parser, which needs time for each chunk, does not see it. */
@@ -65,7 +83,7 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
 /** The bytes of an answer without a request or response of Node, to a socket. */
 export function answerBytes({ status, headers, body }: ErrorResponse): string {
   const own = { 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
-  const lines = Object.entries({ ...corsHeaders, ...headers, ...own }).map(
+  const lines = Object.entries({ ...corsHeaders, ...securityHeaders, ...headers, ...own }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )
   return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`

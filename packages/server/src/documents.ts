@@ -1,6 +1,8 @@
 /** Documents that a process serves about itself: OpenAPI, AsyncAPI. */
 import type { FastifyInstance } from 'fastify'
 import { corsHeaders } from './cors.ts'
+import { refuseOtherMethods } from './methods.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** Units of D-33: a document has hundreds of kilobytes. */
 const DOCUMENT_UNITS = 10
@@ -16,11 +18,16 @@ export function mountDocuments(
 ): void {
   for (const [path, make] of Object.entries(documents)) {
     let text: string | null = null
-    for (const prefix of prefixes)
+    for (const prefix of prefixes) {
       app.get(`${prefix}${path}`, (request, reply) => {
         request.client.charge(DOCUMENT_UNITS - 1)
         text ??= JSON.stringify(make())
-        reply.headers(corsHeaders).type('application/json; charset=utf-8').send(text)
+        reply
+          .headers({ ...corsHeaders, ...securityHeaders })
+          .type('application/json; charset=utf-8')
+          .send(text)
       })
+      refuseOtherMethods(app, `${prefix}${path}`, ['GET'])
+    }
   }
 }

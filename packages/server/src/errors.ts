@@ -17,6 +17,12 @@ export type Reason = Readonly<ConstructorParameters<typeof ScanError>>
 export const TOO_LATE: Reason = ['REQUEST_TIMEOUT', 'the request did not arrive completely in time']
 export const TOO_LARGE: Reason = ['BODY_TOO_LARGE', 'the body exceeds the limit of the operation']
 
+/** Shared: its stack trace adds nothing. */
+export const UNKNOWN_METHOD = new ScanError(
+  'METHOD_NOT_IMPLEMENTED',
+  'no operation of any server of this product has this method',
+)
+
 export const NO_HTTP: Reason = ['MALFORMED_REQUEST', 'this is not an HTTP request']
 
 /** What Node and Fastify refuse before a handler runs, by their codes. */

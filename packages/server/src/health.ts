@@ -1,7 +1,6 @@
 /** Health, status and version of all apps. */
-import { readFileSync, statSync } from 'node:fs'
 import type { healthRoutes, ResponseOf } from '@quorumscan/api'
-import { type Clock, MICROS_PER_MS, packageRoot } from '@quorumscan/base'
+import { type Clock, MICROS_PER_MS, readSoftware } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_HEADER,
@@ -24,8 +23,6 @@ export function createHealthHandlers(
     readonly clocks: Pick<PeerClocks, 'verdict'>
   },
   app: {
-    /** `import.meta.url` of a module of the app, for its version. */
-    readonly moduleUrl: string
     /** The port listened on. */
     readonly port: () => number
     /** @throws {ScanError} If the process does not do its work. */
@@ -42,7 +39,7 @@ export function createHealthHandlers(
   },
 ): Handlers<typeof healthRoutes> {
   const { name, clock, clocks } = context
-  const version = readVersion(app.moduleUrl)
+  const version = readVersion()
   const startedMs = clock.monotonicMs()
   return {
     async livez() {
@@ -81,11 +78,8 @@ export function createHealthHandlers(
   }
 }
 
-/** The version of the package that has the module, or into which it was bundled. Its time is that of `package.json`. */
-function readVersion(moduleUrl: string) {
-  const packageFile = new URL('package.json', packageRoot(moduleUrl))
-  // Our own package.json.
-  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
-  const { mtimeMs } = statSync(packageFile)
-  return { version, commit_ts: formatInstant(Math.floor(mtimeMs) * MICROS_PER_MS) }
+/** The version of the software. Its time is that of its `package.json`. */
+function readVersion() {
+  const { version, modifiedMs } = readSoftware()
+  return { version, commit_ts: formatInstant(Math.floor(modifiedMs) * MICROS_PER_MS) }
 }

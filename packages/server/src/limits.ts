@@ -14,6 +14,10 @@ export const defaultLimits = {
   idleConnectionMsMax: 75_000,
   /** A client must have read its answer: enough for a phone to read the largest. */
   answerMsMax: 60_000,
+  /** Bytes of answers that one client has not read, unless it is a single answer: some of the largest. */
+  unreadBytesPerClientMax: 64 * 1024 * 1024,
+  /** The same for all clients. */
+  unreadBytesMax: 256 * 1024 * 1024,
   /** The time between two requests of one connection; below the minute that proxies and clients usually assume. */
   keepAliveMsMax: 30_000,
   /** The time for requests in progress to finish at close; then connections are closed. */

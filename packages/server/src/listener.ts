@@ -5,6 +5,7 @@
  *   answered   is read again at once, or, while many requests wait, when `load-shedder.ts` resumes it
  *   refused    is not read for a second or more after a 429 or 503, so that clients that do not wait cost little
  *   late       is closed if the client does not read its answer, or does not close its side after the last one
+ *   upgraded   belongs to the owner of WebSockets (`upgrades.ts`), after the answers to all requests before
  */
 import {
   createServer,
@@ -21,10 +22,13 @@ import type { Clock } from '@quorumscan/base'
 import { repeat, type TlsCertificate } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
 import type { ClientAddresses } from './client-address.ts'
-import { closeGently, discardInput } from './closing.ts'
+import { answerBytes, closeGently, discardInput } from './closing.ts'
 import { ConnectionLimiter, type Occupant } from './connection-limiter.ts'
+import { toErrorResponse, UNKNOWN_METHOD } from './errors.ts'
 import type { HttpLimits } from './limits.ts'
 import type { LoadShedder } from './load-shedder.ts'
+import { UnreadAnswers } from './unread-answers.ts'
+import { headWithoutOffer, takerOf } from './upgrades.ts'
 
 /** How often Node, and this module, look for connections that are late. */
 const CHECK_MS = 1000
@@ -42,6 +46,8 @@ const BACK_OFF_APART_MS = 2
 const BACK_OFF_MS_MAX = 8000
 /** A request that arrives so soon after a connection is read again had waited unread. */
 const RESUMED_MS_MAX = 100
+/** A shorter rest of an answer does not count as unread. */
+const UNREAD_BYTES_MIN = 16 * 1024
 /** A longer body is not read to its end to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
 
@@ -84,6 +90,10 @@ export function createListener(
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
   })
+  const unread = new UnreadAnswers({
+    max: limits.unreadBytesMax,
+    perClientMax: limits.unreadBytesPerClientMax,
+  })
   const { park } = options.shedder
   const nextBackOff = createBackOff(clock)
   const open = new Set<Connection>()
@@ -105,13 +115,17 @@ export function createListener(
           { ...settings, ...certificate.tlsOptions(), handshakeTimeout: limits.requestMsMax },
           onRequest,
         )
+  // An expectation that the server does not know is ignored, as RFC 9110 §10.1.1 allows: Node would answer 417 past us.
+  server.on('checkExpectation', onRequest)
   server.timeout = limits.idleConnectionMsMax
   server.maxConnections = limits.connectionsMax + EVICTED_MAX
   const beginHandshake = server instanceof SecureServer ? followHandshakes(server) : null
+  // Node's own listener, which gives a connection its HTTP parser.
+  const [parse] = server.listeners(beginHandshake === null ? 'connection' : 'secureConnection')
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket
     const isProxy = clientAddresses.isProxy(remoteAddress)
-    const shared = { listener, clock, park, nextBackOff: isProxy ? null : nextBackOff }
+    const shared = { listener, clock, park, unread, nextBackOff: isProxy ? null : nextBackOff }
     const connection = new Connection(socket, shared)
     const isAdmitted = beginHandshake === null || options.clients.admitHandshake(remoteAddress)
     const slot = isAdmitted ? limiter.acquire(remoteAddress, connection, { isProxy }) : null
@@ -126,14 +140,36 @@ export function createListener(
       open.delete(connection)
     })
   })
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
-    const connection = connectionOf.get(socket)
-    if (connection !== undefined) connection.isUpgraded = true
-  })
+  // From here on Node's parser does not read the socket, and Node watches neither its errors nor its end.
+  const receiveLast = (request: IncomingMessage, follow: (socket: Socket) => void) => {
+    const { socket } = request
+    socket.removeListener('error', ignoreError).on('error', ignoreError)
+    connectionOf.get(socket)?.receiveLast(() => follow(socket))
+  }
+  server.on('upgrade', (request: IncomingMessage, _socket: Socket, head: Buffer) =>
+    receiveLast(request, (socket) => {
+      const take = takerOf(server, request)
+      if (take !== null) {
+        connectionOf.get(socket)?.upgrade()
+        return take(request, socket, head)
+      }
+      socket.unshift(Buffer.concat([headWithoutOffer(request), head]))
+      parse?.call(server, socket)
+    }),
+  )
+  server.on('connect', (request: IncomingMessage) =>
+    receiveLast(request, (socket) =>
+      closeGently(socket, answerBytes(toErrorResponse(UNKNOWN_METHOD, ''))),
+    ),
+  )
   const closed = new AbortController()
   const { signal } = closed
   const closeLate = (): void => {
     for (const one of open) one.closeIfLate(clock.monotonicMs(), limits.answerMsMax)
+  }
+  // Node's does not know of WebSockets, of handshakes, and of connections in between.
+  server.closeAllConnections = () => {
+    for (const one of open) one.evict()
   }
   server.once('close', () => closed.abort())
   server.once('listening', () => {
@@ -142,6 +178,9 @@ export function createListener(
   })
   return server
 }
+
+/** 'close' follows. */
+function ignoreError(): void {}
 
 /** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
 function followHandshakes(server: SecureServer) {
@@ -182,13 +221,12 @@ type Shared = {
   readonly listener: RequestListener
   readonly clock: Clock
   readonly park: LoadShedder['park']
+  readonly unread: UnreadAnswers
   /** Null for a connection that serves many clients. */
   readonly nextBackOff: (() => Promise<void>) | null
 }
 
 class Connection implements Occupant {
-  /** A WebSocket has limits of its own. */
-  isUpgraded = false
   /** A request began. */
   onUse = (): void => {}
   #socket: Socket
@@ -196,6 +234,10 @@ class Connection implements Occupant {
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
   readonly #pipelined: (readonly [IncomingMessage, ServerResponse])[] = []
+  /** What follows the answers to all requests that arrived; the socket is not read until then. */
+  #last: (() => void) | null = null
+  /** A WebSocket has limits of its own. */
+  #isUpgraded = false
   #isBackingOff = false
   #unread: { readonly sinceMs: number; readonly resumedMs: number } | null = null
   /** Since when the connection waits for its client; null if it does not. */
@@ -222,6 +264,16 @@ class Connection implements Occupant {
     else this.#next()
   }
 
+  /** The parser has left the socket. `follow` is called when all requests before have been answered. */
+  receiveLast(follow: () => void): void {
+    this.#last = follow
+    this.#next()
+  }
+
+  upgrade(): void {
+    this.#isUpgraded = true
+  }
+
   backOff(response: ServerResponse): void {
     const wait = this.#shared.nextBackOff
     if (wait === null) return
@@ -229,9 +281,9 @@ class Connection implements Occupant {
     response.once('close', () => {
       if (!response.shouldKeepAlive) return
       // Once Node has finished the request, after which it would read on.
-      setImmediate(() => this.#socket.pause())
+      setImmediate(() => this.#pause())
       void wait().then(async () => {
-        this.#socket.resume()
+        this.#resume()
         await nextTurn() // Node reads what the client sent, …
         await nextTurn() // … and whether it has left.
         this.#isBackingOff = false
@@ -243,21 +295,49 @@ class Connection implements Occupant {
   #next(): void {
     if (this.#response !== null || this.#isBackingOff || this.#socket.destroyed) return
     const next = this.#pipelined.shift()
-    if (next === undefined) return
-    const [request, response] = next
+    if (next === undefined) this.#follow()
+    else this.#begin(...next)
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse): void {
     this.#request = request
     this.#response = response
     this.onUse()
     // It may be refused before it is read, and to read it only to keep the connection is expensive.
     if (mayBeEndless(request)) response.shouldKeepAlive = false
+    let releaseUnread: (() => void) | null = null
+    response.once('prefinish', () => {
+      const { remoteAddress, writableLength } = this.#socket
+      const { unread, nextBackOff } = this.#shared
+      const address = nextBackOff === null ? null : remoteAddress
+      if (writableLength >= UNREAD_BYTES_MIN)
+        releaseUnread = unread.add(address, writableLength, () => this.evict())
+    })
     response.once('close', () => {
+      releaseUnread?.()
       // Otherwise a complete request stays in memory until the next one.
       if (request.complete) this.#request = null
       this.#response = null
-      if (this.#pipelined.length > 0) this.#next()
+      if (this.#pipelined.length > 0 || this.#last !== null) this.#next()
       else if (response.shouldKeepAlive && !this.#isBackingOff) this.#park()
     })
     this.#shared.listener(request, response)
+  }
+
+  #follow(): void {
+    const follow = this.#last
+    this.#last = null
+    // After an answer that ends the connection, nothing follows.
+    if (follow !== null && this.#socket.writable) follow()
+  }
+
+  #pause(): void {
+    if (this.#last === null) this.#socket.pause()
+  }
+
+  /** A socket that no parser reads would lose what it receives. */
+  #resume(): void {
+    if (this.#last === null) this.#socket.resume()
   }
 
   #park(): void {
@@ -266,9 +346,9 @@ class Connection implements Occupant {
     const sinceMs = clock.monotonicMs()
     const isParked = park(() => {
       this.#unread = { sinceMs, resumedMs: clock.monotonicMs() }
-      this.#socket.resume()
+      this.#resume()
     })
-    if (isParked) this.#socket.pause()
+    if (isParked) this.#pause()
   }
 
   takeUnreadSince(): number | null {
@@ -282,7 +362,7 @@ class Connection implements Occupant {
   /** Whether closing it loses no work: it has no request, or the client does not send or read its part. */
   isIdle(): boolean {
     const isAnswered = this.#response === null || this.#response.writableEnded
-    return !this.isUpgraded && (isAnswered || this.#request?.complete !== true)
+    return !this.#isUpgraded && (isAnswered || this.#request?.complete !== true)
   }
 
   evict(): void {

@@ -1,6 +1,8 @@
 /** What the server reports about the requests that it answers: spans, durations, log lines, and `/metrics`. */
 import type { Logger, Metrics, Tracer } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { refuseOtherMethods } from './methods.ts'
+import { securityHeaders } from './security-headers.ts'
 
 const MS_PER_SECOND = 1000
 /** A scrape reads every metric, every few seconds. */
@@ -58,8 +60,13 @@ export function serveMetrics(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', async (request, reply) => {
     request.client.charge(METRICS_UNITS - 1)
     const { contentType, text } = await metrics.expose()
-    return reply.type(contentType).header('cache-control', 'no-store').send(text)
+    return reply
+      .headers(securityHeaders)
+      .type(contentType)
+      .header('cache-control', 'no-store')
+      .send(text)
   })
+  refuseOtherMethods(app, '/metrics', ['GET'])
 }
 
 /**

@@ -7,6 +7,7 @@ import { corsHeaders } from './cors.ts'
 import { type ErrorResponse, JSON_TYPE, toErrorResponse } from './errors.ts'
 import type { Failures } from './failures.ts'
 import { backOffAfter } from './listener.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** Refusals because of client or load: reading on would invite the same request again. */
 const LOAD_CODES: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED'])
@@ -16,8 +17,8 @@ type Headers = Readonly<Record<string, string>>
 /** The headers of every answer: it is valid at its offset, not later (D-16). The answer's own headers have precedence. */
 const ALWAYS: Headers = {
   ...corsHeaders,
+  ...securityHeaders,
   'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
 }
 
 /** Ready to send. */

@@ -5,6 +5,7 @@ import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Answer, isStream } from './bind.ts'
 import type { Handlers } from './handler.ts'
+import { refuseOtherMethods } from './methods.ts'
 import { requestChecks } from './validation.ts'
 
 /** Returns the caller. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
@@ -83,19 +84,4 @@ function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | un
     const authorization = request.headers.authorization ?? null
     request.user = await authenticate({ authorization, auth })
   }
-}
-
-function refuseOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
-  const allowed = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
-  const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']
-  app.route({
-    method: others.filter((method) => !allowed.split(', ').includes(method)),
-    url,
-    // Before the body is read.
-    async onRequest(_request, reply) {
-      const refusal = new ScanError('METHOD_NOT_ALLOWED', `allowed methods: ${allowed}`)
-      return app.stages.responder.fail(reply, refusal, { headers: { allow: allowed } })
-    },
-    handler: async () => {},
-  })
 }

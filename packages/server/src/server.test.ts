@@ -327,6 +327,24 @@ describe('bodies', () => {
     }
   })
 
+  it('an integer of a query counts by its value, with a sign or zeros in front', async () => {
+    const sizes: number[] = []
+    const scan = buildServer({
+      routes: { listEntries: scanRoutes.listEntries },
+      handlers: {
+        listEntries: async ({ query }: { query: { page_size: number } }) => {
+          sizes.push(query.page_size)
+          return { entries: [], next_page_token: null }
+        },
+      } as never,
+      prefix: null,
+      rateLimit: null,
+    })
+    const written = ['10', '%2B10', `${'0'.repeat(30)}10`, '-10', '1e1', '0x0a', '%2010']
+    for (const size of written) await scan.inject(`/v0/ans-entries?page_size=${size}`)
+    expect(sizes).toEqual([10, 10, 10])
+  })
+
   it('a malformed party has a code of its own, in a batch too', async () => {
     const scan = serveScan()
     const byParty = await scan.inject('/v0/ans-entries/by-party/alice')

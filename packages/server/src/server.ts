@@ -4,7 +4,7 @@
  * What a request passes, in order, with the error that leaves each stage:
  *   connection      `listener.ts`, `connection-limiter.ts`, `closing.ts`: closed without an answer if it gets no slot
  *                   or fails at TLS; slow: REQUEST_TIMEOUT; not HTTP: MALFORMED_REQUEST
- *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
+ *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED, METHOD_NOT_IMPLEMENTED
  *   client          `client.ts`, `client-address.ts`: the address or peer that pays
  *   closing?        NOT_READY
  *   token bucket    `token-buckets.ts`: RATE_LIMITED (D-33)
@@ -31,7 +31,7 @@ import { admissionUnits, type Bind, createBind } from './bind.ts'
 import { type BodyReader, createBodyReader, decodeBody } from './body.ts'
 import { type Client, type Clients, createClients, type RateLimit } from './client.ts'
 import { createClientAddresses } from './client-address.ts'
-import { answerClientError, trackUnused } from './closing.ts'
+import { answerClientError, closeWithin, trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
@@ -40,6 +40,7 @@ import type { Handlers } from './handler.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import { createListener, unreadSinceMs } from './listener.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
+import { assertKnownMethod } from './methods.ts'
 import { observe, serveMetrics, withoutChildren } from './observe.ts'
 import { parseQuery } from './query-parser.ts'
 import { createRequestIds, givenRequestId } from './request-id.ts'
@@ -155,6 +156,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
       if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
       request.client.spend(admissionUnits(route))
     }
+    assertKnownMethod(request.method)
     enqueue(shedder, request, done)
   })
   observe(app, options)
@@ -163,9 +165,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.addHook('preClose', async () => {
     isClosing = true
     endUnused()
-    const drain = clock.delay(limits.drainMsMax, closed.signal)
-    // Rejects if all requests ended in time.
-    drain.then(() => app.server.closeAllConnections()).catch(() => {})
+    closeWithin(app.server, { ms: limits.drainMsMax, clock, signal: closed.signal })
   })
   app.addHook('onClose', async () => closed.abort())
 

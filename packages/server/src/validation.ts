@@ -3,18 +3,17 @@
  * does not fit is refused with the path of the first member that does not.
  *
  * Values are never converted, but for parameters, queries and headers, which arrive as text: an
- * integer must be written plainly (`10`, not `1e1`, ` 10` or `0x0a`).
+ * integer has digits and perhaps a sign (`10`, `010`, `+10`; not `1e1`, ` 10` or `0x0a`).
  */
 import { codeByPattern, type RouteDef, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import { readInteger } from '@quorumscan/model'
 import type { TObject, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 
 type Part = 'params' | 'query' | 'headers' | 'body'
 type Check = (value: unknown) => unknown
-
-const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/
 
 /** A function that returns the decoded value. @throws {ScanError} INVALID_ARGUMENT or the member's own code. */
 export function requestCheck(schema: TSchema, part: Part): Check {
@@ -63,7 +62,10 @@ function textDecoder(schema: TObject): (input: unknown) => Record<string, unknow
 /** A malformed value stays a text (or, if given twice, a list), which the schema then refuses. */
 function decodeText(type: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
-  if (type === 'integer' && PLAIN_INTEGER.test(text)) return Number(text)
+  if (type === 'integer') {
+    const number = Number(readInteger(text) ?? Number.NaN)
+    return Number.isSafeInteger(number) ? number : text
+  }
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

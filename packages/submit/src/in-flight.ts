@@ -1,8 +1,12 @@
 /**
  * Signed entries without an outcome. Each is submitted once its `notBefore` is reached, the same bytes again until the
  * log has it, and watched until the replica has applied it or record time has passed its `notAfter`.
+ *
+ * Record time advances with entries alone, so in an idle log it stands still for seconds. When the clock of the log must
+ * have reached a `notBefore`, a checkpoint is asked for. The entry is submitted when record time has reached it: it
+ * is never early, whatever any clock shows.
  */
-import { backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
+import { anySignal, backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
@@ -10,6 +14,8 @@ import type { LogPosition, Micros } from '@quorumscan/model'
 /** One attempt: the synchronizer answers within a few fsyncs, or is down. */
 const ATTEMPT_MS_MAX = 5000
 const PAUSE = { minMs: 50, maxMs: 2000 }
+/** Submitted, it asks for a checkpoint. */
+const CHECKPOINT = new Uint8Array(0)
 
 /** The state of the attempts to submit an entry. */
 export type SubmitAttempt = {
@@ -33,6 +39,12 @@ type InFlightEntry = {
   onRefused(error: unknown): void
   /** Ends the attempts. */
   readonly signal: AbortSignal
+  /**
+   * Whether its user may still act: asked before each attempt until one may have succeeded. If it may not, the entry is
+   * not submitted, and `onDenied` is called with the next applied entry. Absent: it may.
+   */
+  readonly isAllowed?: () => Promise<boolean>
+  onDenied?(at: LogPosition): void
 }
 
 export type InFlight = ReturnType<typeof createInFlight>
@@ -45,7 +57,11 @@ export function createInFlight(deps: {
   readonly waitsForRoom: boolean
 }) {
   const { ordering, clock, random } = deps
-  type Item = InFlightEntry & { readonly attempt: SubmitAttempt; isStarted: boolean }
+  type Item = InFlightEntry & {
+    readonly attempt: SubmitAttempt
+    isStarted: boolean
+    isDenied: boolean
+  }
   const items = new Map<string, Item>()
   const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
@@ -64,11 +80,17 @@ export function createInFlight(deps: {
    *
    * @throws {ScanError} If the synchronizer refused the entry permanently.
    */
-  const submitUntilDurable = async ({ attempt, signal, ...entry }: Item): Promise<void> => {
-    const bytes = entry.bytes()
+  const submitUntilDurable = async (item: Item): Promise<void> => {
+    const { attempt, signal } = item
+    const bytes = item.bytes()
     for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
       try {
+        const { isAllowed } = item
+        if (isAllowed !== undefined && !attempt.mayBeInLog && !(await isAllowed())) {
+          item.isDenied = true
+          return
+        }
         await submitOnce(bytes, signal)
         attempt.mayBeInLog = true
         return
@@ -96,13 +118,48 @@ export function createInFlight(deps: {
     submitUntilDurable(item).catch((error) => item.onRefused(error))
   }
 
+  /** The newest record time, and when it came: since then the clock of the log has advanced as ours. */
+  let newest: { readonly recordTime: Micros; readonly atMs: number } | null = null
+  /** The entry for which a checkpoint was asked for last, how often, and when. */
+  let asked = { entryHash: '', count: 0, atMs: 0 }
+  let waiting = new AbortController()
+
+  /** Asks for a checkpoint when the first entry that waits for its `notBefore` is due. */
+  const watchTime = (): void => {
+    waiting.abort()
+    const held = [...items.values()].filter(
+      ({ isStarted, signal }) => !isStarted && !signal.aborted,
+    )
+    const [first] = held.sort((a, b) => a.notBefore - b.notBefore)
+    if (first === undefined) return
+    waiting = new AbortController()
+    const nowMs = clock.monotonicMs()
+    const { entryHash, notBefore } = first
+    const since = newest ?? { recordTime: clock.nowMicros(), atMs: nowMs }
+    const dueMs = since.atMs + Math.ceil((notBefore - since.recordTime) / 1000)
+    const count = asked.entryHash === entryHash ? asked.count : 0
+    const againMs = count === 0 ? 0 : asked.atMs + backoffMs(count, PAUSE)
+    const either = anySignal([waiting.signal, first.signal])
+    clock.delay(Math.max(0, Math.max(dueMs, againMs) - nowMs), either).then(
+      () => {
+        asked = { entryHash, count: count + 1, atMs: clock.monotonicMs() }
+        // Without an answer, the checkpoints of an idle log come all the same.
+        submitOnce(CHECKPOINT, first.signal).catch(() => {})
+        watchTime()
+      },
+      // Another watch took its place, or the first entry is given up.
+      () => (first.signal.aborted && !waiting.signal.aborted ? watchTime() : undefined),
+    )
+  }
+
   return {
     /** @param recordTime - Of the head. @returns The state of the attempts, which changes. */
     add(entry: InFlightEntry, recordTime: Micros): SubmitAttempt {
       const attempt = { mayBeInLog: false, refusal: null }
-      const item = { ...entry, attempt, isStarted: false }
+      const item = { ...entry, attempt, isStarted: false, isDenied: false }
       items.set(entry.entryHash, item)
       begin(item, recordTime)
+      if (!item.isStarted) watchTime()
       return attempt
     },
     /** Stops reporting the outcome of the entry. */
@@ -111,12 +168,15 @@ export function createInFlight(deps: {
     /** To be called with every applied entry, in order. */
     onApplied(entry: AppliedEntry): void {
       const { recordTime, result } = entry
+      newest = { recordTime, atMs: clock.monotonicMs() }
       // A repetition of the same bytes: they took effect before.
       const isRepeated = result.kind === 'ignored' && result.reason === 'seen before'
       if (!isRepeated) items.get(entry.entryHash)?.onApplied(entry)
       for (const item of items.values())
-        if (recordTime > item.notAfter) item.onExpired(entry)
+        if (item.isDenied) item.onDenied?.(entry)
+        else if (recordTime > item.notAfter) item.onExpired(entry)
         else begin(item, recordTime)
+      if ([...items.values()].some(({ isStarted }) => !isStarted)) watchTime()
     },
   }
 }

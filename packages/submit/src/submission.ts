@@ -23,20 +23,22 @@ export type SubmitInput = Pick<SubmissionBody, 'userId' | 'actAs' | 'commands'> 
   readonly disclosed?: SubmissionBody['disclosed']
   /** Two submissions with the same one, user and actAs take effect once (D-29). Default: a random one. */
   readonly commandId?: string
+  /** Reported by the completion. Default: none. */
+  readonly submissionId?: string
   /** Default: 10 min if there is a `commandId`, as long as an earlier submission may take effect. */
   readonly deduplication?: Deduplication
 }
 
 /** Adds the defaults. */
 export function submissionBody(input: SubmitInput, random: Random): SubmissionBody {
-  const { userId, actAs, commands, disclosed = [], commandId } = input
+  const { userId, actAs, commands, disclosed = [], commandId, submissionId = '' } = input
   const micros = commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX
   return {
     userId,
     actAs,
     readAs: [],
     commandId: commandId ?? randomHex(random, 16),
-    submissionId: '',
+    submissionId,
     workflowId: '',
     deduplication: input.deduplication ?? { kind: 'duration', micros },
     commands,

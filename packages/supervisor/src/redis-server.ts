@@ -1,27 +1,23 @@
 /** Redis servers of this machine: whether the command can be used, and whether a server answers. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { succeeds } from '@quorumscan/base'
+import { isRedisNewEnough, REDIS_VERSION_MIN, readRedisVersion, succeeds } from '@quorumscan/base'
 import { withRedis } from '@quorumscan/redis'
 import { CommandError } from '@quorumscan/runtime'
 
-/** The first version whose append-only file has a base and increments, and whose ACL has `%R~`. */
-const VERSION_MIN = 7
 const TIMEOUT_MS = 10_000
+const ADVICE = `install Redis ${REDIS_VERSION_MIN} or newer, or Valkey, or set REDIS_SERVER`
 
-/** @throws {CommandError} If the command is not a redis-server, or an older version. */
+/** @throws {CommandError} If the command is no server of Redis or Valkey, or an older version. */
 export async function assertRedisUsable(command: string): Promise<void> {
   const asked = promisify(execFile)(command, ['--version'], { timeout: TIMEOUT_MS })
   const { stdout } = await asked.catch((cause: unknown) => {
-    const message = `${command} cannot be run; install Redis ${VERSION_MIN} or newer, or set REDIS_SERVER`
-    throw new CommandError(message, { cause })
+    throw new CommandError(`${command} cannot be run; ${ADVICE}`, { cause })
   })
-  const version = /\bv=([0-9]+)([0-9.]*)/.exec(stdout)
-  if (version !== null && Number(version[1]) >= VERSION_MIN) return
-  const found = version === null ? 'no redis-server' : `Redis ${version[1]}${version[2]}`
-  throw new CommandError(
-    `${command} is ${found}; Redis ${VERSION_MIN} or newer is needed: install it, or set REDIS_SERVER`,
-  )
+  const version = readRedisVersion(stdout)
+  if (isRedisNewEnough(version)) return
+  const found = version === null ? 'no server of Redis or Valkey' : `Redis ${version}`
+  throw new CommandError(`${command} is ${found}; ${ADVICE}`)
 }
 
 /** A Redis on a unix socket of this machine. */

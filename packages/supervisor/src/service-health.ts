@@ -5,6 +5,7 @@
 
 import { type NodeState, stateLabel } from '@quorumscan/errors/node-words'
 import { fetchHealth, type Health, type ProcessRestarts } from '@quorumscan/runtime'
+import { readRedisFailure } from './redis-log.ts'
 import type { Service } from './service.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -15,6 +16,27 @@ export type ServiceStatus = ReturnType<ServiceHealth['statusOf']>
 /** At its root, a validator serves the `/readyz` of the ledger interface, which reports no reason. */
 export function healthUrlOf({ url, kind }: Pick<Service, 'url' | 'kind'>): string {
   return `${url}${kind === 'validator' ? '/api/validator' : ''}`
+}
+
+/** How to repair the damaged data of a service; null: it is not known to be damaged. */
+function repairOf(
+  { name, owner, kind, engineDirectory, redisDirectory }: Service,
+  known: {
+    readonly isDamaged: boolean
+    readonly isRedisBroken: boolean
+    readonly code: string | null
+  },
+): string | null {
+  if (known.code === 'USERS_LOST')
+    return `restore ${redisDirectory}, or \`quorumscan down\` and \`quorumscan up --accept-lost-users\``
+  if (!known.isDamaged) return null
+  // The Redis is that of the node, and is repaired with it.
+  if (engineDirectory !== null && owner !== name) return `\`quorumscan wipe ${owner}\` rebuilds it`
+  if (kind === 'synchronizer')
+    return `the log is in ${redisDirectory}: \`quorumscan log repair\` repairs it, or reports what is missing`
+  if (kind === 'validator' && known.isRedisBroken)
+    return `this Redis holds the only copy of its users: repair or restore ${redisDirectory}`
+  return `\`quorumscan wipe ${name}\` rebuilds it from the log`
 }
 
 /** Stores the latest health report of each service. */
@@ -55,27 +77,29 @@ export function createServiceHealth(options: {
     return { state: report?.wasUp ? 'silent' : 'starting', detail: null }
   }
 
+  /**
+   * Advises to delete or repair data only where it is known to be damaged: a start can fail for many other reasons, and a
+   * deleted replica cannot be rebuilt while the log is not whole.
+   */
   const adviceOn = (service: Service): string | null => {
-    const { name, kind } = service
+    const { name } = service
     const isRedisBroken = exits.isCrashLooping(service.redis.id)
+    const code = healthOf(service)?.code ?? null
     const isStalled = healthOf(service)?.isStalled === true
     const hasExited = isRedisBroken || exits.isCrashLooping(service.app.id)
     if (!hasExited && !isStalled) return null
-    if (!isCluster) return 'see "Losing a machine" in docs/operations.md'
+    const failure = isRedisBroken ? readRedisFailure(service.redis.logFile) : null
+    const isDamaged = failure?.isDamage === true || code === 'STATE_DIVERGED'
+    const reason = failure === null ? [] : [`Redis reports "${failure.reason}"`]
+    if (!isCluster) {
+      const where =
+        '`quorumscan replica wipe --config FILE` deletes a damaged replica, and `run` rebuilds it; see "Losing a machine" in docs/operations.md'
+      return [...reason, isDamaged ? where : 'the output of `run` has the reason'].join('; ')
+    }
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` shows more`
-    if (service.engineDirectory !== null)
-      return service.owner === name
-        ? logs
-        : `\`quorumscan wipe ${service.owner} --disk\` rebuilds it from the others; ${logs}`
-    if (kind === 'synchronizer')
-      return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` repairs it, or shows what can; ${logs}`
-    if (healthOf(service)?.code === 'USERS_LOST')
-      return `restore ${service.redisDirectory}, or \`quorumscan down\` and \`quorumscan up --accept-lost-users\``
-    if (kind === 'validator' && isRedisBroken)
-      return `this Redis holds the only copy of its users: repair or restore ${service.redisDirectory}; ${logs}`
-    return isRedisBroken || isStalled
-      ? `\`quorumscan wipe ${name}\` rebuilds it from the log; ${logs}`
-      : logs
+    return [...reason, repairOf(service, { isDamaged, isRedisBroken, code }), logs]
+      .filter((part) => part !== null)
+      .join('; ')
   }
 
   return {

@@ -1,12 +1,13 @@
-import { cpSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import {
   existingSocketDirectory,
   makeSocketDirectory,
   redisSocketOf,
   removeSocketDirectory,
+  SOCKET_PATH_BYTES_MAX,
 } from './socket-directory.ts'
 
 const it = base
@@ -38,3 +39,19 @@ it('clusters share no socket, even with a copied directory, and remove their own
   removeSocketDirectory(b)
   expect([a, b].map(existingSocketDirectory)).toEqual([null, null])
 })
+
+it.for(['x'.repeat(119), 'ü'.repeat(40)])(
+  'a temporary directory named %s leaves room for the sockets of the longest name',
+  (name, { cluster, root }) => {
+    const temporary = join(root, name)
+    mkdirSync(temporary)
+    vi.stubEnv('TMPDIR', temporary)
+    const record = cluster('a')
+    const path = makeSocketDirectory(record)
+    vi.unstubAllEnvs()
+    const longest = redisSocketOf(path, `f-${'s'.repeat(32)}.synchronizer.faults`)
+    expect(Buffer.byteLength(longest)).toBeLessThanOrEqual(SOCKET_PATH_BYTES_MAX)
+    expect(dirname(path)).toBe(realpathSync('/tmp'))
+    removeSocketDirectory(record)
+  },
+)

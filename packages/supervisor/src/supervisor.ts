@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   closeSync,
   copyFileSync,
@@ -16,7 +17,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterDelay, type Clock, waitFor, writeLossily } from '@quorumscan/base'
+import type { Readable } from 'node:stream'
+import { afterDelay, type Clock, waitFor, withTimeout, writeLossily } from '@quorumscan/base'
 import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import {
   findByDirectory,
@@ -50,6 +52,8 @@ const SETTING = /^QS_(?!FAULTS$)/
 const ADOPTED_CHECK_MS = 50
 /** A signalled process leaves the process table within milliseconds. This allows for a machine under load. */
 const KILL_TIMEOUT_MS = 10_000
+/** The kernel closes the output of an exited process within milliseconds. */
+const CLOSE_TIMEOUT_MS = 10_000
 
 type Running = {
   readonly spec: ProcessSpec
@@ -81,6 +85,7 @@ export type SupervisorOptions = ProcessRecord & {
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #runningById = new Map<string, Running>()
+  readonly #errorsById = new Map<string, LastLine>()
   #isRecorded = true
 
   constructor(options: SupervisorOptions) {
@@ -106,6 +111,7 @@ export class Supervisor {
     // Not inherited: a process whose output no program reads would block, and a blocked Redis handles no signal.
     for (const stream of [child.stdout, child.stderr])
       if (stream !== null) createInterface(stream).on('line', (line) => writeLossily(`${line}\n`))
+    if (child.stderr !== null) this.#errorsById.set(id, noteLastLine(child.stderr))
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))
       throw new CommandError(`${id} could not be started: ${String(reason)}`)
@@ -151,6 +157,18 @@ export class Supervisor {
   /** Null while it does not run. */
   pid(id: string): number | null {
     return this.#runningById.get(id)?.identity.pid ?? null
+  }
+
+  /**
+   * The last line that a process wrote to stderr, when it has closed it; null: none, or it writes to a log file. A process
+   * that ends with the exit status of a wrong configuration writes the reason there.
+   */
+  async lastErrorLine(id: string): Promise<string | null> {
+    const errors = this.#errorsById.get(id)
+    if (errors === undefined) return null
+    const bound = { clock: this.#options.clock, timeoutMs: CLOSE_TIMEOUT_MS }
+    // A process that it started may keep the stream open.
+    return await withTimeout(bound, () => errors.closed, errors.line)
   }
 
   state(id: string): ProcessState {
@@ -237,6 +255,17 @@ export class Supervisor {
       this.#isRecorded = false
     }
   }
+}
+
+type LastLine = { readonly line: () => string | null; readonly closed: Promise<string | null> }
+
+function noteLastLine(stream: Readable): LastLine {
+  let last: string | null = null
+  const lines = createInterface(stream).on('line', (line) => {
+    if (line.trim() !== '') last = line
+  })
+  const closed = once(lines, 'close').then(() => last)
+  return { line: () => last, closed }
 }
 
 /** The recorded processes that still run. */

@@ -13,9 +13,10 @@ export type TestDirectory = Disposable &
  * An empty directory, deleted with all that is in it.
  *
  * @param name - Part of its name.
+ * @param parent - The directory in which it is.
  */
-export function createDirectory(name = 't'): TestDirectory {
-  const path = mkdtempSync(join(realpathSync(tmpdir()), `qs-${name}-`))
+export function createDirectory(name = 't', parent = tmpdir()): TestDirectory {
+  const path = mkdtempSync(join(realpathSync(parent), `qs-${name}-`))
   const remove = () => rmSync(path, { recursive: true, force: true })
   return { path, [Symbol.dispose]: remove, [Symbol.asyncDispose]: async () => remove() }
 }

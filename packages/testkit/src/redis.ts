@@ -28,7 +28,8 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
     const server = spawn(
       command,
       ['--port', '0', '--unixsocket', socketPath, '--dir', directory, '--save', '', ...args],
-      { stdio: 'ignore' },
+      // Redis 8 and Valkey refuse to start in a locale that the machine does not have.
+      { stdio: 'ignore', env: { ...process.env, LC_ALL: 'C' } },
     )
     const exited = once(server, 'exit')
     const probe = new Redis({ path: socketPath, lazyConnect: true, retryStrategy: () => 20 })

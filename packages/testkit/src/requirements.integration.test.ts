@@ -10,7 +10,8 @@ const it = base
   /** Programs are looked for in its directory alone. */
   .extend('emptyPath', { auto: true }, ({ directory, resources }) => {
     vi.stubEnv('PATH', directory)
-    for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER', 'TEST_MISSING_FILE']) vi.stubEnv(name, '')
+    vi.stubEnv('XDG_CACHE_HOME', directory)
+    for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER']) vi.stubEnv(name, '')
     resources.onClose(() => vi.unstubAllEnvs())
   })
   .extend('putProgram', ({ directory }) => (name: string): string => {

@@ -1,11 +1,12 @@
 /**
  * What tests need from the machine in addition to Node and npm packages. Only this file declares requirements and looks
  * for them. Tests with a missing requirement are skipped on a contributor's machine, and fail if `CI` is set.
- * `.ci/run` installs the programs.
+ * `.ci/install-programs` installs them in CI.
  */
 import { execFileSync } from 'node:child_process'
-import { accessSync, appendFileSync, constants } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { findRedis, REDIS_VERSION_MIN } from '@quorumscan/base'
 import { createDirectory } from './directory.ts'
 
 /** The path of a program, or the reason why it cannot be used. */
@@ -22,8 +23,8 @@ type Requirement = {
 const REQUIREMENTS = {
   redis: {
     name: 'redis-server',
-    find: () => program('REDIS_SERVER', 'redis-server'),
-    advice: 'install redis-server 7.0 or newer, or set REDIS_SERVER',
+    find: redis,
+    advice: `install Redis ${REDIS_VERSION_MIN} or newer, or Valkey, or set REDIS_SERVER`,
   },
   cometbft: {
     name: 'CometBFT',
@@ -36,6 +37,11 @@ const REQUIREMENTS = {
     find: () =>
       program('CHROMIUM', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
     advice: "install Debian's package chromium, or set CHROMIUM",
+  },
+  firefox: {
+    name: 'Firefox',
+    find: () => program('FIREFOX', 'firefox-esr', 'firefox'),
+    advice: "install Debian's package firefox-esr, or set FIREFOX",
   },
   promtool: {
     name: 'promtool',
@@ -52,10 +58,21 @@ const REQUIREMENTS = {
     find: () => program(null, 'python3'),
     advice: "install Debian's package python3",
   },
+  java: {
+    name: 'java',
+    // Version 11 and newer run a source file.
+    find: () => program(null, 'java'),
+    advice: "install Debian's package default-jdk-headless",
+  },
   openssl: {
     name: 'openssl',
     find: () => program(null, 'openssl'),
     advice: "install Debian's package openssl",
+  },
+  mmdebstrap: {
+    name: 'mmdebstrap',
+    find: () => program(null, 'mmdebstrap'),
+    advice: "install Debian's package mmdebstrap",
   },
   mount: {
     name: 'the right to mount a file system',
@@ -90,8 +107,8 @@ export function skipTestsBy(how: Skip): void {
 }
 
 /**
- * Whether tests with this requirement can run: `it.skipIf(provided('promtool') === null)`. A line on stderr names a
- * missing requirement.
+ * Whether a part that other work can do without can run: `if (provided('chromium') === null)`. A line on stderr names a
+ * missing requirement. Tests call `required`, which skips them.
  *
  * @param found - Default: the result of the requirement's own search.
  * @returns Its path, or null if it is missing.
@@ -105,12 +122,12 @@ export function provided(key: RequirementName, found: Found = REQUIREMENTS[key].
 
 /**
  * The path of a program that a fixture starts. If it is missing, the test or hook that uses the fixture ends here and
- * its tests are skipped.
+ * its tests are skipped, with the reason, which test/support/report.ts counts.
  *
+ * @param found - Default: the result of the requirement's own search.
  * @throws {Error} If it is missing and `CI` is set, or no test runs.
  */
-export function required(key: RequirementName): string {
-  const found = REQUIREMENTS[key].find()
+export function required(key: RequirementName, found: Found = REQUIREMENTS[key].find()): string {
   if ('path' in found) return found.path
   const sentence = sentenceOf(key, found)
   if (skip === null) throw new Error(sentence)
@@ -122,14 +139,18 @@ export function required(key: RequirementName): string {
 function announce(sentence: string): void {
   if (process.env['CI']) throw new Error(`CI is set, and ${sentence}`)
   process.stderr.write(`SKIPPED  tests for which ${sentence}\n`)
-  // test/support/report.ts repeats it at the end of a run.
-  const file = process.env['TEST_MISSING_FILE']
-  if (file) appendFileSync(file, `${sentence}\n`)
 }
 
 function sentenceOf(key: RequirementName, { why }: { readonly why: string }): string {
   const { name, advice } = REQUIREMENTS[key]
   return `${name} is missing (${why}): ${advice}`
+}
+
+/** $REDIS_SERVER, or what the product would start. */
+function redis(): Found {
+  if (process.env['REDIS_SERVER']) return program('REDIS_SERVER', 'redis-server')
+  const path = findRedis(process.env)
+  return path === null ? { why: 'not on the PATH' } : { path }
 }
 
 /** A program that a variable names, or the first of these on the PATH. */

@@ -49,7 +49,10 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
     `sentinel failover-timeout ${NAME} 10000`,
   ]
   await writeFile(file, `${lines.join('\n')}\n`)
-  const sentinel = spawn(required('redis'), [file, '--sentinel'], { stdio: 'ignore' })
+  const sentinel = spawn(required('redis'), [file, '--sentinel'], {
+    stdio: 'ignore',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
   const ended = once(sentinel, 'exit')
   const watcher = new Redis({
     host: HOST,

@@ -37,6 +37,7 @@ function tags(env = process.env) {
   const timeout = CLUSTER_LIMITS.testMs * slowness(env)
   return [
     { name: 'thorough', description: 'takes seconds of a processor: npm run check leaves it out' },
+    { name: 'rest', description: 'runs in npm run test:rest, not in npm test' },
     { name: 'long', description: 'runs only in npm run test:long', timeout },
     {
       name: 'cluster',

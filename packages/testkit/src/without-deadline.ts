@@ -1,3 +1,5 @@
+import { createTickingClock } from './ticking-clock.ts'
+
 const FAR_MS = 600_000
 
 /**
@@ -12,4 +14,14 @@ export function withoutDeadline<
     delay: (ms: number, signal?: AbortSignal) =>
       clock.delay(ms === deadlineMs ? FAR_MS : ms, signal),
   }
+}
+
+/**
+ * Options of a client whose reads end with what is known shortly before this deadline. Its clock waits for this process, and
+ * the deadline itself never passes, however busy the machine is.
+ *
+ * @param nowMicros - The wall clock of the client.
+ */
+export function endingBefore(timeoutMs: number, nowMicros: number) {
+  return { timeoutMs, clock: withoutDeadline(createTickingClock(nowMicros), timeoutMs) }
 }

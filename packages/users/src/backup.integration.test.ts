@@ -18,13 +18,20 @@ async function fill(path: string): Promise<void> {
       user: { id: `user-${index}`, primaryParty: party, ...user },
       rights: [{ kind: 'CanActAs', party }],
     })
+  await store.users.insert({ user: { id: 'gone', primaryParty: null, ...user }, rights: [] })
+  await store.users.delete('gone')
   await store.parties.claim(party, 'user-1')
-  await store.parties.annotate(party, { note: 'x' })
+  await store.parties.update(party, (current) => ({ ...current, annotations: { note: 'x' } }))
   await store.autoRenewals.set({ reference: `00${'cd'.repeat(32)}`, party, isEnabled: true })
   await store.identity.save('a key')
   await store.addresses.save('[]')
   await store.evidence.save('{}')
   store.floor.save(7)
+  const payment = { changeId: 'ef'.repeat(32), userId: 'user-1', content: '', updateId: '' }
+  await store.payments.record(
+    [{ ...payment, offset: 1, recordTime: 1, result: {}, keptUntil: 5 }],
+    { offset: 1, recordTime: 1, incompleteUntil: 0 },
+  )
   const completion = { userId: 'user-1', actAs: [party], commandId: 'c', submissionId: '' }
   const pending = {
     ...{ changeId: '22', bytes: 'AA==', notBefore: 0, notAfter: 9, head: 3 },
@@ -68,6 +75,8 @@ it('the whole store is restored in another Redis, which is killed after the writ
   expect(await store.outbox.list()).toMatchObject([{ entryHash: '11' }])
   expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 5 })).toHaveLength(1)
   expect(await store.floor.load()).toBe(7)
+  await store.payments.forget(6)
+  expect(await store.payments.count('user-1')).toBe(0)
 
   await expect(writeStore({ path: other.socketPath }, each(parts))).rejects.toThrow(
     'holds users already',

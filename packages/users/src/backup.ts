@@ -10,7 +10,7 @@ export type StorePart = {
 }
 
 /** Sorted sets; all other keys are hashes. */
-const SORTED_SETS: readonly string[] = [KEYS.ids, KEYS.expired]
+const SORTED_SETS: readonly string[] = [KEYS.ids, KEYS.expired, KEYS.paymentExpiries]
 const NAMES = Object.values(KEYS).sort()
 /** The items of one part and of one write: a record of a user with all its rights has 150 KB, most have 300 bytes. */
 const ITEMS_MAX = 1000

@@ -18,6 +18,8 @@ export const KEYS = {
   records: '{users}:records',
   /** sorted set, score 0: user ids, for pages in byte order */
   ids: '{users}:ids',
+  /** hash: user id -> '' of each user that was deleted and not made again: it cannot register */
+  deleted: '{users}:deleted',
   /** hash: party -> user for whom it was allocated, '' for no particular one */
   partyOwners: '{users}:party-owners',
   /** hash: party -> JSON of its annotations */
@@ -30,6 +32,14 @@ export const KEYS = {
   expired: '{users}:expired',
   /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
   autoRenewals: '{users}:auto-renewals',
+  /** hash: change id -> JSON of the first effect of a payment */
+  payments: '{users}:payments',
+  /** sorted set, score 0: record time until which it is kept (8 bytes) ‖ change id (64 hex digits) ‖ user id */
+  paymentExpiries: '{users}:payment-expiries',
+  /** hash: user id -> number of its payments above */
+  paymentCounts: '{users}:payment-counts',
+  /** hash: genesis hash -> JSON of the position in the log up to which payments are recorded */
+  paymentsReached: '{users}:payments-reached',
   /** hash: genesis hash -> participant key of the users; missing: the users are lost */
   identity: '{users}:identity',
   /** hash: genesis hash -> highest offset that the proxy's reader verified */

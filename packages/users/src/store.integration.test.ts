@@ -112,6 +112,54 @@ describe('users', () => {
     expect(rights.map((right) => 'party' in right && right.party).sort()).toEqual(parties)
   })
 
+  it('that were deleted do not register again, until an administrator makes them', async ({
+    durableRedis: redis,
+  }) => {
+    const open = () => openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
+    const record = { user: user('alice'), rights: [] }
+    {
+      await using store = await open()
+      expect(await store.users.insertSelf(record)).toBe(true)
+      expect(await store.users.delete('alice')).toBe(true)
+      // Only users that existed leave something behind.
+      expect(await store.users.delete('bob')).toBe(false)
+      expect(await store.users.isDeleted('bob')).toBe(false)
+    }
+    await using store = await open()
+    expect(await store.users.isDeleted('alice')).toBe(true)
+    await expect(store.users.insertSelf(record)).rejects.toMatchObject({
+      code: 'PERMISSION_DENIED',
+    })
+    expect(await store.users.get('alice')).toBeNull()
+    expect(await store.users.insert(record)).toBe(true)
+    expect(await store.users.isDeleted('alice')).toBe(false)
+    expect(await store.users.insertSelf(record)).toBe(false)
+  })
+
+  it('remember that a party was taken away, until they are given one', async ({
+    durableRedis: redis,
+  }) => {
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const act = (hint: string) => ({ kind: 'CanActAs' as const, party: party(hint) })
+    await store.users.insert({ user: user('alice'), rights: [] })
+    const change = async (next: Partial<User>, rights: readonly ReturnType<typeof act>[]) =>
+      (
+        await store.users.update('alice', (record) => ({
+          user: { ...record.user, ...next },
+          rights,
+        }))
+      )?.isWithdrawn === true
+    expect(await change({}, [])).toBe(false)
+    expect(await change({ primaryParty: party('a') }, [act('a')])).toBe(false)
+    expect(await change({}, [])).toBe(true)
+    // The memory outlasts other changes.
+    expect(await change({ primaryParty: null, metadata: { colour: 'blue' } }, [])).toBe(true)
+    expect(await change({}, [act('b')])).toBe(false)
+  })
+
   it('have a bounded number of rights', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -173,8 +221,18 @@ describe('parties', () => {
     expect(await parties.claim(party('b'), '')).toBe('')
     expect(await parties.owner(party('b'))).toBe('')
     expect(await parties.claim(party('b'), 'bob')).toBe('')
-    await parties.annotate(party('b'), { 'a/b': 'ü' })
-    expect(await parties.annotations([party('a'), party('b')])).toEqual([{}, { 'a/b': 'ü' }])
+    const annotate = (annotations: Record<string, string>) =>
+      parties.update(party('b'), (current) => ({
+        ...current,
+        annotations: { ...current.annotations, ...annotations },
+      }))
+    await annotate({ 'a/b': 'ü' })
+    await annotate({ 'a/b': 'ü' })
+    await Promise.all([annotate({ c: '1' }), annotate({ d: '2' })])
+    expect(await parties.details([party('a'), party('b')])).toEqual([
+      { annotations: {}, version: 0 },
+      { annotations: { 'a/b': 'ü', c: '1', d: '2' }, version: 3 },
+    ])
   })
 })
 
@@ -339,5 +397,44 @@ describe('auto-renewals, floor and addresses', () => {
     await same.evidence.save('[1]')
     expect([await same.evidence.load(), await other.evidence.load()]).toEqual(['[1]', null])
     expect(await same.addresses.load()).toBeNull()
+  })
+})
+
+describe('payments', () => {
+  const payment = (changeId: string, keptUntil: number) => ({
+    changeId: changeId.repeat(64),
+    userId: 'alice 🍰',
+    content: '0'.repeat(64),
+    updateId: 'u',
+    offset: 1,
+    recordTime: 1,
+    result: { contract_id: '00' },
+    keptUntil,
+  })
+
+  it('are recorded once, counted for each user, and forgotten when their time is over', async ({
+    durableRedis: redis,
+  }) => {
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const { payments } = store
+    expect(await payments.reached()).toBeNull()
+    const reached = { offset: 2, recordTime: 5, incompleteUntil: 0 }
+    const records = [payment('a', 10), payment('b', 2 ** 40)]
+    await payments.record(records, reached)
+    await payments.record([{ ...payment('a', 10), updateId: 'later' }], { ...reached, offset: 3 })
+    expect(await payments.find('a'.repeat(64))).toEqual(records[0])
+    expect(await payments.reached()).toMatchObject({ offset: 3 })
+    expect(await payments.count('alice 🍰')).toBe(2)
+    await payments.forget(10)
+    expect(await payments.count('alice 🍰')).toBe(2)
+    await payments.forget(11)
+    expect(await payments.find('a'.repeat(64))).toBeNull()
+    expect(await payments.find('b'.repeat(64))).toEqual(records[1])
+    expect(await payments.count('alice 🍰')).toBe(1)
+    await payments.forget(2 ** 41)
+    expect(await payments.count('alice 🍰')).toBe(0)
   })
 })

@@ -4,6 +4,7 @@ import { createAutoRenewals } from './auto-renewals.ts'
 import { KEYS, openConnection } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createParties } from './parties.ts'
+import { createPayments } from './payments.ts'
 import { createRedisFloorStore, createStoredText } from './reader-state.ts'
 import { createUsers } from './users.ts'
 
@@ -31,6 +32,7 @@ export async function openValidatorStore(config: {
     parties: createParties(connection),
     outbox: createOutbox(connection),
     autoRenewals: createAutoRenewals(connection),
+    payments: createPayments(connection, genesisHash),
     floor,
     /** Key of the participant of the users. Stored with them, so that it is lost when they are. */
     identity: storedText(KEYS.identity),

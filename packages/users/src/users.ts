@@ -1,10 +1,21 @@
-/** Users and their rights. Each is one record, replaced as a whole or not at all. */
+/**
+ * Users and their rights. Each is one record, replaced as a whole or not at all. What an administrator took away, no
+ * registration gives back: a record remembers that a party or a right to act was withdrawn, and a deleted user leaves a
+ * tombstone. Both last until an administrator gives the user a party, or makes it again.
+ */
 import { ScanError } from '@quorumscan/errors'
 import type { Right, User, UserId } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
-import { REPLACE_RECORD } from './scripts.ts'
+import { DELETE_RECORD, REPLACE_RECORD } from './scripts.ts'
 
-export type UserRecord = { readonly user: User; readonly rights: readonly Right[] }
+export type UserRecord = {
+  readonly user: User
+  readonly rights: readonly Right[]
+  /** How often `user` was changed; absent: never. */
+  readonly version?: number
+  /** Whether the last change of its parties took one, or the right to act as one, away. */
+  readonly isWithdrawn?: true
+}
 
 /** As upstream's participant: keeps a record small enough to read at every request. */
 export const RIGHTS_PER_USER_MAX = 1000
@@ -18,14 +29,20 @@ export type Users = ReturnType<typeof createUsers>
 /** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createUsers({ redis, write }: StoreConnection) {
   const listeners = new Set<(id: UserId) => void>()
-  const replace = async (expected: string, record: UserRecord): Promise<boolean> => {
+  const keys = [KEYS.records, KEYS.ids, KEYS.deleted] as const
+  const report = (id: UserId) => {
+    for (const listener of listeners) listener(id)
+  }
+  const replace = async (expected: string, record: UserRecord, by: 'self' | '' = '') => {
     const text = encode(record)
     if (text === expected) return true
     const { id } = record.user
-    const keys = [KEYS.records, KEYS.ids] as const
-    const reply = await write(() => redis.eval(REPLACE_RECORD, 2, ...keys, id, expected, text))
+    const reply = await write(() =>
+      redis.eval(REPLACE_RECORD, keys.length, ...keys, id, expected, text, by),
+    )
+    if (reply === -1) throw deletedUser()
     if (reply !== 1) return false
-    for (const listener of listeners) listener(id)
+    report(id)
     return true
   }
   return {
@@ -33,15 +50,22 @@ export function createUsers({ redis, write }: StoreConnection) {
       const text = await reach(redis.hget(KEYS.records, id))
       return text === null ? null : decode(text)
     },
-    /** False if the user exists; nothing is changed then. */
+    /** False if the user exists; nothing is changed then. Makes a deleted user again. */
     insert: (record: UserRecord) => replace('', record),
+    /**
+     * The same, for a user who registers.
+     *
+     * @throws {ScanError} PERMISSION_DENIED if an administrator deleted the user.
+     */
+    insertSelf: (record: UserRecord) => replace('', record, 'self'),
+    /** Whether the user was deleted and not made again. */
+    isDeleted: async (id: UserId): Promise<boolean> =>
+      (await reach(redis.hexists(KEYS.deleted, id))) === 1,
     /** Returns whether the user existed. */
     async delete(id: UserId): Promise<boolean> {
-      const reply = await write(() =>
-        redis.multi().hdel(KEYS.records, id).zrem(KEYS.ids, id).exec(),
-      )
-      if (reply?.[0]?.[1] !== 1) return false
-      for (const listener of listeners) listener(id)
+      const reply = await write(() => redis.eval(DELETE_RECORD, keys.length, ...keys, id))
+      if (reply !== 1) return false
+      report(id)
       return true
     },
     /** Calls back after each change that this process made. Returns the way to stop. */
@@ -50,7 +74,8 @@ export function createUsers({ redis, write }: StoreConnection) {
       return () => listeners.delete(listener)
     },
     /**
-     * Replaces the record by what `change` makes of the current one; `change` may run several times.
+     * Replaces the record by what `change` makes of the current one, and counts the version; `change` may run several
+     * times.
      *
      * @returns The new record, or null if the user does not exist.
      * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
@@ -59,7 +84,10 @@ export function createUsers({ redis, write }: StoreConnection) {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         const text = await reach(redis.hget(KEYS.records, id))
         if (text === null) return null
-        const next = change(decode(text))
+        const current = decode(text)
+        const changed = withdrawnIn(current, change(current))
+        const isSame = JSON.stringify(changed.user) === JSON.stringify(current.user)
+        const next = isSame ? changed : { ...changed, version: (current.version ?? 0) + 1 }
         if (await replace(text, next)) return next
       }
       throw new ScanError('OVERLOADED', 'The user is being changed by too many requests at once.')
@@ -73,6 +101,26 @@ export function createUsers({ redis, write }: StoreConnection) {
       return texts.filter((text) => text !== null).map(decode)
     },
   }
+}
+
+/** Remembers in the next record whether the change took a party away; a party that is given ends it. */
+function withdrawnIn(current: UserRecord, next: UserRecord): UserRecord {
+  const partiesOf = ({ user, rights }: UserRecord) => {
+    const acting = rights.filter(({ kind }) => kind === 'CanActAs').map(rightText)
+    return [...acting, ...(user.primaryParty === null ? [] : [user.primaryParty])]
+  }
+  const [before, after] = [partiesOf(current), partiesOf(next)]
+  const { isWithdrawn: was = false, ...rest } = next
+  const isGiven = after.some((one) => !before.includes(one))
+  const isTaken = before.some((one) => !after.includes(one))
+  return !isGiven && (was || isTaken) ? { ...rest, isWithdrawn: true } : rest
+}
+
+function deletedUser(): ScanError {
+  return new ScanError(
+    'PERMISSION_DENIED',
+    'An administrator deleted the user. An administrator can make it again.',
+  )
 }
 
 /** The rights without duplicates, in order of first appearance. */

@@ -1,5 +1,11 @@
 export { answerOf } from './certified/document.ts'
-export { type CryptoPort, createWebCrypto, isSignature } from './crypto/crypto.ts'
+export {
+  type CryptoPort,
+  createPlatformCrypto,
+  createWebCrypto,
+  isSignature,
+} from './crypto/crypto.ts'
+export { nodeCrypto } from './crypto/node-crypto.ts'
 export { isUsableKey } from './crypto/usable-key.ts'
 export { bodiesEqual } from './encoding/bodies-equal.ts'
 export * from './encoding/bytes.ts'

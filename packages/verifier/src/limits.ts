@@ -10,3 +10,5 @@ export const BATCH_LOOKUPS_MAX = 256
 export const PAGE_SIZE_MAX = 1000
 /** The media type of certified answers. */
 export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
+/** The longest time from now to the expiry of a transfer: 30 days, in µs. Validators keep its id a day longer (D-83). */
+export const PAYMENT_EXPIRY_MICROS_MAX = 30 * 86_400_000_000

@@ -17,6 +17,7 @@ import { type ContractCall, contractsOf, ownContract, type WalletUser } from './
 import { createEntry, listOwnEntries } from './names/entries.ts'
 import type { Registration } from './users/registration.ts'
 import { balanceOf, listCoins, tap } from './wallet/coins.ts'
+import type { Payments } from './wallet/payments.ts'
 import { acceptRequest, rejectRequest } from './wallet/requests.ts'
 import type { SpendingDeps } from './wallet/spending.ts'
 import {
@@ -33,6 +34,7 @@ export type WalletDeps = SpendingDeps & {
   readonly ledger: Replica
   readonly genesis: Pick<Genesis, 'synchronizerId'>
   readonly autoRenewals: AutoRenewals
+  readonly payments: Payments
   readonly registration: Registration
   readonly store: Pick<ValidatorStore, 'users'>
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
@@ -111,7 +113,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     async createUser({ body, signal }) {
       context.assertLive()
       const { name: userId, party_id: party = null, createPartyIfMissing } = body
-      const input = { userId, party, isPartyCreated: createPartyIfMissing ?? false }
+      const input = { userId, party, isPartyCreated: createPartyIfMissing ?? party === null }
       return { body: { party_id: await registration.createUser(input, signal) } }
     },
     async getValidatorUser() {
@@ -137,7 +139,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     listOwnEntries: asUser(async (user) => ({ entries: await listOwnEntries(ledger, user) })),
     tap: asUser(async (user, { body, signal }) => {
       const commandId = body.command_id ?? null
-      return { contract_id: await tap(context, { user, signal, usd: body.amount, commandId }) }
+      return await tap(context, { user, signal, usd: body.amount, commandId })
     }),
     getBalance: asUser(({ party }) => balanceOf(ledger, party)),
     listCoins: asUser(({ party }) => {

@@ -1,7 +1,15 @@
 export { type Principal, walletHandlers } from './handlers.ts'
 export { createRegistration, newUser, type Registration } from './users/registration.ts'
 export { balanceOf } from './wallet/coins.ts'
+export { followPayments } from './wallet/follow-payments.ts'
 export { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
+export {
+  createPayments,
+  type Payment,
+  type PaymentHistory,
+  type PaymentIds,
+  paymentHistory,
+} from './wallet/payments.ts'
 export { spend } from './wallet/spending.ts'
 export { deleteEndedRenewalsPeriodically, payDueRenewal } from './wallet/subscriptions.ts'
 export { prepareTransfer } from './wallet/transfers.ts'

@@ -152,6 +152,8 @@ export type UserCommand = {
   readonly command: Command
   /** Commands with the same id take effect once. */
   readonly commandId?: string
+  /** Reported by the completion. */
+  readonly submissionId?: string
   /** Contracts that the command uses and the party cannot see. */
   readonly disclosed?: readonly DisclosedContract[]
 }
@@ -170,23 +172,16 @@ export function submitAs(
   return submitter.submit(submissionOf(user, work), signal)
 }
 
-/** A field of the result of the first command, which must be an exercise. */
-function resultField(update: Update, field: string): DamlValue | undefined {
+/** The result of the first command, which must be an exercise. */
+export function resultOf(update: Update): Readonly<Record<string, DamlValue | undefined>> {
   const [event] = update.events
   assert(event?.kind === 'exercised', 'the update begins with the exercise that was commanded')
-  return Object(event.result)[field]
+  return Object(event.result)
 }
 
 /** A contract id in the result of the first command. */
 export function resultContractId(update: Update, field: string): ContractId {
-  const id = resultField(update, field)
+  const id = resultOf(update)[field]
   assert(typeof id === 'string', `the result has a contract id ${field}`)
   return id
-}
-
-/** A list of contract ids in the result of the first command. */
-export function resultContractIds(update: Update, field: string): ContractId[] {
-  const ids = resultField(update, field)
-  assert(Array.isArray(ids), `the result has contract ids ${field}`)
-  return ids.map(String)
 }

@@ -80,7 +80,7 @@ export function isSubscriptionsAnswer(v: unknown): v is validator['schemas']["Su
 }
 
 export function isTapAnswer(v: unknown): v is validator['schemas']["TapAnswer"] {
-  return isObject(v) && isText(v['contract_id'], /^00[0-9a-f]{64}$/u)
+  return isObject(v) && isText(v['contract_id'], /^00[0-9a-f]{64}$/u) && (v['update_id'] === undefined || (typeof v['update_id'] === 'string' || v['update_id'] === null)) && (v['offset'] === undefined || (Number.isSafeInteger(v['offset']) || v['offset'] === null)) && (v['record_time'] === undefined || (typeof v['record_time'] === 'string' || v['record_time'] === null))
 }
 
 export function isTransactionsAnswer(v: unknown): v is validator['schemas']["TransactionsAnswer"] {

@@ -470,7 +470,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A party; an empty list for one that is not allocated. */
+        /** A party, and others that the query names; without those that are not allocated. */
         get: operations["getParty"];
         put?: never;
         post?: never;
@@ -549,6 +549,8 @@ export interface components {
             primaryParty?: string | null;
             /** @description Whether its tokens are refused. */
             isDeactivated?: boolean | null;
+            /** @description False: no party signs tokens here. */
+            primaryPartyAuthentication?: boolean | null;
             metadata?: components["schemas"]["ObjectMetaInput"] | null;
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
@@ -863,6 +865,8 @@ export interface components {
              * @description No effect; must not be true with eventFormat.
              */
             verbose?: boolean | null;
+            /** @description Empty: a stream does not continue another one. */
+            streamContinuationToken?: string | null;
         };
         /** @description The synchronizers of the participant. */
         GetConnectedSynchronizersResponse: {
@@ -991,8 +995,10 @@ export interface components {
         GetTransactionByIdRequest: {
             /** @description The id of the update, in hex. */
             updateId: string;
-            /** @description How to show it. */
+            /** @description How to show it; excludes `requestingParties`. */
             transactionFormat: components["schemas"]["TransactionFormat"];
+            /** @description The former form: created and archived events of these parties. */
+            requestingParties?: string[] | null;
         };
         /** @description Which update, and its form. */
         GetUpdateByIdRequest: {
@@ -1424,24 +1430,26 @@ export interface components {
             primaryParty?: string | null;
             /** @description Whether its tokens are refused. */
             isDeactivated?: boolean | null;
+            /** @description False: no party signs tokens here. */
+            primaryPartyAuthentication?: boolean | null;
             metadata?: components["schemas"]["ObjectMetaInput"] | null;
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
         };
         /** @description Annotations of it. */
         ObjectMeta: {
-            /** @description Always empty. */
+            /** @description Changes with each change; send it with an update to detect others. */
             resourceVersion: string;
-            /** @description Texts by names of the client, at most 16 KiB as JSON. */
+            /** @description Texts by names of the client (`[<DNS name>/]<name>`), at most 16 KiB as JSON. An update adds them to those that exist; an empty text removes one. */
             annotations: {
                 [key: string]: string;
             };
         };
         /** @description Annotations for it. */
         ObjectMetaInput: {
-            /** @description Without effect. */
+            /** @description In an update the version that was read: 409 if there was another change since. Empty where something is created. */
             resourceVersion?: string | null;
-            /** @description Texts by names of the client, at most 16 KiB as JSON. */
+            /** @description Texts by names of the client (`[<DNS name>/]<name>`), at most 16 KiB as JSON. An update adds them to those that exist; an empty text removes one. */
             annotations?: {
                 [key: string]: string;
             } | null;
@@ -1650,14 +1658,16 @@ export interface components {
             partyDetails?: {
                 /** @description The party of the path, if given. */
                 party?: string | null;
+                /** @description True, if the mask names it. */
+                isLocal?: boolean | null;
                 localMetadata?: components["schemas"]["ObjectMetaInput"] | null;
                 /** @description Empty: there is one identity provider. */
                 identityProviderId?: string | null;
             } | null;
             /** @description The members to change. */
             updateMask?: {
-                /** @description Paths of members. */
-                paths?: string[] | null;
+                /** @description local_metadata, local_metadata.annotations, local_metadata.resource_version, party, is_local, identity_provider_id */
+                paths: string[];
             } | null;
         };
         /** @description A change of provider. */
@@ -1674,7 +1684,7 @@ export interface components {
             user: components["schemas"]["ChangedUser"];
             /** @description The members to change. */
             updateMask: {
-                /** @description primary_party, is_deactivated, metadata.annotations, metadata */
+                /** @description primary_party, is_deactivated, metadata, metadata.annotations, metadata.resource_version, id, identity_provider_id */
                 paths: string[];
             };
         };
@@ -1713,7 +1723,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1826,7 +1836,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1939,7 +1949,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -2250,7 +2260,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -2755,7 +2765,7 @@ export interface operations {
             query?: {
                 /** @description A party that the caller may read as. */
                 party?: string;
-                /** @description This participant, if given. */
+                /** @description This participant, if given. Others are refused. */
                 participantId?: string;
                 /** @description Empty: there is one provider. */
                 identityProviderId?: string;
@@ -3434,7 +3444,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Idle timeout in ms, after which the response ends. */
+                /** @description Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -4617,6 +4627,8 @@ export interface operations {
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before, or empty. */
                 pageToken?: string;
+                /** @description The start of the identifiers of the parties. */
+                "filter-party"?: string;
             };
             header?: never;
             path?: never;
@@ -4894,6 +4906,8 @@ export interface operations {
             query?: {
                 /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
+                /** @description Further parties. */
+                parties?: string[];
             };
             header?: never;
             path: {

@@ -1000,6 +1000,11 @@ export interface components {
             floor: number;
             /** @description Reads in progress. */
             waiting: number;
+            /** @description What the nodes prove of the clock of this process. */
+            clock: {
+                /** @description By how many milliseconds it lags the newest record time that f+1 nodes state; null: by less than 10 s. */
+                skewMs: number | null;
+            };
             /** @description How each of them answers. */
             nodes: {
                 /** @description The name of a node. */

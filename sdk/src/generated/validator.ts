@@ -1142,9 +1142,9 @@ export interface components {
             amount: string;
             /** @description A text for the receiver. */
             description: string;
-            /** @description When the offer expires, in microseconds since the epoch. */
+            /** @description When the offer expires, in microseconds since the epoch: at most 30 days ahead. */
             expires_at: number;
-            /** @description A second transfer of the user with the same one is refused. */
+            /** @description A second transfer of the user with the same one is refused, until a day after `expires_at`. */
             tracking_id: string;
         };
         /** @description A user that receives a party. */
@@ -1153,7 +1153,7 @@ export interface components {
             name: string;
             /** @description The party; absent: a new one, whose hint is the name. */
             party_id?: string | null;
-            /** @description Whether `party_id` may be new. */
+            /** @description Whether a party may be made. Absent: only if there is no `party_id`. */
             createPartyIfMissing?: boolean | null;
         };
         /** @description With `shared=true` a node leaves out sv_user and sv_party_id. */
@@ -1479,6 +1479,11 @@ export interface components {
             floor: number;
             /** @description Reads in progress. */
             waiting: number;
+            /** @description What the nodes prove of the clock of this process. */
+            clock: {
+                /** @description By how many milliseconds it lags the newest record time that f+1 nodes state; null: by less than 10 s. */
+                skewMs: number | null;
+            };
             /** @description How each of them answers. */
             nodes: {
                 /** @description The name of a node. */
@@ -1574,12 +1579,18 @@ export interface components {
         TapAnswer: {
             /** @description The coin. */
             contract_id: string;
+            /** @description The update, of a tap with a `command_id`. */
+            update_id?: string | null;
+            /** @description The ledger offset of the update. */
+            offset?: number | null;
+            /** @description The record time of the update, ISO-8601 UTC. */
+            record_time?: string | null;
         };
         /** @description Coin in a development network. */
         TapRequest: {
             /** @description How much, in USD. */
             amount: string;
-            /** @description A second tap with the same one is refused. */
+            /** @description A repeat with the same one within 31 days gives no coin, and returns the first result. */
             command_id?: string | null;
         };
         /** @description Newest first. */
@@ -1606,7 +1617,7 @@ export interface components {
             } | Record<string, never>;
             /** @description The change of the sender. */
             sender_change_cids: string[];
-            /** @description Always empty. */
+            /** @description The update: `update_id`, `offset`, `record_time`. */
             meta: {
                 [key: string]: string;
             };
@@ -4180,7 +4191,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              *
              *     NAME_TAKEN: A live entry has this name.
              *
@@ -4491,7 +4502,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              */
             409: {
                 headers: {
@@ -4682,7 +4693,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              *
              *     USER_EXISTS: A user with this id exists, with another party.
              */
@@ -5087,7 +5098,13 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
+             *
+             *     PAYMENT_DIFFERS: Another payment was made with the same tracking id or command id; nothing was done now. `details` has its update id, offset and record time.
+             *
+             *     PAYMENT_RECORDS_INCOMPLETE: The validator lost records of payments, and this one may have been made before. Look at the transactions of the party; a new payment needs a new tracking id and an expiry after `details.expires_after`.
+             *
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -5922,7 +5939,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              */
             409: {
                 headers: {
@@ -6108,7 +6125,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              *
              *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
@@ -6298,7 +6315,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              */
             409: {
                 headers: {
@@ -6872,7 +6889,7 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              *
              *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
@@ -7177,9 +7194,13 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
              *
              *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
+             *
+             *     PAYMENT_DIFFERS: Another payment was made with the same tracking id or command id; nothing was done now. `details` has its update id, offset and record time.
+             *
+             *     PAYMENT_RECORDS_INCOMPLETE: The validator lost records of payments, and this one may have been made before. Look at the transactions of the party; a new payment needs a new tracking id and an expiry after `details.expires_after`.
              */
             409: {
                 headers: {
@@ -7369,7 +7390,13 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
+             *
+             *     PAYMENT_DIFFERS: Another payment was made with the same tracking id or command id; nothing was done now. `details` has its update id, offset and record time.
+             *
+             *     PAYMENT_RECORDS_INCOMPLETE: The validator lost records of payments, and this one may have been made before. Look at the transactions of the party; a new payment needs a new tracking id and an expiry after `details.expires_after`.
+             *
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -7547,7 +7574,13 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
+             *
+             *     PAYMENT_DIFFERS: Another payment was made with the same tracking id or command id; nothing was done now. `details` has its update id, offset and record time.
+             *
+             *     PAYMENT_RECORDS_INCOMPLETE: The validator lost records of payments, and this one may have been made before. Look at the transactions of the party; a new payment needs a new tracking id and an expiry after `details.expires_after`.
+             *
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -7725,7 +7758,13 @@ export interface operations {
              *
              *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
-             *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
+             *     DUPLICATE_COMMAND: The same was done before. Of a payment `details` has its update id, offset, record time and result.
+             *
+             *     PAYMENT_DIFFERS: Another payment was made with the same tracking id or command id; nothing was done now. `details` has its update id, offset and record time.
+             *
+             *     PAYMENT_RECORDS_INCOMPLETE: The validator lost records of payments, and this one may have been made before. Look at the transactions of the party; a new payment needs a new tracking id and an expiry after `details.expires_after`.
+             *
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {

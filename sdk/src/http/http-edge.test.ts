@@ -1,10 +1,12 @@
 /** The HTTP edge of the validator client: which requests are repeated, and the error of every failure. */
+import { gzipSync } from 'node:zlib'
+import { createTestNetwork } from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isErrorCode } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
-import { createValidator } from '../validator.ts'
+import { createValidator, type Validator } from '../validator.ts'
 import type { ValidatorOptions } from '../validator-options.ts'
 
 const URL = 'http://validator.test'
@@ -139,10 +141,14 @@ describe('a request', () => {
     const error = 'body.receiver_party_id is not a party, body.expires_at is required'
     const body = { ...refusal('INVALID_ARGUMENT'), error }
     nock(URL).post('/v0/wallet/token-standard/transfers').reply(400, body)
-    const expiresAt = '2026-01-01T00:00:00.000000Z'
-    const transfer = { receiver: 'bob', amount: '1', expiresAt, trackingId: 't' }
-    await expect(connect().wallet.createTransfer(transfer)).rejects.toMatchObject({
-      message: 'receiver is not a party, expiresAt is required',
+    const status = { party_id: PARTY, user_onboarded: true, user_wallet_installed: true }
+    nock(URL)
+      .get('/v0/wallet/user-status')
+      .reply(200, { ...status, has_featured_app_right: false })
+    nock(URL).get('/v2/state/ledger-end').reply(200, { offset: 5 })
+    expect(await connect().payments.transfer({ receiver: 'bob', amount: '1' })).toMatchObject({
+      kind: 'refused',
+      error: { message: 'receiver is not a party, expiresAt is required' },
     })
   })
 
@@ -271,6 +277,16 @@ describe('a read', () => {
     expect(await connect().wallet.balance()).toMatchObject({ round: 1 })
   })
 
+  it('that is refused with control characters has a message without them', async () => {
+    const error = 'no\u001b[2J \u202edetrever\u200b'
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(400, { ...refusal('INVALID_ARGUMENT'), error })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      message: 'no\ufffd[2J \ufffddetrever\ufffd',
+    })
+  })
+
   it('follows no redirect, and does not send the token there', async () => {
     nock(URL)
       .get('/v0/wallet/balance')
@@ -386,6 +402,115 @@ it('a call without a timeout never times out', async () => {
   await vi.advanceTimersByTimeAsync(2 ** 31)
   await deadline
   vi.useRealTimers()
+})
+
+it('the `fetch` of a page can be passed as it is: it refuses to be called on another object', async () => {
+  function fetch(this: unknown) {
+    if (this !== undefined) throw new TypeError('Illegal invocation')
+    return Promise.resolve(Response.json(BALANCE))
+  }
+  const { wallet } = connect({ fetch: fetch as typeof globalThis.fetch })
+  expect(await wallet.balance()).toMatchObject({ round: 1 })
+})
+
+it('an argument that is not JSON is no failure of the network', async () => {
+  const fetch = async () => Response.json(BALANCE)
+  const amount = 1n as unknown as string
+  await expect(connect({ fetch }).wallet.tap({ amount })).rejects.toThrow(/BigInt/)
+})
+
+describe('an answer without an end', () => {
+  const PIECE = new Uint8Array(2 ** 16).fill(0x20)
+  /** Counts what was requested, and how much of the answers was read. */
+  const endless = (status = 200) => {
+    const seen = { requests: 0, bytes: 0, isClosed: false }
+    const fetch = async () => {
+      seen.requests++
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          seen.bytes += PIECE.byteLength
+          controller.enqueue(PIECE)
+        },
+        cancel() {
+          seen.isClosed = true
+        },
+      })
+      const headers = { 'content-type': 'application/vnd.quorumscan.certified+json' }
+      return new Response(body, { status, headers })
+    }
+    return { seen, fetch }
+  }
+  const { genesis } = createTestNetwork()
+  const lookup = { genesis, clock: systemClock }
+  const collect = async (items: AsyncIterable<unknown>) => {
+    for await (const _ of items) throw new Error('none')
+  }
+
+  it.each([
+    ['an object', 4, true, {}, ({ wallet }) => wallet.balance()],
+    ['a list', 32, true, {}, ({ wallet }) => wallet.coins()],
+    ['a page', 32, true, {}, ({ wallet }) => collect(wallet.transactions())],
+    ['a write', 4, false, {}, ({ wallet }) => wallet.tap({ amount: '1.0' })],
+    ['the genesis of a proxy', 0.25, true, {}, ({ names }) => names.resolve('alice')],
+    ['a proof', 1, true, lookup, ({ names }) => names.resolve('alice')],
+    [
+      'an offset',
+      4,
+      true,
+      {},
+      ({ updates }) => collect(updates({ parties: [PARTY], follow: false })),
+    ],
+  ] as [string, number, boolean, Partial<ValidatorOptions>, (v: Validator) => Promise<unknown>][])(
+    'is read up to the limit of %s, once, with an error that says so',
+    async (_, mebibytesMax, definite, options, call) => {
+      const { seen, fetch } = endless()
+      await expect(call(connect({ ...options, fetch }))).rejects.toMatchObject({
+        code: 'INVALID_RESPONSE',
+        definite,
+        retryable: false,
+        message: expect.stringMatching(/ was answered with a body of more than \d+ bytes/),
+      })
+      expect(seen).toMatchObject({ requests: 1, isClosed: true })
+      expect(seen.bytes).toBeLessThanOrEqual(mebibytesMax * 2 ** 20 + 2 * PIECE.byteLength)
+    },
+  )
+
+  it('is read up to the same limit if it is an error', async () => {
+    const { seen, fetch } = endless(502)
+    await expect(connect({ fetch }).wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      retryable: false,
+    })
+    expect(seen.requests).toBe(1)
+  })
+
+  it('counts decompressed', async () => {
+    const body = gzipSync(Buffer.alloc(5 * 2 ** 20, ' '))
+    nock(URL).get('/v0/wallet/balance').reply(200, body, { 'content-encoding': 'gzip' })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      message: expect.stringContaining('more than 4194304 bytes'),
+    })
+  })
+
+  it('of a `fetch` without streams is refused after it was read, or by its declared length', async () => {
+    const without = (bytes: number, headers = new Headers()) => {
+      const arrayBuffer = async () => new ArrayBuffer(bytes)
+      return async () => ({ status: 200, headers, arrayBuffer }) as Response
+    }
+    for (const fetch of [
+      without(5 * 2 ** 20),
+      without(0, new Headers({ 'content-length': '5000000' })),
+    ])
+      await expect(connect({ fetch }).wallet.balance()).rejects.toMatchObject({
+        code: 'INVALID_RESPONSE',
+        message: expect.stringContaining('a body of'),
+      })
+    const text = new TextEncoder().encode(JSON.stringify(BALANCE)).buffer
+    const whole = { status: 200, headers: new Headers(), arrayBuffer: async () => text }
+    const { wallet } = connect({ fetch: async () => whole as unknown as Response })
+    expect(await wallet.balance()).toMatchObject({ round: 1 })
+  })
 })
 
 describe('a token function', () => {

@@ -17,6 +17,8 @@ export type HttpRequest = {
   readonly isAuthenticated?: boolean
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
+  /** A longer answer is an error. Default: the limit of the route (`answer-limits.ts`). */
+  readonly bytesMax?: number
   /** Which replies without a 2xx status are answers. */
   readonly isAnswer?: (reply: HttpReply) => boolean
 }
@@ -126,6 +128,13 @@ function ownWords(message: string): string {
 export function unreadable(request: HttpRequest, status: number): QuorumscanError {
   const message = `This version of the SDK does not understand the answer to ${nameOf(request)}.`
   return failure('INVALID_RESPONSE', message, { definite: isSafe(request), status })
+}
+
+/** The answer was not read to its end. A repeat would have the same answer. */
+export function tooLarge(request: HttpRequest, cause: Error): QuorumscanError {
+  const doubt = isSafe(request) ? '' : ' The request may have taken effect.'
+  const message = `${nameOf(request)} was answered with ${cause.message}, which is more than any answer of this route.${doubt} Check the address, and what is between it and the server.`
+  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), cause })
 }
 
 /** @returns undefined if the text is not JSON, such as a truncated body. */

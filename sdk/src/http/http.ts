@@ -1,9 +1,11 @@
 /** HTTP calls to a validator: token, deadline, safe retries, and every failure as one class. It knows no operation. */
 
+import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { backoffMs } from '@quorumscan/verifier'
 import { failure, invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
+import { answerBytesMax } from './answer-limits.ts'
 import {
   failureOf,
   type HttpReply,
@@ -11,6 +13,7 @@ import {
   isSafe,
   nameOf,
   parseJson,
+  tooLarge,
   unreadable,
 } from './http-failures.ts'
 
@@ -19,8 +22,6 @@ export type Http = ReturnType<typeof createHttp>
 const ATTEMPTS_MAX = 3
 const DOUBT = '; it may or may not have taken effect'
 const BACKOFF = { minMs: 200, maxMs: 2000 }
-/** The largest page of the largest rows is smaller. */
-const ANSWER_CHARACTERS_MAX = 32 * 1024 * 1024
 
 /** Sends no cookies or referrer of the page, and never sends a token elsewhere because of a redirect. */
 const ISOLATED = {
@@ -43,7 +44,8 @@ export function createHttp(options: {
   /** Called with the offset of each answer, of writes and of reads. */
   readonly onOffset?: (offset: number) => Promise<void>
 }) {
-  const { clock, random } = options
+  // Called without an object: `fetch` of a page accepts no other `this` than the page.
+  const { clock, random, fetch } = options
   const token = createTokenCache(options.token)
   let newest = 0
   const recordOffset = (reply: HttpReply): void => {
@@ -60,20 +62,18 @@ export function createHttp(options: {
     if (bearer !== null) headers['authorization'] = `Bearer ${headerText(bearer)}`
     if (request.body !== undefined)
       headers['content-type'] = request.contentType ?? 'application/json'
+    const url = urlOf(base, request)
+    const sent = request.body === undefined ? null : JSON.stringify(request.body)
+    const { bytesMax = answerBytesMax(request.path) } = request
     try {
-      const response = await options.fetch(urlOf(base, request), {
-        method: request.method,
-        headers,
-        signal,
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        ...ISOLATED,
-      })
-      const text = await response.text()
-      if (text.length > ANSWER_CHARACTERS_MAX) throw new RangeError('the answer is too large')
+      const init = { method: request.method, headers, signal, body: sent, ...ISOLATED }
+      const response = await fetch(url, init)
+      const text = new TextDecoder().decode(await readAtMost(response, { bytesMax, signal }))
       const status = response.type === 'opaqueredirect' ? 302 : response.status
       return { status, text, header: (name: string) => response.headers.get(name) }
     } catch (cause) {
       signal.throwIfAborted()
+      if (cause instanceof BodyTooLargeError) throw tooLarge(request, cause)
       const definite = isSafe(request)
       const message = `${nameOf(request)} got no answer from ${base}${definite ? '' : DOUBT}. Is the server running, and the address right?`
       throw failure('NETWORK_ERROR', message, { definite, retryable: true, cause })

@@ -3,6 +3,7 @@ import { backoffMs } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import type { Store } from '../platform/store.ts'
+import { LIST_BYTES_MAX } from './answer-limits.ts'
 import { ledgerErrorOf, parseJson } from './http-failures.ts'
 
 /** The members of a WebSocket that the SDK uses. Those of browsers, Node 22, undici and `ws` have them. */
@@ -25,8 +26,8 @@ export type FrameBatch<Frame> = { readonly frames: readonly Frame[]; readonly is
 const OPEN_MS = 10_000
 /** Servers send a frame every 15 s, so a connection that is silent for this long is dead. */
 const SILENT_MS = 45_000
-/** The same limit as for an answer over HTTP: the largest page of the largest rows is smaller. */
-const FRAME_CHARACTERS_MAX = 32 * 1024 * 1024
+/** The platform holds a frame in memory before it is checked: no API of a WebSocket bounds it earlier. */
+const FRAME_CHARACTERS_MAX = LIST_BYTES_MAX
 /** Bounds the memory for a consumer that is slower than the server. It continues from its position on a new socket. */
 const WAITING_MAX = 1000
 const DONE = 1000 // RFC 6455 §7.4.1.

@@ -12,7 +12,12 @@ const done = { updateId: 'u-7', completionOffset: 7 }
 
 const error = (
   code: ErrorCode,
-  facts: { definite: boolean; retryable?: boolean; details?: Record<string, unknown> },
+  facts: {
+    definite: boolean
+    retryable?: boolean
+    status?: number
+    details?: Record<string, unknown>
+  },
 ) => new QuorumscanError(code, { code, retryable: true, ...facts })
 const lost = () => error('NETWORK_ERROR', { definite: false })
 
@@ -128,11 +133,21 @@ it('a submission is no duplicate for the caller if it repeats its own lost attem
 })
 
 it('a submission that is refused has no effect', async () => {
-  const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
+  const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false, status: 404 })
   const { submit, submitted } = world([refused])
   expect(await submit(SUBMISSION)).toEqual({ kind: 'rejected', commandId: 'c-1', error: refused })
   expect(submitted.length).toBe(1)
 })
+
+it.each([401, 403, 429, 503, undefined])(
+  'a refusal with status %s, which is not of the ledger, says nothing of earlier calls with the id',
+  async (status) => {
+    const refused = error('UNAUTHENTICATED', { definite: true, ...(status && { status }) })
+    expect(await world([refused]).submit(SUBMISSION)).toMatchObject({ kind: 'unknown' })
+    const { commandId: _, ...isNew } = SUBMISSION
+    expect(await world([refused]).submit(isNew)).toMatchObject({ kind: 'rejected' })
+  },
+)
 
 it('a submission of which the effect is not known is unknown: no error, no success', async () => {
   const { submit, submitted } = world([lost()])

@@ -55,7 +55,8 @@ const PAGE_SIZE = 200
 export function createCommands(parts: { readonly http: Http; readonly clock: Clock }): Commands {
   const { http, clock } = parts
   return {
-    async submit({ commandId = randomId(), ...submission }, options = {}) {
+    async submit({ commandId: given, ...submission }, options = {}) {
+      const commandId = given ?? randomId()
       const { signal, timeoutMs = TIMEOUT_MS } = options
       const endsAtMs = clock.monotonicMs() + timeoutMs
 
@@ -109,8 +110,12 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
           return { kind: 'committed', commandId, offset: prior, updateId, wasDuplicate }
         }
         const isInFlight = outcome.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
-        if (outcome.definite && !isInFlight && lost === null)
-          return { kind: 'rejected', commandId, error: outcome }
+        if (outcome.definite && !isInFlight && lost === null) {
+          if (given === undefined || isOfLedger(outcome))
+            return { kind: 'rejected', commandId, error: outcome }
+          // An earlier call may have submitted the id of the caller.
+          return { kind: 'unknown', commandId, error: outcome }
+        }
         // A refusal now proves nothing about the attempt before, which may itself have consumed the contract.
         lost ??= outcome
         const found = await findUpdate(before)
@@ -121,6 +126,14 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
       }
     },
   }
+}
+
+/** Refusals of the connection, the token and the load of the server say nothing about earlier submissions. */
+const STATUSES_OF_SERVER = [401, 403, 408, 413, 429]
+
+/** Whether the ledger refused the command. It looks for a duplicate first. */
+function isOfLedger({ status }: QuorumscanError): boolean {
+  return status !== null && status < 500 && !STATUSES_OF_SERVER.includes(status)
 }
 
 /** The offset at which the same change took effect before; null: another error. */

@@ -8,9 +8,11 @@ import type {
 } from '@quorumscan/reader/certified'
 import type { CryptoPort, Lookup, Threshold } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
+import type { QuorumscanError } from '../errors.ts'
 import type { Traceparent } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { anything, isFunction, isMs, isObject, isThreshold, isWhole } from '../platform/options.ts'
 import type { Store } from '../platform/store.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { AnswerFacts, LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
@@ -25,6 +27,12 @@ export type ReadsOptions = {
   readonly timeoutMs?: number
   /** Stores the verified floor, node addresses and last seen parties across restarts. Default: in memory. */
   readonly store?: Store
+  /**
+   * Called when the store cannot be read or written, or has a damaged value; once until it can be used again. With it, calls
+   * continue with what this client has in memory, and a change of owner since the last run may remain undetected: tell the
+   * user. Without it, the calls that need the store throw STORE_UNAVAILABLE.
+   */
+  readonly onStoreFailure?: (error: QuorumscanError) => void
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
   /** The trace of requests. It is read when a request is sent, which several lookups may share. */
@@ -41,6 +49,21 @@ export type ReadsOptions = {
   /** Called if a name has another owner than when it was last accepted, once for each name and party. */
   readonly onChanged?: (change: NameChange) => void
 }
+
+/** The checks of `ReadsOptions`. */
+export const READS_CHECKS = {
+  threshold: isThreshold,
+  maxAgeMs: isMs,
+  timeoutMs: isMs,
+  store: isObject,
+  fetch: isFunction,
+  traceparent: anything,
+  clock: isObject,
+  crypto: isObject,
+  seenNamesMax: isWhole(0),
+  onChanged: isFunction,
+  onStoreFailure: isFunction,
+} as const
 
 export type BoundRead = CertifiedReadOptions & {
   readonly signal: AbortSignal

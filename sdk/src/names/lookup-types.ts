@@ -42,8 +42,13 @@ export type NameChange = {
  */
 export type Metadata = Readonly<Record<string, string>>
 
+/** What `register` writes: the https URLs of the party's token registry, or metadata by key. */
+export type MetadataInput = { readonly registryUrls: readonly string[] } | Metadata
+
 /** A proven entry of a list, or of a party. */
 export type FoundEntry = NameEntry & {
+  /** Not null: the clock of this device is wrong, as in `AnswerFacts`. */
+  readonly clockSkewMs: number | null
   /** Not null: warn the user before sending to the party. Remains until `acceptChange`. */
   readonly changed: NameChange | null
 }
@@ -73,6 +78,11 @@ export type AnswerFacts = {
   /** Names of the nodes that gave another answer to the proxy. */
   readonly dissented: readonly string[]
   readonly basis: 'proof' | 'proxy'
+  /**
+   * Not null: the clock of this device is wrong. It lags the record time that members have signed by so many ms, which is
+   * more than 10 s. The proven time was used for ages and expiry, and f + 1 nodes were asked. Tell the user to set the clock.
+   */
+  readonly clockSkewMs: number | null
   /** Proves the answer to every program that knows the genesis; null unless it was requested. */
   readonly receipt: CertifiedReceipt | null
 }
@@ -105,7 +115,7 @@ export type Absent = AnswerFacts & {
 /** It is proven that the name belongs to another party than `expectParty`. */
 export type Mismatch = Entered & { readonly kind: 'mismatch'; readonly expectedParty: string }
 
-/** The proven entry has expired by the clock of this device: the name has no owner now, or another one. */
+/** The proven entry has expired, by the clock of this device or by proven time: the name has no owner now, or another one. */
 export type Expired = Entered & { readonly kind: 'expired' }
 
 /** All outcomes of a lookup. Only `Found` and `Absent` are answers to act on. */
@@ -160,6 +170,11 @@ export type WatchOptions = Omit<LookupOptions, 'minOffset'> & {
   readonly expectParty?: string
   /** Time between requests, in ms. Default 250, as often as members certify. */
   readonly pollMs?: number
+  /**
+   * Called once, with a function that looks the name up again at once, unless a request is open. What is known keeps its
+   * age meanwhile, which a new watch would not know.
+   */
+  readonly onStart?: (askAgain: () => void) => void
 }
 
 /**

@@ -98,11 +98,27 @@ describe('metadata', () => {
 })
 
 describe('URLs of a registry', () => {
-  it('are written under the first spelling of the key, and not replaced by the second', () => {
-    const [one, two] = ['https://one.example', 'https://two.example']
-    expect(parseMetadata(formatMetadata({ [OTHER_SPELLING]: two }))).toEqual({ [KEY]: two })
-    const both = { [KEY]: one, [OTHER_SPELLING]: two }
-    expect(parseMetadata(formatMetadata(both))).toEqual({ [KEY]: one })
+  it('are written under the first spelling of the key, from a list or as they are', () => {
+    const registryUrls = ['https://one.example', 'https://two.example']
+    const value = registryUrls.join(',')
+    expect(parseMetadata(formatMetadata({ registryUrls }))).toEqual({ [KEY]: value })
+    expect(parseMetadata(formatMetadata({ [KEY]: value }))).toEqual({ [KEY]: value })
+  })
+
+  it.each([
+    { registryUrls: 'https://one.example' as never },
+    { registryUrls: [] },
+    { registryUrls: ['http://one.example'] },
+    { registryUrls: ['https://one.example,https://two.example'] },
+    { registryUrls: null as never },
+    { registryUrls: ['https://one.example'], [KEY]: 'https://two.example' } as never,
+    { [KEY]: '["https://one.example"]' },
+    { [KEY]: '' },
+    { [OTHER_SPELLING]: 'https://one.example' },
+  ])('are refused in another form, and not rewritten: %j', (metadata) => {
+    expect(() => formatMetadata(metadata)).toThrow(
+      expect.objectContaining({ code: 'INVALID_DESCRIPTION' }),
+    )
   })
 
   it.each([

@@ -4,7 +4,7 @@
  */
 import { DESCRIPTION_UNITS_MAX } from '@quorumscan/verifier'
 import { failure } from '../errors.ts'
-import type { Metadata } from './lookup-types.ts'
+import type { Metadata, MetadataInput } from './lookup-types.ts'
 
 /** An optional DNS subdomain of at most 253 characters with `/`, then a name of at most 63 (CIP-0056). */
 const KEY =
@@ -34,7 +34,7 @@ export function registryUrlsOf(metadata: Metadata | null): readonly string[] {
   return value
     .split(',')
     .map((text) => text.trim())
-    .filter((text) => /^https:\/\//i.test(text) && URL.canParse(text))
+    .filter(isHttps)
 }
 
 /**
@@ -44,8 +44,9 @@ export function registryUrlsOf(metadata: Metadata | null): readonly string[] {
  * @throws {QuorumscanError} INVALID_DESCRIPTION for an invalid key or value, and where it is too long: by how much is in
  *   the message and in `details.excess`, in UTF-16 units.
  */
-export function formatMetadata(metadata: Metadata): string {
-  const members = Object.entries(Object(metadata) as Metadata)
+export function formatMetadata(input: MetadataInput): string {
+  const metadata = withRegistryUrls(input)
+  const members = Object.entries(metadata)
   for (const [key, value] of members) {
     if (!KEY.test(key))
       throw invalid(
@@ -53,14 +54,39 @@ export function formatMetadata(metadata: Metadata): string {
       )
     if (typeof value !== 'string') throw invalid(`the metadata "${key}" is not a string`)
   }
-  const { [REGISTRY_URLS_MISSPELT]: urls, ...others } = metadata
-  const written = urls === undefined ? others : { [REGISTRY_URLS]: urls, ...others }
-  const meta = Object.fromEntries(Object.entries(written).sort())
+  const meta = Object.fromEntries(Object.entries(metadata).sort())
   const description = JSON.stringify({ meta })
   const excess = description.length - DESCRIPTION_UNITS_MAX
   if (excess <= 0) return description
   const rule = `the description with the metadata is ${excess} UTF-16 units too long: it has ${description.length}, at most ${DESCRIPTION_UNITS_MAX} are allowed`
   throw invalid(rule, { excess })
+}
+
+/**
+ * The record with the URLs under the key that is written.
+ *
+ * @throws {QuorumscanError} INVALID_DESCRIPTION for the key that CIP-0056 misspells, and for what is not https URLs.
+ */
+function withRegistryUrls(input: MetadataInput): Metadata {
+  const { registryUrls, ...others } = Object(input) as Readonly<Record<string, unknown>>
+  if (REGISTRY_URLS_MISSPELT in others)
+    throw invalid(
+      `the key "${REGISTRY_URLS_MISSPELT}" is read, but never written: pass registryUrls: ['https://…']`,
+    )
+  const text = others[REGISTRY_URLS]
+  const given = 'registryUrls' in Object(input)
+  const list = given ? registryUrls : typeof text === 'string' ? text.split(',') : undefined
+  if (!given && list === undefined) return others as Metadata
+  if (given && text !== undefined)
+    throw invalid(`the metadata has both registryUrls and "${REGISTRY_URLS}"`)
+  const isUrl = (url: unknown) => typeof url === 'string' && !url.includes(',') && isHttps(url)
+  if (!Array.isArray(list) || list.length === 0 || !list.every(isUrl))
+    throw invalid("registryUrls must be an array of https URLs without commas, ['https://…']")
+  return { ...(others as Metadata), [REGISTRY_URLS]: list.join(',') }
+}
+
+function isHttps(text: string): boolean {
+  return /^https:\/\//i.test(text.trim()) && URL.canParse(text.trim())
 }
 
 function invalid(rule: string, details: object = {}) {

@@ -8,7 +8,13 @@ import {
   type Transport,
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
-import { createWebCrypto, type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
+import {
+  createPlatformCrypto,
+  type Genesis,
+  type TrustList,
+  toHex,
+  utf8,
+} from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
 import type { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -66,7 +72,15 @@ export type OpenedReader = Awaited<ReturnType<typeof openReader>>
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has the document. */
 export async function openReader(parts: ReaderParts) {
-  const { seeds, genesis: pinned, shared, clock, proxy, onFork, crypto = createWebCrypto() } = parts
+  const {
+    seeds,
+    genesis: pinned,
+    shared,
+    clock,
+    proxy,
+    onFork,
+    crypto = createPlatformCrypto(),
+  } = parts
   const { trust, extras } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = proxy?.transport ?? createFetchTransport({ fetch: await fetchOf(parts) })
@@ -75,7 +89,7 @@ export async function openReader(parts: ReaderParts) {
   if (typeof pinned === 'string') {
     genesisHash = pinned
     const known = sharedValue<Genesis | null>(shared, storeKey(pinned, 'genesis'), { first: null })
-    const stored = await known.load()
+    const stored = await known.load().catch(() => null) // Then it is fetched.
     const hash = toHex(await crypto.sha256(utf8(JSON.stringify(stored))))
     if (stored !== null && hash === pinned) genesis = stored
     else {
@@ -101,7 +115,11 @@ export async function openReader(parts: ReaderParts) {
     areSeedsAll: proxy !== undefined,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     // Other clients of the store may have seen a newer offset.
-    floorStore: sharedValue(shared, keyOf('floor'), { first: 0, merge: higherOf }),
+    floorStore: sharedValue(shared, keyOf('floor'), {
+      first: 0,
+      merge: higherOf,
+      isValid: Number.isSafeInteger,
+    }),
     addressStore: sharedValue<readonly AddressRecord[]>(shared, keyOf('addresses'), { first: [] }),
     ...(onFork && { onFork }),
   }
@@ -113,7 +131,7 @@ async function fetchOf({ fetch = globalThis.fetch, traceparent, extras }: Reader
   return (await extras()).tracedFetch(fetch, traceparent)
 }
 
-/** The higher floor. Invalid stored values are ignored. */
+/** The higher floor. */
 function higherOf(...floors: readonly number[]): number {
-  return Math.max(...floors.filter(Number.isSafeInteger))
+  return Math.max(...floors)
 }

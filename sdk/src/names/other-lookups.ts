@@ -102,7 +102,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const read = entries.map((entry) => ({ ...entry, atMicros: found.recordTime }))
       const changes = await changesOf(read, false)
       for (const [index, entry] of entries.entries())
-        if (!hasEnded(entry.expiresAt, clock)) yield { ...entry, changed: changes[index] ?? null }
+        if (!hasEnded(entry.expiresAt, clock))
+          yield { ...entry, changed: changes[index] ?? null, clockSkewMs: found.clockSkewMs }
       after = entries.at(-1)?.name ?? after
       pageToken = found.answer.next_page_token
       if (pageToken === null) return
@@ -131,7 +132,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       decided(party, outcomes)
       const [found] = await present(outcomes)
       return found && 'changed' in found && found.kind !== 'expired'
-        ? { ...found.entry, changed: found.changed }
+        ? { ...found.entry, changed: found.changed, clockSkewMs: found.clockSkewMs }
         : null
     })
   }
@@ -195,10 +196,20 @@ function publicAnswer(
   hasReceipt: boolean,
   { basis, clock }: Pick<NamesBase, 'basis' | 'clock'>,
 ): Decided {
-  const { offset, threshold, nodeCount, trust, agreed, dissented } = read
+  const { offset, threshold, nodeCount, trust, agreed, dissented, clockSkewMs } = read
   const at = { offset, recordTime: formatInstant(recordTime) }
   const receipt = hasReceipt ? { ...read.receipt, ...(trust && { trust }) } : null
-  const facts = { ...at, threshold, nodeCount, trust, agreed, dissented, basis, receipt }
+  const facts = {
+    ...at,
+    threshold,
+    nodeCount,
+    trust,
+    agreed,
+    dissented,
+    basis,
+    clockSkewMs,
+    receipt,
+  }
   const found = kind.startsWith('trusted') ? 'trusted' : 'verified'
   if (answer === null) return { kind: `${found}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)

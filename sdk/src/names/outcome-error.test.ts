@@ -4,7 +4,15 @@ import type { ReadOutcome } from './bounded.ts'
 import { outcomeError, publicOutcome } from './outcome-error.ts'
 
 const group = { nodes: ['sv-1'], offset: 7, historyHash: 'a', answerDigest: 'b', entry: null }
-const part = { threshold: 2, nodeCount: 4, trust: null, answered: 2, agreed: [], dissented: [] }
+const part = {
+  threshold: 2,
+  nodeCount: 4,
+  trust: null,
+  answered: 2,
+  agreed: [],
+  dissented: [],
+  clockSkewMs: null,
+}
 const disputed = {
   ...part,
   ...{ kind: 'disputed', reason: 'fork' },

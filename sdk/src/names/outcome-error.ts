@@ -49,16 +49,20 @@ export function outcomeError(
       return transient(code, `${what}: ${why}.${detail} Check the network, then the seeds.`, facts)
     }
     case 'lagging': {
-      const { reason, retryAfterMs } = outcome
-      const message = `${what}: ${LAGGING[reason]}`
+      const { reason, retryAfterMs, clockSkewMs } = outcome
+      const skew =
+        clockSkewMs === null
+          ? ''
+          : ` The clock of this device is wrong: it is ${Math.round(clockSkewMs / 1000)} s behind.`
+      const message = `${what}: ${LAGGING[reason]}${skew}`
       return transient('CONSENSUS_LAGGING', message, { ...facts, retryAfterMs })
     }
   }
 }
 
-/** The entry has expired by the clock of this device. */
+/** The entry has expired, by the clock of this device or by proven time. */
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
-  const message = `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device. Try again.`
+  const message = `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device or by proven time. Try again.`
   return transient('NAME_EXPIRED', message, { details: { entry: toEntry(entry) } })
 }
 
@@ -79,6 +83,8 @@ const READER_CODES = {
 
 /** Errors of verifier and reader as errors of the SDK; others unchanged. */
 export function ownError(error: unknown): unknown {
+  // The floor is in the store of the client, whose error has the reason.
+  if (error instanceof ReaderError && isQuorumscanError(error.cause)) return error.cause
   if (error instanceof ReaderError)
     return failure(READER_CODES[error.code], `${error.message}.`, {
       retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',

@@ -2,6 +2,7 @@
 import { failure, invalidArgument, type QuorumscanError } from '../errors.ts'
 import { assertText } from '../platform/arguments.ts'
 import { isParty } from '../platform/values.ts'
+import { lookAlikeOf } from './look-alikes.ts'
 import { isName, normalizeName, SUFFIX } from './name-rules.ts'
 
 /** A name in its parts. */
@@ -20,11 +21,6 @@ const FOREIGN = /[^a-z0-9_.-]/gu
 const FOREIGN_MAX = 5
 /** Scripts whose names most users know. */
 const SCRIPTS = ['Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Latin']
-/** A character of names, then those that look like it and have no decomposition to it (UTS #39, the letters in use). */
-const LOOK_ALIKES = `
-  aаɑα bьв cсϲ dԁ eеҽє gɡց hһհн iіıɩι jјϳ kкκ lӏǀ|∣ mм nոηп oоοօσ pрρ qԛգ rгꭇ sѕꜱ
-  tтτ uυսʋ vѵν wԝѡωա xхχ× yуγүყ zᴢ 3з -‐‑‒–—―− .。· _‗
-`.split(/\s+/)
 
 /**
  * Parses a typed name.
@@ -91,13 +87,6 @@ function describe(character: string): string {
   const like = lookAlikeOf(character)
   const looks = like === undefined ? 'is not allowed' : `only looks like "${like}"`
   return `"${character}" (${number}${kind}) ${looks}`
-}
-
-/** "é", "ａ" and "𝐚" are recognized by their decomposition. */
-function lookAlikeOf(character: string): string | undefined {
-  const [base = ''] = character.normalize('NFKD').toLowerCase()
-  if (/[a-z0-9_.-]/.test(base)) return base
-  return LOOK_ALIKES.find((row) => row.includes(base, 1))?.[0]
 }
 
 function shapeOf(name: string): string {

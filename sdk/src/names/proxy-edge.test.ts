@@ -1,11 +1,6 @@
 /** The HTTP edge of lookups through a scan proxy: requests, and which of its replies are believed. */
 
-import {
-  createSignedState,
-  createTestNetwork,
-  simEntry,
-  withoutDeadline,
-} from '@quorumscan/testkit'
+import { createSignedState, createTestNetwork, endingBefore, simEntry } from '@quorumscan/testkit'
 import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
 import {
   batchQuery,
@@ -210,7 +205,7 @@ describe('the bounds minOffset and maxAgeMs', () => {
     byName()
       .twice()
       .reply(...proven(nameQuery(ALICE), stateAt(HEAD, 30_000)))
-    const names = connect({ timeoutMs: 100, clock: withoutDeadline(systemClock, 100) })
+    const names = connect(endingBefore(100, systemClock.nowMicros()))
     // No other node can be asked for a newer answer.
     expect(await names.resolve(ALICE)).toBe(PARTY)
     expect(await names.lookup(ALICE, { maxAgeMs: 20_000 })).toMatchObject({
@@ -226,7 +221,7 @@ describe('the bounds minOffset and maxAgeMs', () => {
     nock(URL)
       .get(`${PATH}/by-name/${ALICE}?quorum=4`)
       .reply(...refusal(502, 'NOT_ENOUGH_NODES'))
-    const names = connect({ timeoutMs: 200, clock: withoutDeadline(systemClock, 200) })
+    const names = connect(endingBefore(200, systemClock.nowMicros()))
     expect(await names.lookup(ALICE, { minOffset: HEAD + 1 })).toMatchObject({
       kind: 'lagging',
       reason: 'floor',
@@ -253,8 +248,9 @@ describe('the bounds minOffset and maxAgeMs', () => {
 it('a proxy that takes too long counts as a node without an answer', async () => {
   byName().delay(60_000).reply(200)
   nock(URL).get('/v0/scan-proxy/certificate').delay(60_000).optionally().reply(200)
-  const clock = withoutDeadline(systemClock, 50)
-  const outcome = await connect({ clock }).lookup(ALICE, { timeoutMs: 50, receipt: false })
+  const outcome = await connect(endingBefore(50, systemClock.nowMicros())).lookup(ALICE, {
+    receipt: false,
+  })
   expect(outcome.kind).toBe('insufficient')
   nock.abortPendingRequests()
   nock.cleanAll()

@@ -4,7 +4,7 @@
  * trusted.
  */
 
-import type { Transport, TransportRequest } from '@quorumscan/reader'
+import { GENESIS_BYTES_MAX, type Transport, type TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
@@ -73,7 +73,9 @@ export async function openProxyReader(options: {
 }
 
 async function proxyGenesis(http: Http, url: string): Promise<Genesis> {
-  const reply = await http.send({ ...PUBLIC, method: 'GET', path: '/v0/scan-proxy/genesis' })
+  const path = '/v0/scan-proxy/genesis'
+  const bytesMax = GENESIS_BYTES_MAX
+  const reply = await http.send({ ...PUBLIC, method: 'GET', path, bytesMax })
   try {
     return parseGenesis(parseJson(reply.text))
   } catch (cause) {
@@ -87,12 +89,16 @@ function createProxyTransport(http: Http, url: string) {
   const request: Transport['request'] = async (input) => {
     failed = null
     try {
-      const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })
+      const reply = await http.send({
+        ...PUBLIC,
+        ...proxyRequest(input),
+        bytesMax: input.bytesMax,
+        signal: input.signal,
+      })
       const isDocument = reply.header('content-type')?.startsWith(CERTIFIED_MEDIA_TYPE)
       const isGenesis = input.path === GENESIS_PATH // Its hash is verified.
       if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy(url)
       const body = new TextEncoder().encode(reply.text)
-      if (body.byteLength > input.bytesMax) throw noProxy(url)
       return { status: reply.status, header: reply.header, body }
     } catch (error) {
       // A request that the reader aborted is no failure of the proxy.

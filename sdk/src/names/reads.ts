@@ -32,7 +32,7 @@ export function createReads(options: {
   readonly extras: Reads['extras']
 }): Reads {
   const { client, clock, network, writer, extras } = options
-  const shared = createSharedStore(client.store, clock)
+  const shared = createSharedStore(client.store, clock, client.onStoreFailure)
   let opening: Promise<OpenedReader> | undefined
   let opened: OpenedReader | null = null
 
@@ -69,7 +69,7 @@ export function createReads(options: {
   }
 
   return {
-    clock,
+    clock: correctedClock(clock, () => opened?.reader ?? null),
     shared,
     writeFloor,
     extras,
@@ -88,8 +88,19 @@ export function createReads(options: {
   }
 }
 
+/** The clock of the device, except that it shows no time before the newest record time that the reader has proven. */
+function correctedClock(clock: Clock, reader: () => CertifiedReader | null): Clock {
+  return {
+    nowMicros: () => reader()?.nowMicros() ?? clock.nowMicros(),
+    monotonicMs: () => clock.monotonicMs(),
+    delay: (ms, signal) => clock.delay(ms, signal),
+  }
+}
+
 /** An offset that a client of the store has written or seen. */
 type Mark = { readonly offset: number; readonly atMs: number }
+
+const NOTHING_WRITTEN: Mark = { offset: 0, atMs: 0 }
 
 /**
  * How long an offset is a lower bound of reads. After this time no answer is older by default (D-39), and an offset that a
@@ -108,14 +119,21 @@ export function createWriteFloor(shared: SharedStore, key: () => Promise<string>
     Number.isSafeInteger(mark?.offset) && Math.abs(nowMs() - mark.atMs) < FLOOR_MS
   const merge = (known: Mark, next: Mark) =>
     isFresh(next) && !(isFresh(known) && known.offset >= next.offset) ? next : known
-  const mark = async () =>
-    sharedValue(shared, await key(), { first: { offset: 0, atMs: 0 }, merge })
+  const mark = async () => sharedValue(shared, await key(), { first: NOTHING_WRITTEN, merge })
+  /** Of this client, by the monotonic clock: it holds also if the clock of the device is set meanwhile. */
+  let own: Mark = { offset: 0, atMs: Number.NEGATIVE_INFINITY }
+  const ownOffset = () => (clock.monotonicMs() - own.atMs < FLOOR_MS ? own.offset : 0)
   return {
-    record: async (offset: number): Promise<void> => (await mark()).save({ offset, atMs: nowMs() }),
+    async record(offset: number): Promise<void> {
+      if (offset >= ownOffset()) own = { offset, atMs: clock.monotonicMs() }
+      await (await mark()).save({ offset, atMs: nowMs() })
+    },
     /** 0: no offset was written or seen recently. */
     async offset(): Promise<number> {
-      const found = await (await mark()).load()
-      return isFresh(found) ? found.offset : 0
+      const stored = await mark()
+      // Its failure is known by `failure` of the store, and fails the reads that follow.
+      const found = await stored.load().catch(() => NOTHING_WRITTEN)
+      return Math.max(isFresh(found) ? found.offset : 0, ownOffset())
     },
   }
 }

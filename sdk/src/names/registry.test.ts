@@ -38,6 +38,8 @@ const withLie = (text: string) => text.replaceAll(URL, FALSE_URL)
 const testNetwork = createTestNetwork()
 const { genesis, genesisHash, scans: keys } = testNetwork
 const network: HashedNetwork = { genesis, genesisHash, sha256 }
+/** The state stays fresh, however long these tests take. */
+const DAY_MS = 86_400_000
 const expiresAt = 4_000_000_000_000_000
 const entries = [
   simEntry(NAME, { user: ADMIN, expiresAt, description: description(URL) }),
@@ -102,14 +104,14 @@ describe('over certified reads', () => {
   })
 
   it('metadata is that of the entry of the party, although a lying node was asked', async () => {
-    await using scan = createScan({ seeds: [urlOf(LIAR)], genesis })
+    await using scan = createScan({ seeds: [urlOf(LIAR)], genesis, maxAgeMs: DAY_MS })
     expect(await scan.names.metadata(ADMIN)).toEqual({ [KEY]: URL })
     expect(await scan.names.registryUrls(ADMIN)).toEqual([URL])
     expect(asked).toContain(LIAR)
   })
 
   it('a party with a plain description, or without a name, has no metadata', async () => {
-    await using scan = createScan({ seeds: [urlOf(LIAR)], genesis })
+    await using scan = createScan({ seeds: [urlOf(LIAR)], genesis, maxAgeMs: DAY_MS })
     for (const party of [OTHER, `none::1220${'c'.repeat(64)}`]) {
       expect(await scan.names.metadata(party)).toBeNull()
       expect(await scan.names.registryUrls(party)).toEqual([])
@@ -138,7 +140,8 @@ describe.each([
     [200, change(state.document(query)), { 'content-type': CERTIFIED_MEDIA_TYPE }] as const
   const names = () => {
     if (!pinned) nock(PROXY).get('/v0/scan-proxy/genesis').reply(200, genesis)
-    return createValidator({ url: PROXY, ...(pinned && { genesis: pinned }) }).names
+    return createValidator({ url: PROXY, maxAgeMs: DAY_MS, ...(pinned && { genesis: pinned }) })
+      .names
   }
   const byParty = () => nock(PROXY).get(`${PATH}/by-party/${ADMIN}`)
 

@@ -3,16 +3,15 @@
 import {
   createSignedState,
   createTestNetwork,
+  endingBefore,
   scansBody,
   signAddress,
   simEntry,
-  slowness,
   until,
-  withoutDeadline,
 } from '@quorumscan/testkit'
 import {
   canonicalJson,
-  createWebCrypto,
+  createPlatformCrypto,
   formatInstant,
   type Json,
   type Lookup,
@@ -31,6 +30,7 @@ import {
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import { OPTIONAL_STORE_MS, STORE_MS } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
@@ -45,7 +45,6 @@ const PARTY = `alice::1220${'a'.repeat(64)}`
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
 const WRITER_MS = 1000
-const STORE_MS = 1000
 const FAR_MICROS = 4_000_000_000_000_000
 const FAR_MS = 600_000
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -78,6 +77,8 @@ const scansOf = (urls: readonly string[]) =>
 let scans = scansOf([])
 let asked: Asked[]
 const RECORD_TIME = systemClock.nowMicros()
+/** The state stays fresh, however long these tests take. */
+const freshClock: Clock = { ...systemClock, nowMicros: () => RECORD_TIME + 1000 }
 const user = (name: string) => simEntry(name, { user: PARTY, expiresAt: FAR_MICROS })
 const state = createSignedState(testNetwork, {
   offset: HEAD,
@@ -117,14 +118,11 @@ const error = (code: string) =>
   })
 
 /** A read ends with what is known shortly before its deadline. */
-const untilTold = (timeoutMs: number) => ({
-  timeoutMs,
-  clock: withoutDeadline(systemClock, timeoutMs),
-})
+const untilTold = (timeoutMs: number) => endingBefore(timeoutMs, freshClock.nowMicros())
 
 /** No other node is asked because one is slow. */
 const WITHOUT_HEDGES = {
-  ...systemClock,
+  ...freshClock,
   delay: (_ms: number, signal?: AbortSignal) => systemClock.delay(FAR_MS, signal),
 }
 
@@ -177,7 +175,7 @@ function serve(...behaviours: readonly Behaviour[]): void {
   }
 }
 const connect = (options: Partial<ScanOptions> = {}) =>
-  createScan({ seeds: [urlOf('sv-1')], genesis, ...options })
+  createScan({ seeds: [urlOf('sv-1')], genesis, clock: freshClock, timeoutMs: FAR_MS, ...options })
 
 beforeAll(() => {
   nock.disableNetConnect()
@@ -224,8 +222,9 @@ describe('a lookup', () => {
         : [200, forged.document(queryOf(request)), { 'content-type': CERTIFIED_MEDIA_TYPE }]
     serve(forge, forge, forge, forge)
     let isHashed = false
-    const platform = createWebCrypto()
+    const platform = createPlatformCrypto()
     await using scan = connect({
+      ...untilTold(300),
       genesis: {
         ...genesis,
         get nodes() {
@@ -240,7 +239,7 @@ describe('a lookup', () => {
         },
       },
     })
-    await expect(scan.names.resolve(ALICE, { timeoutMs: 300 })).rejects.toMatchObject({
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       name: 'QuorumscanError',
     })
     expect([isHashed, asked.length > 0]).toEqual([true, true])
@@ -382,7 +381,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
         signal?.addEventListener('abort', () => reject(signal.reason))
       })
     }
-    await using scan = await known({ clock: { ...systemClock, delay } })
+    await using scan = await known({ clock: { ...freshClock, delay } })
     const asked: unknown[] = []
     const acceptChange = async (change: NameChange) => {
       asked.push(change)
@@ -477,7 +476,7 @@ describe('more lookups than the nodes take from one address', () => {
   it('are refused as rate limited if the deadline leaves no time to wait', async () => {
     asked = []
     serve(...NAMES.map(() => limited(Number.POSITIVE_INFINITY, '60')))
-    await using scan = connect({ timeoutMs: 5_000 })
+    await using scan = connect({ timeoutMs: 50_000 })
     const outcomes = await scan.names.resolveMany(names)
     expect(outcomes[0]).toMatchObject({ kind: 'verified-absent' })
     expect(outcomes[299]).toMatchObject({ kind: 'insufficient' })
@@ -655,7 +654,7 @@ it('reads include what was written by the client, its validator, or clients of i
   const behind = { code: 'CONSENSUS_LAGGING', details: { outcome: { wantedOffset: HEAD + 1 } } }
   const store = createMemoryStore()
   const writtenOffset = async () => HEAD + 1
-  const bounds = untilTold(1000 * slowness())
+  const bounds = untilTold(1000)
   await using writer = connect({ store, ...bounds })
   await using reader = connect({ store, ...bounds })
   await using follower = connect({ validator: { writtenOffset }, ...bounds })
@@ -684,14 +683,14 @@ it.each([
     await systemClock.delay(50, signal)
     waitCount++
   }
-  await using scan = connect({ validator: { writtenOffset }, clock: { ...systemClock, delay } })
+  await using scan = connect({ validator: { writtenOffset }, clock: { ...freshClock, delay } })
   expect(await scan.names.resolve(ABSENT)).toBeNull()
   expect(await scan.names.resolve(ABSENT)).toBeNull()
   expect(waitCount).toBeLessThanOrEqual(1)
 })
 
 describe('a store', () => {
-  it.each([
+  const broken: [string, () => unknown][] = [
     [
       'throws',
       () => {
@@ -702,29 +701,68 @@ describe('a store', () => {
     ['hangs', () => new Promise<never>(() => {})],
     ['holds what is no JSON', () => 'x'],
     ['holds what is no floor', () => '"x"'],
-  ])('that %s delays one lookup by a second, and fails none', async (title, get) => {
-    asked = []
-    serve()
+  ]
+  const waiting = () => {
     let waitCount = 0
     const delay: Clock['delay'] = async (ms, signal) => {
-      if (ms !== STORE_MS) return systemClock.delay(ms, signal)
+      if (ms !== STORE_MS && ms !== OPTIONAL_STORE_MS) return systemClock.delay(ms, signal)
       await systemClock.delay(50, signal)
       waitCount++
     }
-    const clock = { ...systemClock, delay }
-    await using scan = connect({ clock, store: { get, set: get as () => Promise<void> } })
-    for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
-    expect(await scan.names.resolve(ABSENT)).toBeNull()
-    expect(waitCount).toBe(title === 'hangs' ? 1 : 0)
-  })
+    return { clock: { ...freshClock, delay }, waitCount: () => waitCount }
+  }
 
-  it('that cannot be written loses its values, and fails no lookup', async () => {
+  it.each(broken)(
+    'that %s fails the first lookup and each other one, and is in the status',
+    async (_, get) => {
+      asked = []
+      serve()
+      const { clock } = waiting()
+      const store = { get, set: get } as unknown as Store
+      await using scan = connect({ clock, store })
+      const unavailable = { code: 'STORE_UNAVAILABLE', definite: true, retryable: true }
+      for (const name of [ALICE, ABSENT, ALICE])
+        await expect(scan.names.resolve(name)).rejects.toMatchObject(unavailable)
+      await expect(scan.names.lookup(ALICE)).rejects.toMatchObject(unavailable)
+      expect(scan.status()).toMatchObject({ store: { failure: unavailable } })
+    },
+  )
+
+  it.each(broken)(
+    'that %s fails no lookup if the client is told, and delays one by a second',
+    async (title, get) => {
+      asked = []
+      serve()
+      const { clock, waitCount } = waiting()
+      const store = { get, set: get } as unknown as Store
+      const failures: string[] = []
+      const onStoreFailure = ({ code }: { readonly code: string }) => failures.push(code)
+      await using scan = connect({ clock, store, onStoreFailure })
+      for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
+      expect(await scan.names.resolve(ABSENT)).toBeNull()
+      // The hook gets each failure that a test of the wait may repeat.
+      expect(waitCount() > 0).toBe(title === 'hangs')
+      expect(failures).toContain('STORE_UNAVAILABLE')
+      expect(scan.status()).toMatchObject({ store: { failure: { code: 'STORE_UNAVAILABLE' } } })
+    },
+  )
+
+  it('that cannot be written fails the lookup of a name that it should remember', async () => {
     asked = []
     serve()
     const full: Store = { get: () => null, set: () => Promise.reject(new Error('full')) }
     await using scan = connect({ store: full })
-    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    for (let count = 0; count < 2; count++)
+      await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(await scan.names.resolve(ABSENT)).toBeNull()
+  })
+
+  it('that works has no failure', async () => {
+    asked = []
+    serve()
+    await using scan = connect({ store: createMemoryStore() })
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    expect(scan.status()).toMatchObject({ store: { failure: null } })
   })
 })
 

@@ -1,6 +1,7 @@
 /** The warning about a change of owner: how long it remains, and which clients share it. */
-import { expect, it } from 'vitest'
-import { systemClock } from '../platform/clock.ts'
+import { describe, expect, it } from 'vitest'
+import type { QuorumscanError } from '../errors.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import { broadcast } from '../platform/page.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
@@ -10,8 +11,13 @@ import { createSeenNames, type Sighting } from './seen-names.ts'
 const FRIEND = 'friend.unverified.ns'
 /** The names that a client stores, to warn of a change of owner. */
 const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
-const clientOf = (store: Store, seenNamesMax?: number) => {
-  const shared = createSharedStore(store, systemClock)
+const clientOf = (
+  store: Store,
+  seenNamesMax?: number,
+  onFailure?: (error: QuorumscanError) => void,
+  clock: Clock = systemClock,
+) => {
+  const shared = createSharedStore(store, clock, onFailure)
   const seen = createSeenNames(shared, async () => 'names', {
     seenNamesMax,
     extras: async () => ({ seenNamesFull, broadcast }),
@@ -121,28 +127,102 @@ it('a listed name is compared, and not remembered', async () => {
   expect(await seen.compare(FRIEND, 'new', false)).toEqual(OLD)
 })
 
-it.each([
-  ['that is broken', 'no JSON'],
-  ['of something else', '{"a":1}'],
-  ['with odd rows', '[1,["a"],["friend.unverified.ns","x"],null]'],
-])('a store %s counts as empty', async (_, text) => {
-  const store = createMemoryStore()
-  await store.set('names', text)
-  const seen = clientOf(store)
-  expect(await seen.compare(FRIEND, 'old')).toBeNull()
-  expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
-})
-
-it('a store that cannot be written keeps the warning until the program ends', async () => {
-  const full: Store = {
-    get: () => null,
-    set: () => {
-      throw new Error('full')
-    },
+describe('a store without which no change of owner can be detected', () => {
+  const UNAVAILABLE = { code: 'STORE_UNAVAILABLE', definite: true, retryable: true }
+  const storeOf = (value: unknown): Store => ({ get: () => value as string, set: () => {} })
+  const failing = () => {
+    throw new Error('locked')
   }
-  const seen = clientOf(full)
-  expect(await seen.compare(FRIEND, 'old')).toBeNull()
-  expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
-  await seen.accept(FRIEND, 'new')
-  expect(await seen.compare(FRIEND, 'new')).toBeNull()
+  const damaged = {
+    'is broken': 'no JSON',
+    'is empty': '',
+    'is an object': '{"a":1}',
+    'has an odd row': '[["friend.unverified.ns","old",5],["friend.unverified.ns","x"]]',
+    'has rows of a newer version': '[["friend.unverified.ns","old",5,{"v":2}]]',
+    'is an object of a newer version': '{"version":2,"names":[]}',
+    'is no text': [['friend.unverified.ns', 'old', 5]],
+  }
+
+  it.each(Object.entries(damaged))(
+    'refuses a list that %s, and leaves it as it is',
+    async (_, value) => {
+      const written: string[] = []
+      const store = { ...storeOf(value), set: (_: string, text: string) => void written.push(text) }
+      const seen = clientOf(store)
+      for (const isKept of [true, true, false])
+        await expect(seen.compare(FRIEND, 'new', isKept)).rejects.toMatchObject(UNAVAILABLE)
+      await expect(seen.accept(FRIEND, 'new')).rejects.toMatchObject(UNAVAILABLE)
+      expect(written).toEqual([])
+    },
+  )
+
+  it.each([
+    ['cannot be read', { get: failing, set: () => {} }],
+    ['fails to be read', { get: () => Promise.reject(new Error('locked')), set: () => {} }],
+    ['is full', { get: () => null, set: failing }],
+    ['is read-only', { get: () => '[]', set: () => Promise.reject(new Error('read-only')) }],
+    ['drops what is written', { get: () => null, set: () => {} }],
+  ] as [string, Store][])(
+    'that %s fails every lookup of a new name, or reports it',
+    async (_, store) => {
+      const seen = clientOf(store)
+      for (const party of ['old', 'old', 'new'])
+        await expect(seen.compare(FRIEND, party)).rejects.toMatchObject(UNAVAILABLE)
+      const failures: unknown[] = []
+      const told = clientOf(store, undefined, (error) => failures.push(error))
+      expect(await told.compare(FRIEND, 'old')).toBeNull()
+      expect(await told.compare(FRIEND, 'new')).toEqual(OLD)
+      await told.accept(FRIEND, 'new')
+      expect(await told.compare(FRIEND, 'new')).toBeNull()
+      // Once for reading and once for writing, as long as they fail.
+      expect([1, 2]).toContain(failures.length)
+      for (const failure of failures) expect(failure).toMatchObject(UNAVAILABLE)
+    },
+  )
+
+  it('that hangs delays one lookup, and then fails each at once, until it answers', async () => {
+    const values = createMemoryStore()
+    let isHanging = true
+    let release = () => {}
+    const store: Store = {
+      get: (key) =>
+        isHanging
+          ? new Promise((resolve) => {
+              release = () => resolve(values.get(key))
+            })
+          : values.get(key),
+      set: values.set,
+    }
+    let waitCount = 0
+    const delay: Clock['delay'] = async () => void waitCount++
+    const seen = clientOf(store, undefined, undefined, { ...systemClock, delay })
+    for (let count = 0; count < 3; count++)
+      await expect(seen.compare(FRIEND, 'old')).rejects.toMatchObject(UNAVAILABLE)
+    expect(waitCount).toBe(1)
+    isHanging = false
+    release()
+    const usual = clientOf(store)
+    expect(await usual.compare(FRIEND, 'old')).toBeNull()
+    expect(await usual.compare(FRIEND, 'new')).toEqual(OLD)
+  })
+
+  it('is used again once it is repaired', async () => {
+    const store = createMemoryStore()
+    await clientOf(store).compare(FRIEND, 'old')
+    const good = String(store.get('names'))
+    await store.set('names', 'no JSON')
+    const seen = clientOf(store)
+    await expect(seen.compare(FRIEND, 'new')).rejects.toMatchObject(UNAVAILABLE)
+    await store.set('names', good)
+    expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
+  })
+
+  it('whose values are lost while the client runs keeps those that the client has', async () => {
+    const store = createMemoryStore()
+    const seen = clientOf(store)
+    await seen.compare(FRIEND, 'old')
+    const emptied = { ...store, get: () => null }
+    Object.assign(store, emptied)
+    expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
+  })
 })

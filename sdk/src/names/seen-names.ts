@@ -11,7 +11,7 @@ export type Sighting = { readonly name: string; readonly party: string; readonly
 
 export type SeenNames = ReturnType<typeof createSeenNames>
 
-/** If the store fails, the warning is lost, and the lookup still succeeds. */
+/** Without the stored names no change of owner can be detected: a lookup fails if they cannot be read or stored. */
 export function createSeenNames(
   shared: SharedStore,
   key: () => Promise<string>,
@@ -28,50 +28,45 @@ export function createSeenNames(
   const { seenNamesMax = NAMES_MAX } = limit
   const seenByName = new Map<string, Sighting>()
 
-  /** Reads the stored list, which wins, since another client of the store may have written it. Returns its length. */
+  /** The stored list wins, since another client of the store may have written it. Returns its length. */
   const restore = (text: string | null): number => {
-    try {
-      const rows = (JSON.parse(text ?? '[]') as unknown[]).filter(isRow)
-      for (const [name, party, atMicros] of rows) seenByName.set(name, { name, party, atMicros })
-      return rows.length
-    } catch {
-      return 0 // An unreadable list counts as empty. The next name replaces it.
-    }
+    const rows = parseRows(text)
+    for (const [name, party, atMicros] of rows) seenByName.set(name, { name, party, atMicros })
+    return rows.length
   }
-  const all = (): string =>
-    JSON.stringify(
-      [...seenByName.values()].map(({ name, party, atMicros }) => [name, party, atMicros]),
-    )
+  const format = (names: ReadonlyMap<string, Sighting>): string =>
+    JSON.stringify([...names.values()].map(({ name, party, atMicros }) => [name, party, atMicros]))
   /** Adds what another tab has left out. */
   const join = (text: string | null): string => {
     const stored = restore(text)
-    return text !== null && stored >= seenByName.size ? text : all()
+    return text !== null && stored >= seenByName.size ? text : format(seenByName)
   }
   const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> => {
     const added = sightings.filter(({ name }) => !seenByName.has(name))
     if (seenByName.size + added.length > seenNamesMax)
       throw (await limit.extras()).seenNamesFull(seenNamesMax)
-    await shared.update(
-      await key(),
-      (text) => {
-        restore(text)
-        for (const seen of sightings)
-          if (isAccepted || !seenByName.has(seen.name)) seenByName.set(seen.name, seen)
-        return all()
-      },
-      join,
-    )
+    const change = (text: string | null): string => {
+      restore(text)
+      const names = new Map(seenByName)
+      for (const seen of sightings)
+        if (isAccepted || !names.has(seen.name)) names.set(seen.name, seen)
+      return format(names)
+    }
+    await shared.update(await key(), change, join)
+    // Only what is stored is remembered, so that the next lookup of the name fails, too, if it cannot be stored.
+    for (const seen of sightings)
+      if (isAccepted || !seenByName.has(seen.name)) seenByName.set(seen.name, seen)
   }
 
   return {
     /**
      * What is remembered of each name under another party; null: nothing. With `isRemembered` new names are added.
      *
-     * @throws {QuorumscanError} SEEN_NAMES_FULL if they cannot be: no name is forgotten for another one.
+     * @throws {QuorumscanError} SEEN_NAMES_FULL if they cannot be: no name is forgotten for another one. STORE_UNAVAILABLE.
      */
     async compare(read: readonly Sighting[], isRemembered: boolean): Promise<(Sighting | null)[]> {
       if (read.some(({ name, party }) => seenByName.get(name)?.party !== party))
-        restore(await shared.get(await key()))
+        restore(await shared.get(await key(), parseRows))
       const fresh = read.filter(({ name }) => !seenByName.has(name))
       if (isRemembered && seenNamesMax > 0 && fresh.length > 0) await remember(fresh, false)
       return read.map(({ name, party }) => {
@@ -88,7 +83,19 @@ export function createSeenNames(
   }
 }
 
+/** @throws {TypeError} If the text is not a list of names as this version writes it. */
+function parseRows(text: string | null): [string, string, number][] {
+  let rows: unknown = []
+  try {
+    if (text !== null) rows = JSON.parse(text)
+  } catch {
+    rows = null
+  }
+  if (Array.isArray(rows) && rows.every(isRow)) return rows
+  throw new TypeError('its list of names is damaged, or of a newer version of the SDK')
+}
+
 function isRow(value: unknown): value is [string, string, number] {
-  const [name, party, atMicros] = Array.isArray(value) ? value : []
+  const [name, party, atMicros] = Array.isArray(value) && value.length === 3 ? value : []
   return typeof name === 'string' && typeof party === 'string' && typeof atMicros === 'number'
 }

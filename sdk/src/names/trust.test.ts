@@ -2,11 +2,11 @@
 import {
   createSignedState,
   createTestNetwork,
+  endingBefore,
   scansBody,
   signAddress,
   simEntry,
   untilTrue,
-  withoutDeadline,
 } from '@quorumscan/testkit'
 import { type Lookup, requestOfLookup } from '@quorumscan/verifier'
 import {
@@ -33,6 +33,8 @@ const NAME = 'alice.unverified.ns'
 const TRUSTED = ['sv-1', 'sv-2', 'sv-3']
 /** Positions of members that no test trusts. */
 const STRANGERS = [3, 4, 5, 6]
+/** The state stays fresh, however long these tests take. */
+const DAY_MS = 86_400_000
 const expiresAt = 4_000_000_000_000_000
 const at = { offset: 7, recordTime: systemClock.nowMicros() }
 const stateOf = (user: string, offset = at.offset) =>
@@ -91,8 +93,8 @@ function serve(nodes: Readonly<Record<string, Node>>): string[] {
 const connect = (
   trust: { members: readonly string[]; threshold?: number },
   seed = 'sv-7',
-  times: Pick<ScanOptions, 'timeoutMs' | 'clock'> = { timeoutMs: 2000 },
-) => createScan({ seeds: [urlOf(seed)], genesis, trust, ...times })
+  times: Pick<ScanOptions, 'timeoutMs' | 'clock'> = { timeoutMs: 60_000 },
+) => createScan({ seeds: [urlOf(seed)], genesis, trust, maxAgeMs: DAY_MS, ...times })
 const lying: Node = () => ({ state: lie, signedBy: STRANGERS })
 
 beforeAll(() => nock.disableNetConnect())
@@ -163,8 +165,8 @@ describe('a rule of three members', () => {
   ])('is not met where %s', async (_, nodes) => {
     const asked = serve({ ...nodes, 'sv-4': lying, 'sv-7': lying })
     const timeoutMs = 500
-    const clock = withoutDeadline(systemClock, timeoutMs)
-    await using scan = connect({ members: TRUSTED }, 'sv-7', { timeoutMs, clock })
+    const times = endingBefore(timeoutMs, systemClock.nowMicros())
+    await using scan = connect({ members: TRUSTED }, 'sv-7', times)
     const outcome = await scan.names.lookup('alice')
     expect(outcome).toMatchObject({ kind: 'insufficient', trust: { members: TRUSTED } })
     await expect(scan.names.resolve('alice')).rejects.toMatchObject({
@@ -178,9 +180,16 @@ describe('after the addresses were read again', () => {
   it('asks no other node', async () => {
     const asked = serve({ 'sv-7': lying, 'sv-1': honest(0, 1, 2), 'sv-4': honest(3, 0, 1) })
     let nowMs = 0
-    const clock = { ...systemClock, monotonicMs: () => nowMs + systemClock.monotonicMs() }
+    const clock = {
+      ...systemClock,
+      nowMicros: () => nowMs * 1000 + systemClock.nowMicros(),
+      monotonicMs: () => nowMs + systemClock.monotonicMs(),
+    }
     const seeds = [urlOf('sv-7')]
-    await using scan = createScan({ seeds, genesis, clock, trust: { members: TRUSTED } })
+    await using scan = createScan({
+      ...{ seeds, genesis, clock, maxAgeMs: DAY_MS },
+      trust: { members: TRUSTED },
+    })
     expect(await scan.names.resolve('alice')).toBe(PARTY)
     nowMs += 60_000
     for (let count = 0; count < 5; count++) await scan.names.resolve('alice')

@@ -26,6 +26,7 @@ const facts = {
   dissented: [],
   trust: null,
   basis: 'proof',
+  clockSkewMs: null,
   receipt: null,
 } as const
 const found = (recordMs: number, expiresMs: number | null = null): Found => ({

@@ -27,6 +27,8 @@ export type WatchEvent =
   | { readonly kind: 'tick' }
   /** The device, the network or the page is active again, or another client accepted a change. */
   | { readonly kind: 'wake' }
+  /** The user asks for another request. The one in flight is newer than what is shown, and may be slow: it goes on. */
+  | { readonly kind: 'refetch' }
 
 type Now = {
   /** Time of the wall clock. */
@@ -106,6 +108,8 @@ export function step(
       const isBack = state.wasOffline && !now.isOffline
       return isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN ? asking : noRequest({})
     }
+    case 'refetch':
+      return state.isAsking ? noRequest({}) : asking
     case 'tick': {
       // The clock was set back.
       const isFar = state.asksAtMs - now.ms > limits.pollMs + RETRY_MS_MAX

@@ -6,7 +6,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { broadcast } from '../platform/page.ts'
-import type { LookupOutcome } from './lookup-types.ts'
+import type { LookupOutcome, WatchOptions } from './lookup-types.ts'
 import { watchName } from './watch.ts'
 
 const NAME = 'a.unverified.ns'
@@ -49,14 +49,18 @@ function watch(
   clock: Clock,
   lookup: (signal?: AbortSignal) => Promise<LookupOutcome>,
   signal?: AbortSignal,
+  more: Pick<WatchOptions, 'onStart' | 'maxAgeMs'> = {},
 ) {
   return watchName(NAME, {
+    ...more,
     clock,
     lookup: (_, options) => lookup(options.signal),
     channel: async () => 'quorumscan:test',
     ...(signal === undefined ? {} : { signal }),
   })
 }
+
+const never = () => new Promise<never>(() => {})
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -172,4 +176,64 @@ it('ends with a permanent error, or with the reason of the signal', async () => 
   leaving.abort(new Error('left'))
   await expect(next).rejects.toThrow('left')
   expect(asked?.aborted).toBe(true)
+})
+
+it('an answer ages while it is asked for again and again, and nodes never answer', async () => {
+  const { clock, nowMs } = createClock()
+  let askCount = 0
+  let askAgain = () => {}
+  const lookup = () => (askCount++ === 0 ? Promise.resolve(found(clock)) : never())
+  const watching = watch(clock, lookup, undefined, {
+    maxAgeMs: 20_000,
+    onStart(again) {
+      askAgain = again
+    },
+  })
+  expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
+  const next = watching.next()
+  let isOver = false
+  void next.then(() => {
+    isOver = true
+  })
+  for (let askedAtMs = 0; !isOver; ) {
+    if (nowMs() - askedAtMs >= 4000) {
+      askedAtMs = nowMs()
+      askAgain()
+    }
+    await systemClock.delay(1)
+  }
+  expect((await next).value).toMatchObject({ kind: 'unverified', reason: 'stale' })
+  expect(nowMs()).toBeLessThan(22_000)
+  await watching.return(undefined as never)
+  askAgain()
+  expect(askCount).toBe(2)
+})
+
+it('is asked again at once, and no request is cancelled for it', async () => {
+  const { clock, nowMs } = createClock()
+  const signals: (AbortSignal | undefined)[] = []
+  let askAgain = () => {}
+  let answer = (_: LookupOutcome) => {}
+  const lookup = (signal?: AbortSignal) => {
+    signals.push(signal)
+    if (signals.length === 1) return Promise.resolve(found(clock))
+    return new Promise<LookupOutcome>((resolve) => {
+      answer = resolve
+    })
+  }
+  const watching = watch(clock, lookup, undefined, {
+    onStart(again) {
+      askAgain = again
+    },
+  })
+  await watching.next()
+  const atMs = nowMs()
+  askAgain()
+  askAgain()
+  expect(signals).toHaveLength(2)
+  expect(nowMs()).toBe(atMs)
+  answer(found(clock, 'bob'))
+  expect((await watching.next()).value).toMatchObject({ entry: { party: 'bob' } })
+  expect(signals[1]?.aborted).toBe(false)
+  await watching.return(undefined as never)
 })

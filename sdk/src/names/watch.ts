@@ -34,7 +34,7 @@ export async function* watchName(
     channel(): Promise<string>
   },
 ): AsyncGenerator<Watched, never> {
-  const { clock, lookup, channel, signal, pollMs = POLL_MS, ...asked } = options
+  const { clock, lookup, channel, signal, pollMs = POLL_MS, onStart, ...asked } = options
   const limits = { pollMs, maxAgeMs: asked.maxAgeMs ?? MAX_AGE_MS }
   const closing = new AbortController()
   let state = NOTHING_KNOWN
@@ -77,6 +77,9 @@ export async function* watchName(
   try {
     let reported: Watched | null = null
     apply({ kind: 'tick' })
+    onStart?.(() => {
+      if (!closing.signal.aborted) apply({ kind: 'refetch' })
+    })
     for (;;) {
       signal?.throwIfAborted()
       if (fatal !== null) throw fatal

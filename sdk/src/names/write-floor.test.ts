@@ -23,6 +23,20 @@ it('clients of one store see the newest offset of all, for a minute', async () =
   expect(await other.offset()).toBe(6)
 })
 
+it('a client sees its own offset for a minute, also if the clock of the device is set meanwhile', async () => {
+  const device = { aheadMicros: 0 }
+  const skewed = { ...clock, nowMicros: () => clock.nowMicros() + device.aheadMicros }
+  const shared = createSharedStore(createMemoryStore(), skewed)
+  const floor = createWriteFloor(shared, async () => 'written', skewed)
+  await floor.record(7)
+  device.aheadMicros = -300_000_000
+  expect(await floor.offset()).toBe(7)
+  device.aheadMicros = 300_000_000
+  expect(await floor.offset()).toBe(7)
+  await clock.advance(60_000)
+  expect(await floor.offset()).toBe(0)
+})
+
 it.each(['"x"', '{}', '{"offset":"9","atMs":1}', 'x', '3'])(
   'a stored %s is ignored',
   async (text) => {

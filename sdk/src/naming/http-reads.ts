@@ -1,5 +1,7 @@
 /** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
+import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { failure, transient } from '../errors.ts'
+import { parseJson } from '../http/http-failures.ts'
 import { type Clock, utcOf } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { isParty } from '../platform/values.ts'
@@ -35,38 +37,39 @@ export function createHttpReads({
     const timeoutMs = Math.min(read.timeoutMs, REQUEST_MS_MAX)
     const bound = { clock, timeoutMs, signal: read.signal, what: `${url}${path}` }
     return withDeadline(bound, async (signal): Promise<unknown> => {
-      const response = await send(`${url}${path}?${new URLSearchParams(query)}`, {
+      const { status, isRedirect, body } = await exchange(
+        `${url}${path}?${new URLSearchParams(query)}`,
         signal,
-        headers: { accept: 'application/json' },
-        redirect: 'error',
-        credentials: 'omit',
-      }).catch((cause: unknown) => {
-        throw transient('NETWORK_ERROR', `${url} did not answer.`, { cause })
-      })
-      if (response.status === 404) return undefined
-      if (response.status !== 200) throw unusable(`status ${response.status}`, true)
-      return JSON.parse(await textOf(response))
-    }).catch((error: unknown) => {
-      throw error instanceof SyntaxError ? unusable('a body that is not JSON') : error
+      )
+      if (isRedirect) throw unusable('a redirect, which is not followed')
+      if (status === 404) return undefined
+      if (status !== 200) throw unusable(`status ${status}`, true)
+      const value = parseJson(new TextDecoder().decode(body))
+      if (value === undefined) throw unusable('a body that is not JSON')
+      return value
     })
   }
 
-  const textOf = async (response: Response): Promise<string> => {
-    const decoder = new TextDecoder()
-    let text = ''
-    let size = 0
-    // A reader, since not every browser iterates a stream.
-    for (const reader = response.body?.getReader(); reader !== undefined; ) {
-      const { done, value } = await reader.read()
-      if (done) break
-      size += value.byteLength
-      if (size > BODY_BYTES_MAX) {
-        await reader.cancel()
-        throw unusable(`a body of more than ${BODY_BYTES_MAX} bytes`)
+  const exchange = async (address: string, signal: AbortSignal) => {
+    try {
+      const response = await send(address, {
+        signal,
+        headers: { accept: 'application/json' },
+        redirect: 'manual', // Cloudflare Workers refuse 'error'.
+        credentials: 'omit',
+      })
+      const { type, status } = response
+      const isRedirect = type === 'opaqueredirect' || (status >= 300 && status < 400)
+      return {
+        status,
+        isRedirect,
+        body: await readAtMost(response, { bytesMax: BODY_BYTES_MAX, signal }),
       }
-      text += decoder.decode(value, { stream: true })
+    } catch (cause) {
+      signal.throwIfAborted()
+      if (cause instanceof BodyTooLargeError) throw unusable(cause.message)
+      throw transient('NETWORK_ERROR', `${url} did not answer.`, { cause })
     }
-    return text + decoder.decode()
   }
 
   const unusable = (what: string, retryable = false) => {

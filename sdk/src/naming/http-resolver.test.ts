@@ -54,6 +54,7 @@ describe('a resolver over HTTP', () => {
     ['a text that is not a party', 200, { ...RESULT, party_id: 'alice' }],
     ['a display name that is too long', 200, { ...RESULT, display_name: 'a'.repeat(201) }],
     ['an end that is not a time', 200, { ...RESULT, valid_until: 'soon' }],
+    ['a redirect', 302, RESULT],
     ['a body that is too large', 200, { ...RESULT, metadata: { note: 'a'.repeat(70_000) } }],
   ])('refuses %s', async (_, status, body) => {
     serve(status, body)

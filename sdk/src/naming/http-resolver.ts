@@ -2,10 +2,17 @@
  * A resolver over HTTP: `GET /v0/resolve` and `GET /v0/reverse-resolve` of the draft "Canton Party Name Resolution
  * Standard" (2026-08-29). The draft does not define how an answer is checked: it is a claim of that server.
  */
-import { invalidArgument } from '../errors.ts'
+import { isAuthenticated } from '@quorumscan/reader'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { loadPart } from '../platform/load-part.ts'
-import { isSkipped, type PartyResolver, type PartyResolverOptions } from './party-resolver.ts'
+import { anything, assertOptions, isFunction, isObject } from '../platform/options.ts'
+import { assertUrl } from '../platform/urls.ts'
+import {
+  isSkipped,
+  type PartyResolver,
+  type PartyResolverOptions,
+  RESOLVER_CHECKS,
+} from './party-resolver.ts'
 
 /**
  * A resolver of which nothing is checked: the basis of its answers is `claimed`.
@@ -22,11 +29,15 @@ export function httpResolver(
     readonly clock?: Clock
   },
 ): PartyResolver {
+  assertOptions('httpResolver', options, {
+    ...RESOLVER_CHECKS,
+    url: anything,
+    fetch: isFunction,
+    clock: isObject,
+  })
   const { id, clock = systemClock } = options
-  const url = String(options.url).replace(/\/+$/, '')
-  const isSafe = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$|\/))/.test(url)
-  if (!isSafe || !URL.canParse(url))
-    throw invalidArgument(`The url of a resolver must be https, not ${url}.`)
+  assertUrl('url', options.url, isAuthenticated)
+  const url = options.url.replace(/\/+$/, '')
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   // Loaded with the first request, so that a page that never uses such a resolver does not load it.
   const reads = async () => {

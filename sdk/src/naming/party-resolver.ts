@@ -5,6 +5,7 @@ import type { NetworkName } from '@quorumscan/verifier'
 import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { Basis, LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
 import { isName, normalizeName } from '../names/name-rules.ts'
+import { assertOptions, isArray, isText } from '../platform/options.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
 import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 
@@ -22,6 +23,10 @@ export type ResolverAnswer = {
   readonly party: string
   readonly displayName: string
   readonly validUntil: string | null
+  /** Whether the entry has ended by a time that the resolver has proven, whatever the clock of this device shows. */
+  readonly isExpired?: boolean
+  /** As in `AnswerFacts`. Default null. */
+  readonly clockSkewMs?: number | null
   readonly changed: NameChange | null
   readonly receipt: CertifiedReceipt | null
 }
@@ -60,6 +65,9 @@ export type PartyResolverOptions = {
   readonly skip?: readonly RegExp[]
 }
 
+/** The checks of `PartyResolverOptions`. `createResolver` checks ids. */
+export const RESOLVER_CHECKS = { id: isText, skip: isArray } as const
+
 /**
  * A resolver of name entries. Its answers have the basis `proof` over `createScan` and over a `createValidator` with a
  * genesis, `proxy` over one without, and `votes` over `createSpliceScan`.
@@ -72,6 +80,7 @@ export function scanNames(
   source: { readonly names: Names | SpliceNames },
   options: PartyResolverOptions & { readonly suffix?: string },
 ): PartyResolver {
+  assertOptions('scanNames', options, { ...RESOLVER_CHECKS, suffix: isText })
   const { names } = source
   const own = 'acceptChange' in names ? certified(names) : voted(names, options.suffix ?? '')
   const accepts = (name: string) => own.accepts(name) && !isSkipped(name, options)
@@ -93,7 +102,13 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       const changed = 'changed' in outcome ? outcome.changed : null
       return {
         basis: outcome.basis,
-        found: entry && { ...toAnswer(entry), changed, receipt },
+        found: entry && {
+          ...toAnswer(entry),
+          isExpired: outcome.kind === 'expired',
+          clockSkewMs: outcome.clockSkewMs,
+          changed,
+          receipt,
+        },
       }
     },
     async reverse(party, read) {
@@ -102,7 +117,8 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       if (outcome.kind === 'invalid') throw outcome.error
       if (!('basis' in outcome)) throw noAnswer(party, outcome.kind, outcome)
       if (outcome.entry === null || outcome.kind === 'expired') return []
-      return [{ ...toAnswer(outcome.entry), changed: outcome.changed, basis: outcome.basis }]
+      const { entry, changed, basis, clockSkewMs } = outcome
+      return [{ ...toAnswer(entry), changed, basis, clockSkewMs }]
     },
     acceptChange: (name, party) => names.acceptChange(name, party),
   }

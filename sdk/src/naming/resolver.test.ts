@@ -78,6 +78,10 @@ describe('resolving', () => {
     ['two systems, two parties', [proof(ALICE), votes(MALLORY, 'ens')], 'ambiguous', null],
     ['a system without an answer', [proof(down), votes(ALICE, 'ens')], 'failed', null],
     ['nothing but failures', [proof(down)], 'failed', null],
+    ['nothing but a claim that is down', [claim(down)], 'failed', null],
+    ['nothing but claims, one of which is down', [claim(down), claim(null)], 'failed', null],
+    ['nothing but a claim of absence', [claim(null)], 'claimed', null],
+    ['a claim that is down next to proven absence', [proof(null), claim(down)], 'absent', null],
   ])('%s', async (_, resolvers, kind, party, basis) => {
     const resolution = await resolverOver(...resolvers).resolve(NAME)
     expect(resolution).toMatchObject({ kind, party, ...(basis && { basis }) })
@@ -106,7 +110,11 @@ describe('resolving', () => {
     [`mainnet:lei:${NAME}`, 'No resolver has names of lei'],
     ['mainnet:party-id:alice', 'A party is'],
     ['', 'not empty'],
-    ['alice.example', 'No resolver has names'],
+    ['alice.example', '.'],
+    ['\u0430lice', 'Cyrillic'],
+    [ALICE.slice(0, -1), 'it has 63 digits, not 64'],
+    [ALICE.toUpperCase().replace('ALICE', 'alice'), 'upper-case'],
+    [ALICE.replace('alice', '\u0430lice'), 'U+0430'],
   ])('refuses %s', async (typed, message) => {
     const resolution = await resolverOver(proof(ALICE)).resolve(typed)
     expect(resolution).toMatchObject({ kind: 'invalid', party: null })
@@ -178,5 +186,106 @@ describe('names of a party', () => {
     expect(displayParty(names, MALLORY)).toEqual({ text: 'mallory', icon: null, source: 'hint' })
     const nameless = `1220aabbccddeeff00112233::1220${'c'.repeat(64)}`
     expect(displayParty([], nameless)).toMatchObject({ icon: null, source: 'short' })
+  })
+})
+
+describe('a display name of a resolver', () => {
+  const SYSTEM_NAME = 'acme.example'
+  const shown = async (displayName: unknown) => {
+    const facts = { name: SYSTEM_NAME, displayName: displayName as string }
+    const one = { ...resolverOf('dns', 'claimed', ALICE, facts), accepts: () => true }
+    const options = { network: 'mainnet', resolvers: [one], minBasis: 'claimed' } as const
+    const resolver = createResolver(options)
+    const resolved = await resolver.resolve(SYSTEM_NAME)
+    if (resolved.kind !== 'found') throw new Error(resolved.kind)
+    const names = await resolver.reverse(ALICE)
+    expect(names[0]?.displayName).toBe(resolved.displayName)
+    expect(displayParty(names, ALICE).text).toBe(resolved.displayName)
+    return resolved.displayName
+  }
+
+  it.each([
+    'Acme',
+    'ACME.example',
+    'Acme Ltd.',
+    'J. R. Smith & Sons (Zürich)',
+    "O'Brien, Müller-Lüdenscheidt",
+    'Société Générale',
+    'Nguyễn Văn An',
+    '株式会社ABC',
+    'ジョン・スミス',
+    '삼성전자',
+    'Сбербанк',
+    'Сбербанк Ltd',
+    'Ελλάδα',
+    'المصرف العربي',
+    'בנק לאומי',
+    'भारतीय स्टेट बैंक',
+    'ธนาคารกรุงเทพ',
+    'Acme 2',
+  ])('is shown: %s', async (text) => {
+    expect(await shown(text)).toBe(text)
+  })
+
+  it('is shown in its composed form', async () => {
+    expect(await shown('Zoe\u0308 Smith')).toBe('Zoë Smith')
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['white space', '  \t '],
+    ['no text', 7],
+    ['a no-break space', '\u00a0'],
+    ['a braille blank', '\u2800'],
+    ['a Hangul filler', '\u3164'],
+    ['space at an end', 'Acme '],
+    ['an override of the direction', 'Acme \u202edtL'],
+    ['an isolate', '\u2067Acme\u2069'],
+    ['a direction mark', 'Acme\u200f'],
+    ['a zero-width space', 'Ac\u200bme'],
+    ['a joiner', 'Ac\u200dme'],
+    ['a byte order mark', '\ufeffAcme'],
+    ['a soft hyphen', 'Ac\u00adme'],
+    ['a variation selector', 'Acme\ufe0f'],
+    ['a tag', 'Acme\u{e0041}'],
+    ['a control character', 'Acme\u0007'],
+    ['an escape sequence', '\u001b[31mAcme'],
+    ['a line feed', 'Acme\nLtd'],
+    ['a lone surrogate', 'Acme\ud800'],
+    ['private use', 'Acme\ue000'],
+    ['an emoji', '🚀 Acme'],
+    ['a check mark', 'Acme ✓'],
+    ['a flood of marks', `A${'\u0301'.repeat(20)}cme`],
+    ['a mark alone', '\u0301'],
+    ['punctuation alone', '...'],
+    ['Cyrillic among Latin', 'Асme'],
+    ['Greek among Latin', 'Αcme'],
+    ['Cyrillic that looks Latin', 'сосоа'],
+    ['full-width letters', 'Ａｃｍｅ'],
+    ['mathematical letters', '𝐀𝐜𝐦𝐞'],
+    ['phonetic letters', 'pɑypɑl'],
+    ['a ligature', 'ﬁnance'],
+    ['65 characters', 'a '.repeat(33).trim()],
+    ['the name of another party', 'alice.unverified.ns'],
+    ['the name of another party in a sentence', 'Alice (alice.unverified.ns)'],
+    ['a label of the name service', 'alice'],
+    ['a qualified name', 'mainnet:cns:alice.unverified.ns'],
+    ['another domain', 'bank.example'],
+    ['an address', 'alice@bank.example'],
+    ['a party', MALLORY],
+  ])('is replaced by the name: %s', async (_, text) => {
+    expect(await shown(text)).toBe(SYSTEM_NAME)
+  })
+
+  it('of another source is not shown if it is invisible', () => {
+    const named = (displayName: string) => [{ party: ALICE, displayName, resolver: 'own' }]
+    for (const text of ['', ' ', '\u2800', '\u202eecila', 'a\u200bb', 'a'.repeat(201)])
+      expect(displayParty(named(text), ALICE)).toMatchObject({ text: 'alice', source: 'hint' })
+    expect(displayParty(named('Alice'), ALICE)).toMatchObject({ text: 'Alice', source: 'name' })
+  })
+
+  it('is never a hint that hides the fingerprint', () => {
+    const long = `${'a-bank-'.repeat(20)}::1220${'c'.repeat(64)}`
+    expect(displayParty([], long).text).toBe('a-bank-a-bank-a-bank-a-bank-a-b…::1220cccc…cccc')
   })
 })

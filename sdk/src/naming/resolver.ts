@@ -6,11 +6,15 @@
  * name that two naming systems have for different parties is `ambiguous`. The draft standard (2026-08-29) takes the first
  * success; the two outcomes are ours, because a payment cannot be undone.
  */
+
 import { isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { loadPart } from '../platform/load-part.ts'
+import { anything, assertOptions, isMs, isObject, isOneOf, isText } from '../platform/options.ts'
+import { shownValue } from '../platform/shown-value.ts'
 import { isParty, parseParty, shortParty } from '../platform/values.ts'
 import { formatFqpn, invalidName, isSystem, parseFqpn } from './fqpn.ts'
 import {
@@ -25,6 +29,7 @@ import {
   type Resolution,
   type Resolved,
   type ResolverFailure,
+  STRENGTHS,
   type Unresolved,
 } from './results.ts'
 
@@ -74,8 +79,13 @@ export interface Resolver {
 
 /** What one naming system has for a name, after all its resolvers answered. */
 type Finding = {
-  readonly kind: 'found' | 'absent' | 'disputed' | 'failed'
+  /** `claimed`: every answer is weaker than `minBasis`. */
+  readonly kind: 'found' | 'absent' | 'claimed' | 'disputed' | 'failed'
   readonly candidates: readonly Candidate[]
+  /** Whether an answer that counts has ended. */
+  readonly isOver: boolean
+  /** Failures of resolvers whose answers would not count. */
+  readonly failed?: readonly ResolverFailure[]
 }
 
 /**
@@ -85,17 +95,39 @@ type Finding = {
  * @throws {QuorumscanError} INVALID_ARGUMENT if an option is invalid.
  */
 export function createResolver(options: ResolverOptions): Resolver {
+  assertOptions('createResolver', options, {
+    network: isText,
+    resolvers: anything,
+    minBasis: isOneOf(STRENGTHS),
+    timeoutMs: isMs,
+    clock: isObject,
+  })
   const { network, resolvers, minBasis = 'proxy', clock = systemClock } = options
   const isValid = ({ id }: PartyResolver) => isSystem(network, id) && id !== PARTY_ID
-  if (!isSystem(network, PARTY_ID) || !Array.isArray(resolvers) || !resolvers.every(isValid))
+  if (!isSystem(network, PARTY_ID))
     throw invalidArgument(
-      `network must be mainnet, testnet, devnet or localnet, and ids of resolvers such as cns; ${PARTY_ID} is built in.`,
+      `\`network\` must be mainnet, testnet, devnet or localnet, not ${shownValue(network)}.`,
+    )
+  if (!Array.isArray(resolvers))
+    throw invalidArgument(`\`resolvers\` must be an array, not ${shownValue(resolvers)}.`)
+  const invalid = resolvers.find((one: PartyResolver) => !isValid(one))
+  if (invalid !== undefined)
+    throw invalidArgument(
+      `The id of a resolver must be a naming system such as cns, not ${shownValue(Object(invalid).id)}; ${PARTY_ID} is built in.`,
     )
 
   const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)
-  const candidateOf = (resolver: string, basis: Basis, answer: ResolverAnswer): Candidate => {
-    const { name, ...facts } = answer
-    return { ...facts, fqpn: formatFqpn({ network, resolver, name }), resolver, basis }
+  const isEnded = ({ validUntil, clockSkewMs, isExpired }: Partial<ResolverAnswer>) =>
+    isExpired === true || hasEnded(validUntil ?? null, clock, clockSkewMs)
+  const candidateOf = async (
+    resolver: string,
+    basis: Basis,
+    answer: ResolverAnswer,
+  ): Promise<Candidate> => {
+    const { name, isExpired: _, clockSkewMs = null, ...facts } = answer
+    const fqpn = formatFqpn({ network, resolver, name })
+    const displayName = await shownNameOf(answer)
+    return { ...facts, clockSkewMs, displayName, fqpn, resolver, basis }
   }
   const readOf = (call: ResolveCall): ResolverRead => {
     call.signal?.throwIfAborted()
@@ -111,20 +143,28 @@ export function createResolver(options: ResolverOptions): Resolver {
   ): Promise<Finding> => {
     const settled = await Promise.allSettled(among.map((one) => one.resolve(name, read)))
     read.signal?.throwIfAborted()
+    const failed: ResolverFailure[] = []
     const answers = settled.flatMap((one, index) => {
       const source = among[index] as PartyResolver // One asked, one settled.
       if (one.status === 'fulfilled') return [one.value]
-      if (isCounted(source)) failures.push({ resolver: source.id, error: asError(one.reason) })
+      const failure = { resolver: source.id, error: asError(one.reason) }
+      if (isCounted(source)) failures.push(failure)
+      else failed.push(failure)
       return []
     })
-    const candidates = answers.flatMap(({ basis, found }) =>
-      found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
+    const candidates = await Promise.all(
+      answers.flatMap(({ basis, found }) =>
+        found === null ? [] : [candidateOf((among[0] as PartyResolver).id, basis, found)],
+      ),
     )
     const counted = answers.filter(isCounted)
+    const isOver = counted.some(({ found }) => found !== null && isEnded(found))
     const parties = new Set(counted.map(({ found }) => found?.party ?? null))
-    if (parties.size > 1) return { kind: 'disputed', candidates }
-    if (parties.size === 1) return { kind: parties.has(null) ? 'absent' : 'found', candidates }
-    return { kind: among.some(isCounted) ? 'failed' : 'absent', candidates }
+    if (parties.size > 1) return { kind: 'disputed', candidates, isOver }
+    if (parties.size === 1)
+      return { kind: parties.has(null) ? 'absent' : 'found', candidates, isOver }
+    if (among.some(isCounted)) return { kind: 'failed', candidates, isOver }
+    return { kind: 'claimed', candidates, isOver, failed }
   }
 
   const resolve: Resolver['resolve'] = async (typed, call = {}) => {
@@ -137,7 +177,9 @@ export function createResolver(options: ResolverOptions): Resolver {
     )
     if (among.length === 0)
       return unresolved('invalid', {
-        error: invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
+        error:
+          (input.resolver === null ? await refusalOf(input.name) : null) ??
+          invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
       })
 
     const failures: ResolverFailure[] = []
@@ -155,8 +197,14 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (findings.some(({ kind }) => kind === 'failed')) return ending('failed')
     if (new Set(usable.map(({ party }) => party)).size > 1) return ending('ambiguous')
     const [best] = usable
-    if (best === undefined) return ending(candidates.length > 0 ? 'claimed' : 'absent')
-    if (usable.some(({ validUntil }) => hasEnded(validUntil, clock))) return ending('expired')
+    if (best === undefined) {
+      if (candidates.length > 0) return ending('claimed')
+      // Only an answer that counts proves that the name does not exist.
+      if (findings.some(({ kind }) => kind === 'absent')) return ending('absent')
+      failures.push(...findings.flatMap(({ failed = [] }) => failed))
+      return ending(failures.length > 0 ? 'failed' : 'claimed')
+    }
+    if (findings.some(({ isOver }) => isOver)) return ending('expired')
     const { changed, party } = usable.find((each) => each.changed !== null) ?? best
     if (changed !== null) {
       const { acceptChange } = call
@@ -176,13 +224,15 @@ export function createResolver(options: ResolverOptions): Resolver {
         resolvers.map((one: PartyResolver) => one.reverse(party, read)),
       )
       read.signal?.throwIfAborted()
-      const candidates = settled.flatMap((one, index) => {
-        const { id } = resolvers[index] as PartyResolver
-        if (one.status === 'rejected') return []
-        return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
-      })
+      const candidates = await Promise.all(
+        settled.flatMap((one, index) => {
+          const { id } = resolvers[index] as PartyResolver
+          if (one.status === 'rejected') return []
+          return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
+        }),
+      )
       const found = candidates
-        .filter((one) => isCounted(one) && one.changed === null && !hasEnded(one.validUntil, clock))
+        .filter((one) => isCounted(one) && one.changed === null && !isEnded(one))
         .map((candidate): Resolved => ({ ...candidate, kind: 'found' }))
       const failed = settled.find((one) => one.status === 'rejected')
       if (found.length === 0 && failed !== undefined) throw asError(failed.reason)
@@ -192,11 +242,31 @@ export function createResolver(options: ResolverOptions): Resolver {
   }
 }
 
+/** The text to show for an answer: that of others only if it cannot deceive. */
+async function shownNameOf({ name, displayName }: ResolverAnswer): Promise<string> {
+  if (displayName === name) return name
+  const { shownName } = await loadPart(() => import('./shown-name.ts'))
+  return shownName(displayName, name)
+}
+
+/** Why the text cannot be a name entry; null: it can be one. */
+async function refusalOf(text: string) {
+  const { refusalOfName } = await loadPart(() => import('../names/parse-name.ts'))
+  return refusalOfName(text)
+}
+
 /** The parts of what was typed, or why it cannot be a name. */
 function inputOf(typed: string, network: NetworkName) {
   if (typeof typed !== 'string') return invalidArgument('The name to resolve must be a string.')
   const text = typed.trim()
   if (isParty(text)) return { party: text }
+  if (/^[^:]*::[^:]*$/.test(text)) {
+    try {
+      return { party: parseParty(text) }
+    } catch (error) {
+      return asError(error)
+    }
+  }
   if (!isQualified(text))
     return text === '' ? invalidName(typed, 'A name is not empty') : { resolver: null, name: text }
   try {
@@ -219,6 +289,7 @@ function ofParty(party: string, network: NetworkName): Resolved {
     resolver: PARTY_ID,
     basis: 'proof',
     validUntil: null,
+    clockSkewMs: null,
     changed: null,
     receipt: null,
   }

@@ -1,6 +1,7 @@
 /** Time and randomness of the platform, which tests replace. */
 import { parseInstant, toHex } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
+import { shownValue } from './shown-value.ts'
 
 /** The clock of a client. */
 export interface Clock {
@@ -22,7 +23,9 @@ export function instantMs(instant: string): number {
 export function microsOf(time: string): number {
   const micros = parseInstant(String(time)) ?? Date.parse(time) * 1000
   if (Number.isSafeInteger(micros) && micros >= 0) return micros
-  throw invalidArgument('A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z.')
+  throw invalidArgument(
+    `A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z, not ${shownValue(time)}.`,
+  )
 }
 
 /** An RFC 3339 date-time of another service, with any offset, in UTC; undefined: it is not one. */
@@ -34,9 +37,16 @@ export function utcOf(text: string): string | undefined {
 /**
  * Whether an entry has expired by the caller's clock, also if it was live at the offset that was read. The name may have
  * another owner by now.
+ *
+ * @param clockSkewMs - How far the clock is proven to be behind, unless it is corrected already.
  */
-export function hasEnded(expiresAt: string | null, clock: Pick<Clock, 'nowMicros'>): boolean {
-  return expiresAt !== null && instantMs(expiresAt) * 1000 <= clock.nowMicros()
+export function hasEnded(
+  expiresAt: string | null,
+  clock: Pick<Clock, 'nowMicros'>,
+  clockSkewMs: number | null = null,
+): boolean {
+  const nowMs = clock.nowMicros() / 1000 + (clockSkewMs ?? 0)
+  return expiresAt !== null && instantMs(expiresAt) <= nowMs
 }
 
 /** The longest timer of platforms, 24 days. A longer one would end at once. */

@@ -1,6 +1,6 @@
 /** A platform that cannot verify signatures reads nothing, not even unverified answers. */
 import { createTestNetwork } from '@quorumscan/testkit'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createScan } from '../scan.ts'
 import { createValidator } from '../validator.ts'
 
@@ -18,7 +18,12 @@ function server() {
   return { fetch, asked: () => asked }
 }
 
-afterEach(() => vi.unstubAllGlobals())
+// As in a page: Node has `node:crypto`.
+beforeEach(() => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never))
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
 
 describe.each([
   [

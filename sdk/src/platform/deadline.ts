@@ -2,6 +2,7 @@
 
 import { failure, invalidArgument } from '../errors.ts'
 import type { Clock } from './clock.ts'
+import { shownValue } from './shown-value.ts'
 
 /** The outermost of the nested waits (D-38). */
 export const TIMEOUT_MS = 10_000
@@ -27,7 +28,10 @@ export async function withDeadline<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { clock, timeoutMs, signal, what, doubt = '' } = options
-  if (!(timeoutMs >= 0)) throw invalidArgument('`timeoutMs` must be a number of milliseconds.')
+  if (!(timeoutMs >= 0))
+    throw invalidArgument(
+      `\`timeoutMs\` must be a number of milliseconds, not ${shownValue(timeoutMs)}.`,
+    )
   signal?.throwIfAborted()
   const late = new AbortController()
   const done = new AbortController()

@@ -6,9 +6,9 @@ type Page = {
   readonly addEventListener?: (
     event: string,
     listener: (event: { readonly key?: string | null }) => void,
-    options?: { readonly signal: AbortSignal },
   ) => void
-  readonly document?: Pick<Required<Page>, 'addEventListener'> & {
+  readonly removeEventListener?: (event: string, listener: () => void) => void
+  readonly document?: Pick<Page, 'addEventListener' | 'removeEventListener'> & {
     readonly visibilityState: string
   }
   readonly navigator?: { readonly onLine?: boolean }
@@ -16,14 +16,23 @@ type Page = {
 
 export const page: Page = globalThis as Page
 
+const WAKING = ['online', 'pageshow', 'focus']
+
 /** Calls when the device or the page is active again: network, user, or a page out of the browser's cache. */
 export function onWake(run: () => void, signal: AbortSignal): void {
-  for (const event of ['online', 'pageshow', 'focus'])
-    page.addEventListener?.(event, run, { signal })
-  const listener = () => {
+  if (signal.aborted) return
+  const { document } = page
+  const onVisible = () => {
     if (!deviceState().isHidden) run()
   }
-  page.document?.addEventListener('visibilitychange', listener, { signal })
+  for (const event of WAKING) page.addEventListener?.(event, run)
+  document?.addEventListener?.('visibilitychange', onVisible)
+  // Not by the option `signal`: jsdom accepts only signals of its own there.
+  const remove = () => {
+    for (const event of WAKING) page.removeEventListener?.(event, run)
+    document?.removeEventListener?.('visibilitychange', onVisible)
+  }
+  signal.addEventListener('abort', remove, { once: true })
 }
 
 export function deviceState() {

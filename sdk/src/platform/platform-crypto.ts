@@ -1,9 +1,10 @@
 /** SHA-256 and Ed25519 of the platform, with an error if it has none. */
 import {
   type CryptoPort,
-  createWebCrypto,
+  createPlatformCrypto,
   fromHex,
   type Genesis,
+  nodeCrypto,
   type Sha256,
 } from '@quorumscan/verifier'
 import { cryptoUnavailable } from '../errors.ts'
@@ -11,7 +12,7 @@ import { cryptoUnavailable } from '../errors.ts'
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
 export function platformCrypto(): CryptoPort {
   try {
-    return createWebCrypto()
+    return createPlatformCrypto()
   } catch (cause) {
     throw cryptoUnavailable(cause)
   }
@@ -31,15 +32,8 @@ export async function assertEd25519(crypto: CryptoPort, genesis: Genesis): Promi
   if (isBroken) throw cryptoUnavailable(new TypeError('the platform accepts a wrong signature'))
 }
 
-type NodeCrypto = {
-  readonly hash?: (algorithm: string, data: Uint8Array, form: 'buffer') => Uint8Array
-}
-
 /** The synchronous SHA-256 of Node, ten times as fast as plain JavaScript; undefined elsewhere. */
 export function platformSha256(): Sha256 | undefined {
-  const { process } = globalThis as {
-    readonly process?: { getBuiltinModule?(name: string): NodeCrypto | undefined }
-  }
-  const hash = process?.getBuiltinModule?.('node:crypto')?.hash
+  const hash = nodeCrypto()?.hash
   return hash && ((bytes) => hash('sha256', bytes, 'buffer'))
 }

@@ -1,110 +1,200 @@
 /**
- * Values in a store that several clients may share. Changes run one after the other. The values are in memory too, so
- * that a store that hangs or fails delays one lookup and fails none.
+ * Values in a store that several clients may share. Changes run one after the other.
+ *
+ * A store that fails, hangs, or returns what the SDK has not written, fails the calls that need it: without its values a
+ * change of owner would not be detected. A client that is told of failures continues with the values in memory instead.
  */
+import { type QuorumscanError, transient } from '../errors.ts'
 import type { Clock } from './clock.ts'
 import { inTime } from './deadline.ts'
 import type { Store } from './store.ts'
 
-/** How long the store is waited for, once. */
-const STORE_MS = 1000
+/**
+ * How long the store is waited for if calls fail without it: less than a call lasts, and longer than a file is locked by a
+ * process that has ended, or a busy disk needs to write.
+ */
+export const STORE_MS = 8000
+/** The same if calls continue without the store. */
+export const OPTIONAL_STORE_MS = 1000
 
+/** @throws If the stored value is damaged: it is then not changed. */
 type Change = (value: string | null) => string
 
 export type SharedStore = ReturnType<typeof createSharedStore>
 
-/** @param store - Default: in memory alone. */
-export function createSharedStore(store: Store | undefined, clock: Clock) {
+/**
+ * @param store - Default: in memory alone.
+ * @param onFailure - Called when a value cannot be read or written, once until it can be again. With it no call fails.
+ */
+export function createSharedStore(
+  store: Store | undefined,
+  clock: Clock,
+  onFailure?: (error: QuorumscanError) => void,
+) {
   const values = new Map<string, string>()
-  let isUnavailable = false
-  let isTrying = false
+  /** A call does not wait while an earlier one waits for longer than this. */
+  const waitMs = onFailure === undefined ? STORE_MS : OPTIONAL_STORE_MS
+  /** The failures to read and to write each value, until that succeeds again. */
+  const failures = new Map<string, QuorumscanError>()
+  /** Why no call waits for the store now; null: it answers. */
+  let hanging: QuorumscanError | null = null
+  let hasKept = false
 
-  /** Uses the store unless it hangs or throws. After that no call waits for it until it has answered again. */
-  const attempt = async <T>(run: () => Promise<T>, otherwise: () => T): Promise<T> => {
-    if (isUnavailable && isTrying) return otherwise()
-    isTrying = true
-    const trying = run()
-    const over = (isAnswered: boolean) => () => {
-      isTrying = false
-      if (isAnswered) isUnavailable = false
-    }
-    trying.then(over(true), over(false))
-    if (isUnavailable) return otherwise()
-    try {
-      return await inTime(clock, STORE_MS, trying)
-    } catch {
-      isUnavailable = true
+  const fail = (what: string, cause: unknown): QuorumscanError => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = `The store failed to ${what}: ${why}. A change of owner may remain undetected; repair the store, or pass \`onStoreFailure\` to continue without it.`
+    const error = transient('STORE_UNAVAILABLE', message, { cause })
+    const isKnown = failures.has(what)
+    failures.set(what, error)
+    if (!isKnown) onFailure?.(error)
+    return error
+  }
+
+  /**
+   * Uses the store.
+   *
+   * @param run - Passes the use of the store alone, without waiting for other clients, to its parameter.
+   * @throws {QuorumscanError} STORE_UNAVAILABLE if the store fails and no `onFailure` is passed.
+   */
+  const attempt = async <T>(
+    what: `${'read' | 'write'} ${string}`,
+    run: (use: <Used>(used: Promise<Used>) => Promise<Used>) => Promise<T>,
+    otherwise: () => T,
+  ): Promise<T> => {
+    const refuse = (error: QuorumscanError): T => {
+      if (onFailure === undefined) throw error
       return otherwise()
+    }
+    if (hanging !== null) return refuse(hanging)
+    let isOver = false
+    const over = () => {
+      isOver = true
+      hanging = null
+    }
+    try {
+      return await inTime(
+        clock,
+        waitMs,
+        run((used) => {
+          used.then(() => {
+            over()
+            failures.delete(what)
+          }, over)
+          return used
+        }),
+      )
+    } catch (cause) {
+      const error = fail(what, isOver ? cause : new Error('it does not answer'))
+      if (!isOver) hanging = error
+      return refuse(error)
     }
   }
 
   const joins = new Map<string, Change>()
   store?.onChange?.((key) => {
     const join = joins.get(key)
-    if (join !== undefined) void update(key, join)
+    // Its failure is known by `failure` and `onFailure`.
+    if (join !== undefined) update(key, join).catch(() => {})
   })
 
-  /** The stored value, or the last known one if the store does not answer. null: never set. */
-  const get = (key: string): Promise<string | null> => {
+  const read = async (from: Store, key: string): Promise<string | null> => {
+    const value: unknown = await from.get(key)
+    if (typeof value === 'string') return value
+    if (value === null || value === undefined) return null
+    throw new TypeError('it returns a value that is no string')
+  }
+
+  /**
+   * The stored value, or the last known one if the store has lost it. null: never set.
+   *
+   * @param check - Throws if the value is damaged.
+   * @throws {QuorumscanError} STORE_UNAVAILABLE.
+   */
+  const get = async (key: string, check?: (value: string) => unknown): Promise<string | null> => {
     const known = () => values.get(key) ?? null
-    if (store === undefined) return Promise.resolve(known())
-    return attempt(async () => {
-      const value = await store.get(key)
-      if (typeof value !== 'string') return known()
+    if (store === undefined) return known()
+    const reading = async () => {
+      const value = await read(store, key)
+      if (value === null) return known()
+      check?.(value)
       values.set(key, value)
       return value
-    }, known)
+    }
+    return attempt(`read ${key}`, (use) => use(reading()), known)
   }
 
   /**
    * Changes a value, while no other client of the store does. `change` must be idempotent.
    *
    * @param join - Merges values that another tab overwrote from an older copy. It leaves a complete value as it is.
+   * @throws {QuorumscanError} STORE_UNAVAILABLE.
    */
-  const update = (key: string, change: Change, join?: Change): Promise<void> => {
+  const update = async (key: string, change: Change, join?: Change): Promise<void> => {
     if (join !== undefined) joins.set(key, join)
     const updateMemory = () => {
       values.set(key, change(values.get(key) ?? null))
     }
-    if (store === undefined) return Promise.resolve(updateMemory())
+    if (store === undefined) return updateMemory()
     const updateStore = async () => {
-      const stored = await store.get(key)
+      const stored = await read(store, key)
       const value = change(stored ?? values.get(key) ?? null)
+      if (value !== stored) {
+        await store.set(key, value)
+        if (!hasKept && (await read(store, key)) === null) throw new Error('it keeps no value')
+        hasKept = true
+      }
       values.set(key, value)
-      if (value !== stored) await store.set(key, value)
+      failures.delete(`read ${key}`)
     }
     // A change is repeated if it may not have been stored. A store that hangs does not block other clients.
-    const write = () => withLock(key, () => inTime(clock, STORE_MS, updateStore()))
-    return attempt(write, updateMemory)
+    return attempt(
+      `write ${key}`,
+      (use) => withLock(store, key, () => inTime(clock, waitMs, use(updateStore()))),
+      updateMemory,
+    )
   }
 
-  return { get, update }
+  return {
+    get,
+    update,
+    /** Why a value cannot be read or written now; null: all can. */
+    failure: (): QuorumscanError | null => [...failures.values()][0] ?? null,
+  }
 }
 
-/** One shared value as JSON; `first` if none can be read. */
+/** One shared value as JSON. */
 export function sharedValue<T>(
   shared: SharedStore,
   key: string,
   options: {
+    /** The value before any was stored. Also in place of a damaged one, unless `isValid` is given. */
     readonly first: T
     /** Merges two values. Default: the newer one. */
     merge?(stored: T, value: T): T
+    /** Whether the parsed value can be used. Any other one is damaged: it is neither ignored nor replaced. */
+    isValid?(value: unknown): boolean
   },
 ) {
-  const { first, merge = (_, value) => value } = options
+  const { first, merge = (_, value) => value, isValid } = options
   const parse = (text: string | null): T => {
+    if (text === null) return first
+    let value: unknown
     try {
-      return JSON.parse(text ?? 'null') ?? first
+      value = JSON.parse(text)
     } catch {
-      return first
+      // Not JSON: `value` stays undefined, which no check accepts.
     }
+    if (isValid?.(value) === false) throw new TypeError('its value is damaged')
+    return (value as T) ?? first
   }
   return {
-    load: async (): Promise<T> => merge(first, parse(await shared.get(key))),
-    save(value: T) {
+    /** @throws {QuorumscanError} STORE_UNAVAILABLE. */
+    load: async (): Promise<T> => merge(first, parse(await shared.get(key, parse))),
+    /** A failure is known by `failure` of the store alone. */
+    async save(value: T): Promise<void> {
       const change = (text: string | null) => JSON.stringify(merge(parse(text), value))
       // Without a merge, two tabs would restore their own values for ever.
-      return shared.update(key, change, options.merge && change)
+      await shared.update(key, change, options.merge && change).catch(() => {})
     },
   }
 }
@@ -114,13 +204,15 @@ const lastByKey = new Map<string, Promise<void>>()
 
 /** The part of the Web Locks API that is used here. */
 type WithLocks = {
-  readonly locks?: { request(name: string, run: () => Promise<void>): Promise<void> }
+  /** null in happy-dom. */
+  readonly locks?: { request(name: string, run: () => Promise<void>): Promise<void> } | null
 }
 
-/** Runs while no other change of this key does, in other tabs and workers of the page either. */
-function withLock(key: string, run: () => Promise<void>): Promise<void> {
-  const { locks } = (globalThis as { readonly navigator?: WithLocks }).navigator ?? {}
-  if (locks !== undefined) return locks.request(key, run)
+/** Runs while no other change of this key does, in other tabs, workers and processes either. */
+function withLock(store: Store, key: string, change: () => Promise<void>): Promise<void> {
+  const run = () => store.exclusively?.(change) ?? change()
+  const { locks } = (globalThis as { readonly navigator?: WithLocks | null }).navigator ?? {}
+  if (locks) return locks.request(key, run)
   const running = (lastByKey.get(key) ?? Promise.resolve()).then(run, run)
   lastByKey.set(key, running)
   return running

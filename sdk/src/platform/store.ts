@@ -13,6 +13,8 @@ export interface Store {
   set(key: string, value: string): void | Promise<void>
   /** Calls the listener when another client, such as another tab, has changed a value. Optional. */
   onChange?(listener: (key: string) => void): void
+  /** Runs while no client of another process changes a value by this function. Optional; tabs of a page need none. */
+  exclusively?(run: () => Promise<void>): Promise<void>
 }
 
 /** A store in memory, which is the default. It loses its values when the process ends. */

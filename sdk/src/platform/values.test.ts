@@ -21,7 +21,11 @@ it('amounts are added exactly', () => {
   expect(addAmounts(large, '0.0000000002')).toBe('9007199254740993.0000000003')
   expect(addAmounts('1', '-1.5')).toBe('-0.5000000000')
   expect(addAmounts('-0.0000000001', '0.0000000001')).toBe('0.0000000000')
-  for (const wrong of ['', '1e3', '1.', '.5', '1,5', '0.00000000001', null as never])
+  const zeros = '0'.repeat(40)
+  expect(addAmounts(`${zeros}1.5${zeros}`, '+1', '1.')).toBe('3.5000000000')
+  expect(addAmounts('9'.repeat(28))).toBe(`${'9'.repeat(28)}.0000000000`)
+  const tooLarge = `1${'0'.repeat(28)}`
+  for (const wrong of ['', '1e3', '.5', '1,5', '0.00000000001', tooLarge, null as never])
     expect(() => addAmounts('1', wrong), String(wrong)).toThrow(refused)
 })
 

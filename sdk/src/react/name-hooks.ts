@@ -1,5 +1,5 @@
 /** Names in React: what to show for a recipient, and whether to believe it. */
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { QuorumscanError } from '../errors.ts'
 import type {
   Basis,
@@ -109,24 +109,35 @@ function useWatched(names: Names, name: string, bounds: WatchOptions) {
     null,
   )
   const [turn, setTurn] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: The key has the bounds; a turn is a refetch.
+  /** Asks again without another watch, which would not know how old the shown answer is; null: the watch has ended. */
+  const askAgain = useRef<(() => void) | null>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: The key has the bounds; a turn follows a watch that has ended.
   useEffect(() => {
     if (name === '') return
+    askAgain.current = null
     const closing = new AbortController()
     const { signal } = closing
     const show = (watched: Watched) => setCurrent({ key, names, watched })
+    const onStart = (again: () => void) => {
+      if (!signal.aborted) askAgain.current = again
+    }
     const follow = async () => {
-      for await (const watched of names.watch(name, { ...bounds, signal })) show(watched)
+      for await (const watched of names.watch(name, { ...bounds, signal, onStart })) show(watched)
     }
     follow().catch((error: unknown) => {
-      if (!signal.aborted) show({ kind: 'unverified', reason: 'failed', error: asError(error) })
+      if (signal.aborted) return
+      askAgain.current = null
+      show({ kind: 'unverified', reason: 'failed', error: asError(error) })
     })
     return () => closing.abort()
   }, [names, key, turn])
   const isCurrent = current !== null && current.key === key && current.names === names
   return {
     watched: isCurrent ? current.watched : null,
-    refetch: () => setTurn((count) => count + 1),
+    refetch() {
+      if (askAgain.current === null) setTurn((count) => count + 1)
+      else askAgain.current()
+    },
   }
 }
 
@@ -206,7 +217,7 @@ export function useReverse<Data = FoundEntry | null>(
   const more = { ...bounds, isOn: party !== '', query }
   const read = useRead(names, ['reverse', party, bounds], reverse, more)
   const entry = read.answer ?? null
-  const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock)
+  const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock, entry.clockSkewMs)
   const found =
     entry === null || isOver ? 'absent' : entry.changed === null ? 'verified' : 'changed'
   const trust = read.state ?? found

@@ -80,7 +80,8 @@ export function useParty<Data = Resolution>(
     if (!isAsked) return 'typing'
     if (resolution === null) return read.state === 'unverified' ? without : 'resolving'
     if (resolution.kind !== 'found') return resolution.kind
-    return hasEnded(resolution.validUntil, systemClock) ? 'expired' : 'party'
+    const { validUntil, clockSkewMs } = resolution
+    return hasEnded(validUntil, systemClock, clockSkewMs) ? 'expired' : 'party'
   }
   const state = stateOf()
   const found = state === 'party' && resolution?.kind === 'found' ? resolution : null
@@ -133,12 +134,14 @@ export function usePartyName(
     if (!('watch' in source)) return source.reverse(party, { signal })
     const entry = await source.reverse(party, { ...bounds, signal })
     if (entry === null || entry.changed !== null) return []
-    const { name, expiresAt: validUntil } = entry
-    return [{ party, displayName: name, resolver: NAME_SERVICE, validUntil }]
+    const { name, expiresAt: validUntil, clockSkewMs } = entry
+    return [{ party, displayName: name, resolver: NAME_SERVICE, validUntil, clockSkewMs }]
   }
   const more = { ...bounds, isOn: party !== '', query }
   const read = useRead(source, ['party-name', party, bounds], reverse, more)
-  const live = (read.answer ?? []).filter((one) => !hasEnded(one.validUntil, systemClock))
+  const live = (read.answer ?? []).filter(
+    ({ validUntil, clockSkewMs }) => !hasEnded(validUntil, systemClock, clockSkewMs),
+  )
   return {
     ...displayParty(live, party),
     isPending: read.state === 'checking',

@@ -1,7 +1,15 @@
 /** What the hooks share: the names of the tree, the pause in typing, and reads on TanStack Query. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactElement, ReactNode } from 'react'
-import { createContext, createElement, useContext, useEffect, useState } from 'react'
+import {
+  createContext,
+  createElement,
+  useContext,
+  useEffect,
+  useMemo,
+  useReducer,
+  useState,
+} from 'react'
 import { invalidArgument, type QuorumscanError } from '../errors.ts'
 import type { LookupOptions, Names } from '../names/lookup-types.ts'
 import { asError } from '../naming/party-resolver.ts'
@@ -45,6 +53,8 @@ const TYPING_PAUSE_MS = 300
 const POLLS_PER_AGE = 4
 /** The longest pause after failures. */
 const POLL_MS_MAX = 15_000
+/** The longest timer of platforms. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 const NamesContext = createContext<Names | null>(null)
 /** A number for each source, so that two networks in one page do not share answers. */
@@ -117,9 +127,7 @@ export function useRead<Answer, Data>(
     retry: false,
   })
   const error = query.error === null ? null : asError(query.error)
-  const isDue = query.dataUpdatedAt + maxAgeMs <= systemClock.nowMicros() / 1000
-  // With the first two the component renders again when an answer becomes stale, and when a read begins.
-  const isOld = (query.isFetching || query.isStale) && isDue
+  const isOld = useIsOld(query.dataUpdatedAt, maxAgeMs)
   const shown = !isOn || isOld || error?.code === 'CONSENSUS_DISPUTED' ? undefined : query.data
   const open = error === null ? 'checking' : 'unverified'
   return {
@@ -129,4 +137,24 @@ export function useRead<Answer, Data>(
     error: isOn ? error : null,
     refetch: () => void query.refetch(),
   }
+}
+
+/**
+ * Whether an answer is too old to be shown, whoever reads again meanwhile. Its age is the longer one of both clocks: the
+ * wall clock may be set back, and the monotonic one may stop while the device sleeps, and counts from the first render.
+ *
+ * @param updatedAtMs - When it came, by the wall clock.
+ */
+function useIsOld(updatedAtMs: number, maxAgeMs: number): boolean {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Another time is another answer.
+  const seenAtMs = useMemo(() => systemClock.monotonicMs(), [updatedAtMs])
+  const wallAgeMs = systemClock.nowMicros() / 1000 - updatedAtMs
+  const leftMs = maxAgeMs - Math.max(wallAgeMs, systemClock.monotonicMs() - seenAtMs)
+  const [, render] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    if (!(leftMs > 0 && leftMs < TIMER_MS_MAX)) return
+    const timer = setTimeout(render, Math.ceil(leftMs))
+    return () => clearTimeout(timer)
+  })
+  return leftMs <= 0
 }

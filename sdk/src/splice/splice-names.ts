@@ -1,10 +1,12 @@
 /** Lookups over several scans, and their questions. An answer with another name or an expired entry is not an answer. */
+
 import { entriesBytesMax } from '@quorumscan/reader'
 import { formatInstant, LONE_SURROGATE, PAGE_SIZE_MAX, parseInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import type { Metadata, NameEntry } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { shownValue } from '../platform/shown-value.ts'
 import { isContractId } from '../platform/values.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { sortNames } from './network-questions.ts'
@@ -103,7 +105,8 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
     lookup,
     lookupParty,
     async resolveMany(names, options = {}) {
-      if (!Array.isArray(names)) throw invalidArgument('`names` must be an array of strings.')
+      if (!Array.isArray(names))
+        throw invalidArgument(`\`names\` must be an array of strings, not ${shownValue(names)}.`)
       for (const name of names) spliceName(name)
       return reader.bounded(options, async (bound) => {
         const outcomes: SpliceOutcome<NameEntry>[] = []
@@ -150,7 +153,9 @@ function checkedText(what: string, value: string): string {
   const isText =
     typeof value === 'string' && value.length <= TEXT_LENGTH_MAX && !LONE_SURROGATE.test(value)
   if (!isText)
-    throw invalidArgument(`${what} must be a string of at most ${TEXT_LENGTH_MAX} characters.`)
+    throw invalidArgument(
+      `${what} must be a string of at most ${TEXT_LENGTH_MAX} characters, not ${shownValue(value)}.`,
+    )
   return value
 }
 

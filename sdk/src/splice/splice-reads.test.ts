@@ -2,7 +2,7 @@
  * Reads of a Splice network from real HTTP servers with the shapes of the published document. Answers on which scans
  * agree are returned, and no behaviour of f faulty scans becomes an answer.
  */
-import { serve, slowness } from '@quorumscan/testkit'
+import { createTickingClock, serve } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import {
   idOf,
@@ -13,6 +13,7 @@ import {
   startScans,
 } from '@quorumscan/testkit/splice-scans'
 import { describe, expect } from 'vitest'
+import { systemClock } from '../platform/clock.ts'
 import { createSpliceScan, type SpliceOutcome } from './index.ts'
 
 const NAMES = ['Alpha-1', 'Beta-2', 'Gamma-3', 'Delta-4']
@@ -22,8 +23,10 @@ const ALBA = 'alba.unverified.cns'
 const MISSING = 'missing.unverified.cns'
 const PARTY = partyOf('alice')
 const THIEF = partyOf('thief')
-/** Timeout of a read without a decision: enough for each scan to answer on a busy machine. */
-const READ_MS = 2_000 * slowness()
+/** Timeout of a read without a decision. */
+const READ_MS = 2_000
+/** A deadline waits for this process. */
+const clockNow = () => createTickingClock(systemClock.nowMicros())
 /** 2026-01-01T12:00:00Z, in µs since the epoch. */
 const NOON = 1_767_268_800_000_000
 
@@ -44,7 +47,7 @@ const it = base
     ),
   )
   .extend('scan', { scope: 'file' }, async ({ scans, fileResources }) => {
-    const scan = createSpliceScan({ scans: scans.addresses })
+    const scan = createSpliceScan({ scans: scans.addresses, clock: clockNow() })
     fileResources.onClose(() => scan.close())
     await scan.dso() // It reads the members before any test.
     return scan
@@ -276,7 +279,12 @@ describe('mistakes of upstream clients do not occur:', () => {
   it('the only reachable scan of four decides nothing', async ({ scans, scan }) => {
     scans.behave(FIRST, lies)
     for (const name of [SECOND, THIRD, FOURTH]) scans.behave(name, hangs)
-    await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: READ_MS })
+    await using seeded = createSpliceScan({
+      seeds: scans.urls,
+      svCount: 4,
+      clock: clockNow(),
+      timeoutMs: READ_MS,
+    })
     const lookup = scan.names.lookup(ALICE, { timeoutMs: READ_MS })
     await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'TIMEOUT',

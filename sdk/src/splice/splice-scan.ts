@@ -1,10 +1,21 @@
 /** Reads over the public Scan API of a Splice network. An answer needs equal replies of enough super-validators. */
 
-import { createFetchTransport } from '@quorumscan/reader'
+import { createFetchTransport, isAuthenticated } from '@quorumscan/reader'
 import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import {
+  anything,
+  assertOptions,
+  isFunction,
+  isMs,
+  isObject,
+  isOr,
+  isWhole,
+} from '../platform/options.ts'
+import { shownValue } from '../platform/shown-value.ts'
+import { assertUrl } from '../platform/urls.ts'
 import {
   askActivities,
   askAnsRules,
@@ -26,7 +37,6 @@ import { createSpliceNames, type SpliceNames } from './splice-names.ts'
 import { decided, type SpliceOutcome } from './splice-outcome.ts'
 import {
   createSpliceReader,
-  parseScanUrl,
   type SpliceReadOptions,
   type SpliceScanAddress,
 } from './splice-reader.ts'
@@ -117,6 +127,16 @@ export interface SpliceScan extends AsyncDisposable {
  * @throws {QuorumscanError} INVALID_ARGUMENT if the options are invalid.
  */
 export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
+  assertOptions<SpliceScanOptions>('createSpliceScan', options, {
+    seeds: anything,
+    scans: anything,
+    svCount: isWhole(1),
+    trust: isObject,
+    threshold: isOr(isWhole(1), 'f+1', '2f+1'),
+    timeoutMs: isMs,
+    fetch: isFunction,
+    clock: isObject,
+  })
   const { clock = systemClock } = options
   const closing = new AbortController()
   const reader = createSpliceReader({
@@ -159,17 +179,20 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
   if ((seeds === undefined) === (scans === undefined))
     throw invalidArgument('Pass either `seeds` or `scans`.')
   if (svCount !== undefined && !(Number.isInteger(svCount) && svCount >= 1))
-    throw invalidArgument('`svCount` must be a whole number of at least 1.')
+    throw invalidArgument(
+      `\`svCount\` must be a whole number of at least 1, not ${shownValue(svCount)}.`,
+    )
   // A seed is named by its host until the list has the name of its super-validator.
   const addresses =
     scans ??
     seeds?.map((url) => ({ svName: URL.canParse(url) ? new URL(url).host : '', publicUrl: url })) ??
     []
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
-  for (const { svName, publicUrl } of addresses) {
-    const isNamed = typeof svName === 'string' && svName !== ''
-    if (isNamed && parseScanUrl(publicUrl, true) !== undefined) continue
-    throw invalidArgument(`The URL of a scan must be https, or on this machine: not ${publicUrl}.`)
+  for (const [index, { svName, publicUrl }] of addresses.entries()) {
+    const what = scans === undefined ? `seeds[${index}]` : `scans[${index}].publicUrl`
+    assertUrl(what, publicUrl, isAuthenticated)
+    if (typeof svName !== 'string' || svName === '')
+      throw invalidArgument(`\`scans[${index}].svName\` must be the name of a super-validator.`)
   }
   const areScansAll = scans !== undefined
   return { scans: addresses, areScansAll, svCount: svCount ?? null, trust }

@@ -9,6 +9,7 @@ const contractId = parseContractId(`00${'1'.repeat(64)}`)
 const expiresAt = '2099-01-01T00:00:00.000000Z'
 const shown = (name: string): FoundEntry => ({
   ...{ name, party: PARTY, url: '', description: '', contractId, expiresAt, changed: null },
+  clockSkewMs: null,
 })
 const renewed = {
   ...{ contractId, name: 'b.unverified.ns', amount: '1.0000000000', unit: 'USDUnit' },

@@ -94,23 +94,20 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
   return signal?.aborted === true || !isQuorumscanError(error) || error.definite
 }
 
-/** Whether the token was missing, invalid or refused, so that the call read and changed nothing. */
-export function isUnauthenticated(error: unknown): boolean {
-  const codes: readonly unknown[] = ['UNAUTHENTICATED', 'INVALID_ARGUMENT']
-  return isQuorumscanError(error) && codes.includes(error.code)
-}
-
 /** Whether the contract is consumed. */
 export function isConsumed(error: unknown): boolean {
   const codes: readonly unknown[] = ['CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED']
   return isQuorumscanError(error) && codes.includes(error.code)
 }
 
-/** The same error, with the state of the payment. */
-export function withPayment(error: unknown, payment: PaymentState): unknown {
-  if (!isQuorumscanError(error) || error.payment !== null) return error
+/** The same error, with the state of the payment. It is not definite while that is unknown. */
+export function withPayment(error: unknown, state: PaymentState): unknown {
+  if (!isQuorumscanError(error)) return error
+  const payment = error.payment ?? state
+  const definite = error.definite && payment !== 'unknown'
+  if (payment === error.payment && definite === error.definite) return error
   const { code, message, name: _, cause = error, ...facts } = error
-  return failure(code, message, { ...facts, payment, cause })
+  return failure(code, message, { ...facts, definite, payment, cause })
 }
 
 /** The members of an entry that its owner chooses. */

@@ -7,18 +7,18 @@ import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
 import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
-import type { Metadata, NameEntry, Names } from '../names/lookup-types.ts'
+import type { MetadataInput, NameEntry, Names } from '../names/lookup-types.ts'
 import { formatMetadata } from '../names/metadata.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
 import { type Clock, hasEnded } from '../platform/clock.ts'
+import { shownValue } from '../platform/shown-value.ts'
 import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
   type EntryDetails,
   isConsumed,
   isFor,
-  isUnauthenticated,
   listOwnEntries,
   ownEntry,
   requestedDetails,
@@ -43,10 +43,11 @@ export type RegisterInput = {
   /** At most 140 UTF-16 units. Default as for `url`. */
   readonly description?: string
   /**
-   * Instead of `description`: what the party states about itself, such as the URLs of its token registry (CIP-0056). It
-   * is written into the description, which has room for about 100 characters.
+   * Instead of `description`: what the party states about itself (CIP-0056), such as
+   * `{ registryUrls: ['https://registry.example'] }`. It is written into the description, which has room for about 100
+   * characters. A wrong form is INVALID_DESCRIPTION.
    */
-  readonly metadata?: Metadata
+  readonly metadata?: MetadataInput
   /** Whether the wallet pays renewals automatically. Default: false, or as it is for a name that is paid for. */
   readonly autoRenew?: boolean
 }
@@ -106,11 +107,8 @@ export async function register(
     const input = withMetadata(typed)
     const fields = checkedInput(input)
     const { name } = fields
-    const { partyId: party } = await wallet.status(call()).catch((error: unknown) => {
-      if (!isUnauthenticated(error)) onPayment('unknown') // An earlier call may have paid.
-      throw error
-    })
-    onPayment('unknown')
+    onPayment('unknown') // An earlier call may have paid.
+    const { partyId: party } = await wallet.status(call())
     if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
     const calls = createCalls(parts, { input, fields, party, call })
     const context = { name, clock, signal, endsAtMs, onProgress, onPayment }
@@ -257,7 +255,8 @@ function checkedInput(input: RegisterInput): EntryFields {
   const name = parseRegistrableName(more.name)
   assertText('`url`', url)
   assertText('`description`', description)
-  if (typeof autoRenew !== 'boolean') throw invalidArgument('`autoRenew` must be true or false.')
+  if (typeof autoRenew !== 'boolean')
+    throw invalidArgument(`\`autoRenew\` must be true or false, not ${shownValue(autoRenew)}.`)
   const fields = { name, url, description }
   const violation = findEntryFieldViolation(fields)
   if (violation === undefined) return fields

@@ -8,7 +8,6 @@ import {
   isCertain,
   isConsumed,
   isFor,
-  isUnauthenticated,
   ownEntry,
   POLL_MS,
   poll,
@@ -69,7 +68,7 @@ export async function renew(
     const after = options.after === undefined ? null : microsOf(options.after)
     const before = await ownSubscription(parts, name, call).catch((error) => {
       // An earlier call may have paid, which is unknown without an answer.
-      isUnknown = !isConsumed(error) && !isUnauthenticated(error)
+      isUnknown = !isConsumed(error)
       throw error
     })
     const done = (now: Subscription, wasPaid: boolean): Renewal => {

@@ -5,7 +5,7 @@ import type { components } from '../generated/validator.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-failures.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
-import { microsOf, randomId } from '../platform/clock.ts'
+import { randomId } from '../platform/clock.ts'
 import type { ContractId } from '../platform/values.ts'
 
 type Schema<Name extends keyof components['schemas']> = Camel<components['schemas'][Name]>
@@ -88,29 +88,8 @@ export interface Wallet {
     contractId: ContractId,
     options?: CallOptions,
   ): Promise<{ readonly paymentContractId: ContractId } & AtOffset>
-  /** Offers coin to a party, which has until `expiresAt` to accept. */
-  createTransfer(
-    input: {
-      readonly receiver: string
-      readonly amount: string
-      /** ISO-8601 UTC; `fromDate` makes one. */
-      readonly expiresAt: string
-      /** A second transfer with the same id is refused, so that a repeat cannot pay twice. */
-      readonly trackingId: string
-      readonly description?: string
-    } & CallOptions,
-  ): Promise<TransferResult & AtOffset>
-  /** Open offers to the user and of the user. */
+  /** Open offers to the user and of the user. `payments` makes and answers them. */
   transfers(options?: CallOptions): Promise<readonly Contract[]>
-  /** Accepts an offer to the user. */
-  acceptTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult & AtOffset>
-  /** Rejects an offer, and returns the coin to the sender. */
-  rejectTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult & AtOffset>
-  /** Withdraws an offer of the user. */
-  withdrawTransfer(
-    contractId: ContractId,
-    options?: CallOptions,
-  ): Promise<TransferResult & AtOffset>
 }
 
 const PAGE_SIZE = 100
@@ -144,9 +123,6 @@ export function createWallet(http: Http): Wallet {
     await http.send({ method, path, signal, timeoutMs })
     return { offset: http.offset() }
   }
-  const choose = (contractId: ContractId, choice: string, options?: CallOptions) =>
-    write('POST', `${TRANSFERS}/${id(contractId)}/${choice}`, answers.isTransferAnswer, options)
-
   return {
     // Repeated requests return the same party.
     register: (options) =>
@@ -198,21 +174,8 @@ export function createWallet(http: Http): Wallet {
     },
     paySubscription: (contractId, options) =>
       write('POST', `${SUBSCRIPTIONS}/${id(contractId)}/pay`, answers.isPayAnswer, options),
-    async createTransfer({ receiver, amount, expiresAt, trackingId, description, ...options }) {
-      const body = {
-        receiver_party_id: receiver,
-        amount,
-        description: description ?? '',
-        expires_at: microsOf(expiresAt),
-        tracking_id: trackingId,
-      }
-      return write('POST', TRANSFERS, answers.isTransferAnswer, { ...options, body })
-    },
     transfers: async (options) =>
       (await get(TRANSFERS, answers.isTransfersAnswer, options)).transfers,
-    acceptTransfer: (contractId, options) => choose(contractId, 'accept', options),
-    rejectTransfer: (contractId, options) => choose(contractId, 'reject', options),
-    withdrawTransfer: (contractId, options) => choose(contractId, 'withdraw', options),
   }
 }
 

@@ -1,18 +1,20 @@
 /** Measures the verification in Chromium. */
-import { serve } from '@quorumscan/testkit'
+import { join } from 'node:path'
+import { provided, serve } from '@quorumscan/testkit'
 import { build } from 'esbuild'
-import { chromiumPath, launchChromium } from '../../support/chromium.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { ROOT } from '../../support/root.ts'
 import type { ToVerify, verifyMs } from './verify.ts'
 
 declare const measure: typeof verifyMs // Defined in the page.
 
 /** Runs `verifyMs` in Chromium. Returns null if Chromium is missing. */
 export async function verifyMsInChromium(input: ToVerify): Promise<number | null> {
-  if (chromiumPath === null) return null
+  if (provided('chromium') === null) return null
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { verifyMs } from './verify.js'; globalThis.measure = verifyMs`,
-      resolveDir: import.meta.dirname,
+      contents: `import { verifyMs } from './verify.ts'; globalThis.measure = verifyMs`,
+      resolveDir: join(ROOT, 'test/bench/certified'),
     },
     conditions: ['@quorumscan/source'],
     bundle: true,

@@ -15,7 +15,7 @@ export type CertifiedOptions = {
   readonly stateTurns: number
 } & ServingOptions
 
-const STATE = new URL('./state-child.js', import.meta.url)
+const STATE = 'bench/certified/state-child'
 const KIB = 1_024
 const MS_PER_SECOND = 1_000
 

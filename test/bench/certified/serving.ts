@@ -49,8 +49,8 @@ export type ServingOptions = {
   readonly visibleCount: number
 }
 
-const BARE = new URL('./bare-child.js', import.meta.url)
-const SDK = new URL('./sdk-child.js', import.meta.url)
+const BARE = 'bench/certified/bare-child'
+const SDK = 'bench/certified/sdk-child'
 const BUSY_USERS = 4
 const POLL_MS = 5
 const FOUND_MS_MAX = 60_000

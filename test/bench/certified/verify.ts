@@ -1,5 +1,5 @@
 /** Measures the verification of one name with a known certificate. Runs in Node and, bundled, in a page. */
-import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
+import { createPlatformCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import {
   createCertifiedVerifier,
   type HashedNetwork,
@@ -30,7 +30,7 @@ export async function verifyMs(
   nowMs: () => number = () => performance.now(),
 ): Promise<number> {
   const network = { genesis, genesisHash: await hashGenesis(genesis), sha256: hash }
-  const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
+  const verifier = createCertifiedVerifier({ ...network, crypto: createPlatformCrypto() })
   const pass = async (): Promise<number[]> => {
     const times: number[] = []
     for (let first = 0; first + CHUNK <= names.length; first += CHUNK) {

@@ -30,7 +30,7 @@ const WHAT = [
 const PREFIX = 'near'
 const RATE_LIMIT = 100_000
 
-const programOf = (name: string) => new URL(`${name}.js`, import.meta.url)
+const programOf = (name: string) => `bench/machines/${name}`
 
 export async function measureMachines(options: {
   readonly drivers: readonly Ordering[]
@@ -41,7 +41,7 @@ export async function measureMachines(options: {
 }): Promise<void> {
   for (const ordering of options.drivers) {
     const near: DelayArgument = { relay: null, delayMs: 0 }
-    await using relays = startChild(programOf('./delay-child'), near)
+    await using relays = startChild(programOf('delay-child'), near)
     await relays.result()
     await using network = await createNetwork({
       ordering,
@@ -80,7 +80,7 @@ async function measureNetwork(
   const names = Array.from({ length: count }, (_, index) => `${PREFIX}-${index}.unverified.ns`)
   const token = await client.token('registrant')
 
-  await using registrant = startOn(validator, './register-child', {
+  await using registrant = startOn(validator, 'register-child', {
     validator: client.urls.validator,
     token,
     prefix: PREFIX,

@@ -30,8 +30,8 @@ const REDIS_ARGUMENTS = Object.entries(REPLICA_REDIS_OPTIONS).flatMap(([name, va
 /** Names of the small replica, with which reads of the large one are compared. */
 const FEW_NAMES = 1_000
 const KIB = 1_024
-const READS = new URL('./reads-child.js', import.meta.url)
-const INGEST = new URL('./ingest-child.js', import.meta.url)
+const READS = 'bench/names/reads-child'
+const INGEST = 'bench/names/ingest-child'
 
 export async function measureNames(options: NamesOptions): Promise<void> {
   await measureIngest(options)

@@ -23,8 +23,8 @@ import { nameOf, registerNames } from './names.ts'
 const NAMES_USED = 8
 const SERVERS = 4
 const LAST = `sv-${SERVERS}`
-const CLIENT = new URL('./client-child.js', import.meta.url)
-const JSON_RPC = new URL('./json-rpc-child.js', import.meta.url)
+const CLIENT = 'bench/proxy/client-child'
+const JSON_RPC = 'bench/proxy/json-rpc-child'
 const perSecond = (load: Load) => load.perSecond
 
 export type ClientOptions = {

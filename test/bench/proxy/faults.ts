@@ -9,7 +9,7 @@ import type { FaultyNodeArgument } from './faulty-node-child.ts'
 export const FAULTS = ['killed', 'hung', 'slow', 'lying'] as const
 export type Fault = (typeof FAULTS)[number]
 
-const FAULTY_NODE = new URL('./faulty-node-child.js', import.meta.url)
+const FAULTY_NODE = 'bench/proxy/faulty-node-child'
 const FAULTY = 'sv-4'
 /** Warm-up turns if several turns are measured. Few, because each turn kills and restarts a node. */
 const WARM_UP_TURNS = 1

@@ -13,8 +13,8 @@ const REDIS_ARGUMENTS = Object.entries(REPLICA_REDIS_OPTIONS).flatMap(([name, va
   value,
 ])
 const MIB = 2 ** 20
-const TAKE = new URL('./take-child.js', import.meta.url)
-const START = new URL('./start-child.js', import.meta.url)
+const TAKE = 'bench/snapshots/take-child'
+const START = 'bench/snapshots/start-child'
 
 export async function measureSnapshots({
   nameCount,

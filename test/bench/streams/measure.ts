@@ -19,8 +19,8 @@ export type StreamsOptions = {
   readonly ms: number
 }
 
-const VALIDATOR = new URL('./validator-child.js', import.meta.url)
-const PLAIN = new URL('./plain-child.js', import.meta.url)
+const VALIDATOR = 'bench/streams/validator-child'
+const PLAIN = 'bench/streams/plain-child'
 const PLAIN_KEY = 'plain'
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
 /** Divisor of the backlog, for the part with whose memory the whole is compared. */

@@ -90,7 +90,8 @@ const checkFreshness: Checker = (run) =>
     const { maxAgeMs = 60_000, minOffset = 0 } = read.options
     if ('page' in read && read.page.pageToken !== null) return []
     const ageMs = (read.endMicros - read.outcome.recordTime) / 1000
-    if (isGuaranteed(run, read) && ageMs > maxAgeMs)
+    // No reader can guarantee an age by a clock that is behind.
+    if (isGuaranteed(run, read) && ageMs > maxAgeMs && !read.isBehind)
       return [
         { rule: 'freshness', read, why: `${ageMs} ms old, ${formatTime(read.outcome.recordTime)}` },
       ]
@@ -157,7 +158,7 @@ const checkHeld: Checker = (run) =>
     const ageMs = (read.endMicros - read.outcome.recordTime) / 1000
     if ('page' in read && read.page.pageToken !== null) return []
     const isHeld = read.heldFrom !== null && read.outcome.offset < read.heldFrom
-    return isHeld && ageMs > SUSPICIOUS_MS
+    return isHeld && ageMs > SUSPICIOUS_MS + read.hiddenMs
       ? [{ rule: 'withheld', read, why: `${ageMs} ms old, and ${read.heldFrom} was certified` }]
       : []
   })

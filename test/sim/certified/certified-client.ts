@@ -6,6 +6,7 @@ import type {
   CertifiedReadOptions,
 } from '@quorumscan/reader/certified'
 import * as certified from '@quorumscan/reader/certified'
+import type { SimClock } from '@quorumscan/testkit'
 import { type CryptoPort, type TrustRule, thresholdVotes } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
 import type { SeededRandom } from '../../support/seeded-random.ts'
@@ -23,6 +24,11 @@ const MUTE: readonly Condition['kind'][] = ['down', 'hung', 'notFound', 'failing
 const PATIENT_MS = 10_000
 const WAIT_MS = 2000
 const STALL_MS_MAX = 4000
+const YEAR_MS = 365 * 24 * 3_600_000
+/** A clock that is further behind is proven to be wrong also by an answer of the age that readers suspect. */
+const HIDDEN_MS_MAX = 22_000
+/** By how much the clocks of devices are ahead. */
+const CLOCKS_AHEAD_MS = [0, -9000, -11_000, -300_000, -300_000, -10 * YEAR_MS, 5000, 300_000]
 
 type Client = {
   readonly world: CertifiedWorld
@@ -42,8 +48,10 @@ export async function runClient(input: Client): Promise<void> {
   const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
   const stalls = createStalls()
   const { createCertifiedReader } = options.readerModule ?? certified
-  const start = () =>
-    createCertifiedReader(
+  const device = createDevice(cluster.clock)
+  const start = () => {
+    if (options.mode === 'wrong-clocks') device.reset(random.pick(CLOCKS_AHEAD_MS))
+    return createCertifiedReader(
       stalls.through({
         waitMs,
         genesis: cluster.genesis,
@@ -51,7 +59,7 @@ export async function runClient(input: Client): Promise<void> {
         trust: input.trust,
         seeds: random.chance(0.5) ? cluster.urls : [random.pick(cluster.urls)],
         transport: cluster.network,
-        clock: cluster.clock,
+        clock: device.clock,
         crypto: input.crypto,
         sha256,
         allowPrivateAddresses: true,
@@ -65,15 +73,16 @@ export async function runClient(input: Client): Promise<void> {
         addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
       }),
     )
+  }
   let reader = start()
   const countMax = Math.ceil(options.readCount / CLIENTS)
   for (let done = 0; done < countMax; ) {
     const together = random.integer(1, 4)
     const reading = Array.from({ length: together }, () => {
-      if (random.chance(0.15)) return walk({ ...input, client, reader, waitMs, stalls })
+      if (random.chance(0.15)) return walk({ ...input, client, reader, waitMs, stalls, device })
       const name = random.pick(NAMES)
       const lookup = random.chance(0.8) ? { name } : { party: random.pick(PARTIES) }
-      return recorded({ ...input, client, reader, waitMs, stalls }, async (read) => {
+      return recorded({ ...input, client, reader, waitMs, stalls, device }, async (read) => {
         const [outcome] = await reader.lookup([lookup], read)
         return { lookup, outcome: outcome as CertifiedOutcome<CertifiedEntry | null> } // One lookup.
       })
@@ -83,6 +92,8 @@ export async function runClient(input: Client): Promise<void> {
     done += together
     const pauseMs = random.chance(0.1) ? random.integer(500, 20_000) : random.integer(0, 300)
     await cluster.clock.delay(pauseMs)
+    if (options.mode === 'wrong-clocks' && random.chance(0.05))
+      device.set(random.pick(CLOCKS_AHEAD_MS))
     if (!random.chance(0.05)) continue
     await reader[Symbol.asyncDispose]()
     if (random.chance(0.5)) {
@@ -99,7 +110,33 @@ type Reading = Client & {
   readonly reader: CertifiedReader
   readonly waitMs: number
   readonly stalls: Stalls
+  readonly device: Device
 }
+
+/** The clock of a device, which is wrong, and which its user sets. */
+function createDevice(right: SimClock) {
+  let aheadMs = 0
+  let isBehind = false
+  let hiddenMs = 0
+  const set = (ms: number): void => {
+    aheadMs = ms
+    isBehind ||= ms < 0
+    if (-ms <= HIDDEN_MS_MAX) hiddenMs = Math.max(hiddenMs, -ms)
+  }
+  return {
+    clock: { ...right, nowMicros: () => right.nowMicros() + aheadMs * 1000 },
+    set,
+    /** As `set`, for another reader. */
+    reset(ms: number): void {
+      isBehind = false
+      hiddenMs = 0
+      set(ms)
+    },
+    facts: () => ({ isBehind, hiddenMs }),
+  }
+}
+
+type Device = ReturnType<typeof createDevice>
 
 /** Reads a list page by page. */
 async function walk(input: Reading): Promise<void> {
@@ -149,6 +186,7 @@ async function recorded(
     startMs,
     endMs: clock.monotonicMs(),
     endMicros: clock.nowMicros(),
+    ...input.device.facts(),
     steadyCount: cluster.steadyCount(startMs),
     answeringCount: cluster.answeringCount(startMs),
     heldFrom,

@@ -1,3 +1,4 @@
+/** @module-tag rest */
 import type * as certified from '@quorumscan/reader/certified'
 import { importMutant } from '@quorumscan/verifier/testing'
 import { describe, expect, it } from 'vitest'

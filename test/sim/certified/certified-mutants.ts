@@ -14,6 +14,7 @@ export type CertifiedMutant = Pick<
 
 const FRESHNESS = 'packages/verifier/src/certified/freshness.ts'
 const DECIDER = 'packages/reader/src/certified/certified-decider.ts'
+const PROVEN_TIME = 'packages/reader/src/driver/proven-time.ts'
 const CREDIBILITY = 'packages/reader/src/certified/credibility.ts'
 
 export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
@@ -66,6 +67,19 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
       text: 'const SUSPICIOUS_AGE_MS = 12_000',
       by: 'const SUSPICIOUS_AGE_MS = Infinity',
     },
+    nodeCount: 4,
+    lies: ['freeze'],
+    faults: [],
+    rule: 'withheld',
+  },
+  {
+    mutation: {
+      mistake: 'believing in a clock that is proven to be behind',
+      file: PROVEN_TIME,
+      text: 'aheadMicros > AHEAD_MICROS_MAX ?',
+      by: 'false ?',
+    },
+    mode: 'wrong-clocks',
     nodeCount: 4,
     lies: ['freeze'],
     faults: [],

@@ -15,9 +15,10 @@ export type CertifiedRunOptions = {
   readonly readCount: number
   /**
    * `at-most-f`: at most f nodes lie. `beyond-f`: up to 2f nodes collude. `strangers-lie`: readers have a trust rule, and
-   * all other nodes lie, with as many of its members as it tolerates.
+   * all other nodes lie, with as many of its members as it tolerates. `wrong-clocks`: at most f nodes lie, and the clocks
+   * of devices are wrong and are set while readers run.
    */
-  readonly mode?: 'at-most-f' | 'beyond-f' | 'strangers-lie'
+  readonly mode?: 'at-most-f' | 'beyond-f' | 'strangers-lie' | 'wrong-clocks'
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
   /** The reader: one with a mistake, to test the checkers. Its queries belong to it. Default: the real one. */
@@ -42,8 +43,12 @@ export type CertifiedRecord = {
   readonly signersNeeded: number
   readonly startMs: number
   readonly endMs: number
-  /** The reader's clock at the end, µs. */
+  /** The time at the end, µs. */
   readonly endMicros: number
+  /** Whether the clock of the device was behind while the reader existed. */
+  readonly isBehind: boolean
+  /** How much of its age an answer could hide, because the clock was behind by so little that no answer proves it. */
+  readonly hiddenMs: number
   readonly steadyCount: number
   readonly answeringCount: number
   /** Newest offset that every honest node had certified a second before the read began, if all were steady. */

@@ -125,7 +125,10 @@ function lying(random: SeededRandom, options: CertifiedRunOptions): Condition {
   const lies = Array.from({ length: count }, () => random.pick(names))
   return {
     kind: 'lying',
-    lies: (options.mode ?? 'at-most-f') !== 'at-most-f' && random.chance(0.5) ? ['invent'] : lies,
+    lies:
+      (options.mode === 'beyond-f' || options.mode === 'strangers-lie') && random.chance(0.5)
+        ? ['invent']
+        : lies,
   }
 }
 

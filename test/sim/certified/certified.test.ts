@@ -7,7 +7,10 @@ const READS_PER_SEED = 250
 const SEED_COUNT = cases(5, 40)
 const SEEDS = Array.from({ length: SEED_COUNT }, (_, index) => 1001 + index)
 
-async function expectValid(seed: number, mode: 'at-most-f' | 'beyond-f'): Promise<void> {
+async function expectValid(
+  seed: number,
+  mode: 'at-most-f' | 'beyond-f' | 'wrong-clocks',
+): Promise<void> {
   const run = await runCertified({ seed, mode, readCount: READS_PER_SEED })
   expect(
     checkCertified(run).map(describeCertified),
@@ -31,6 +34,12 @@ describe('certified reads by a trust rule satisfy the invariants while all stran
     expect(checkCertified(run).map(describeCertified)).toEqual([])
     expect(run.reads.some(({ outcome }) => 'answer' in outcome)).toBe(true)
   })
+})
+
+describe('certified reads satisfy the invariants while clocks of devices are wrong', {
+  tags: ['simulation'],
+}, () => {
+  it.each(SEEDS)('seed %i', (seed) => expectValid(seed, 'wrong-clocks'))
 })
 
 describe('certified reads satisfy the invariants', { tags: ['simulation'] }, () => {

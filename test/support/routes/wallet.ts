@@ -9,6 +9,7 @@ import type { World } from './world.ts'
 
 const { NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE, LOG_FULL, USERS_LOST } = broken
 const VALIDATOR_TEST = 'apps/validator/src/validator.integration.test.ts'
+const TRANSFERS_TEST = 'apps/validator/src/transfers.integration.test.ts'
 const SUBMITTER_TEST = 'packages/submit/src/submitter.test.ts'
 const UNKNOWN_ID = `00${'0'.repeat(64)}`
 const HOUR_MICROS = 3_600_000_000
@@ -39,10 +40,20 @@ const submitErrors = (build: Build) =>
     PERMISSION_DENIED: byDeactivated(build),
     CONTRACT_CONSUMED: cannot('two concurrent transactions that use one contract', VALIDATOR_TEST),
     CHOICE_REFUSED: cannot('rules that change meanwhile', 'packages/ledger/src/coin.test.ts'),
-    DUPLICATE_COMMAND: cannot('two equal concurrent requests', VALIDATOR_TEST),
+    DUPLICATE_COMMAND: cannot('two equal concurrent requests', TRANSFERS_TEST),
     SUBMISSION_EXPIRED: cannot('a synchronizer that is late', SUBMITTER_TEST),
     SUBMISSION_UNKNOWN: cannot('a synchronizer that does not answer', SUBMITTER_TEST),
   }) satisfies Record<string, Cause>
+
+const PAYMENTS_TEST = 'packages/wallet/src/wallet/payments.test.ts'
+const onceErrors = {
+  PAYMENT_DIFFERS: cannot('ids that are the id of a contract', PAYMENTS_TEST),
+  PAYMENT_RECORDS_INCOMPLETE: cannot(
+    'a store that was restored, and pruned history',
+    PAYMENTS_TEST,
+  ),
+  LIMIT_EXCEEDED: cannot('thousands of payments', PAYMENTS_TEST),
+} satisfies Record<string, Cause>
 
 const spendErrors = (build: Build) =>
   ({
@@ -130,6 +141,7 @@ const transferCase = (build: Build, other: Build) => ({
   success: build,
   errors: {
     ...submitErrors(forUnknownContract()),
+    ...onceErrors,
     CONTRACT_NOT_FOUND: forUnknownContract(),
     PERMISSION_DENIED: other,
   },
@@ -192,10 +204,12 @@ export const validatorCases = {
     errors: {
       ...submitErrors(tap),
       DEVNET_ONLY: cannot('a network that is not a devnet', 'packages/ledger/src/coin.test.ts'),
-      DUPLICATE_COMMAND: async ({ user, fresh }) => {
+      ...onceErrors,
+      DUPLICATE_COMMAND: cannot('two processes of one validator', TRANSFERS_TEST),
+      PAYMENT_DIFFERS: async ({ user, fresh }) => {
         const body = { amount: '1.0', command_id: fresh() }
         unwrap(await user.client.POST('/v0/wallet/tap', { body }))
-        return { body }
+        return { body: { ...body, amount: '2.0' } }
       },
     },
   },
@@ -279,7 +293,13 @@ export const validatorCases = {
     success: transfer,
     errors: {
       ...spendErrors(transfer),
+      ...onceErrors,
       CONTRACT_NOT_FOUND: cannot('a coin that a concurrent transaction used', VALIDATOR_TEST),
+      PAYMENT_DIFFERS: async ({ user, fresh }) => {
+        const { body } = transferTo(user.party, fresh())
+        unwrap(await user.client.POST('/v0/wallet/token-standard/transfers', { body }))
+        return { body: { ...body, amount: '0.5' } }
+      },
       INVALID_PARTY: ({ fresh }) => transferTo('alice', fresh()),
       INSUFFICIENT_FUNDS: ({ user, fresh }) => transferTo(user.party, fresh(), '999999999'),
       DUPLICATE_COMMAND: async ({ user, fresh }) => {

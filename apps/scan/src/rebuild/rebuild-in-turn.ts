@@ -135,7 +135,6 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       handlers: {
         ...(Object.fromEntries(refusing) as Handlers<typeof scanRoutes>),
         ...createHealthHandlers(parts, {
-          moduleUrl: import.meta.url,
           port,
           assertReady: refuse,
           state: () => STATE_OF[waiting.phase],

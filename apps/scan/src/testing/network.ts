@@ -165,7 +165,8 @@ export async function startNetwork(
     routes: { submitEntry, followLog },
     handlers: {
       submitEntry: async ({ body }) => {
-        await writer.append(body)
+        // A request of no bytes has no body at all.
+        await writer.append(body ?? new Uint8Array())
         return { body: { accepted: true as const } }
       },
       followLog: async (request) => {

@@ -1,4 +1,8 @@
-/** The ledger interface gives no caller anything beyond its rights. */
+/**
+ * The ledger interface gives no caller anything beyond its rights.
+ *
+ * @module-tag rest
+ */
 
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'

@@ -1,4 +1,8 @@
-/** Bad input to the ledger interface gets the specified error, changes nothing and delays no other caller. */
+/**
+ * Bad input to the ledger interface gets the specified error, changes nothing and delays no other caller.
+ *
+ * @module-tag rest
+ */
 
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'

@@ -179,6 +179,12 @@ describe('synchronous refusals', () => {
       '400 COMMAND_PREPROCESSING_FAILED',
     ],
     [
+      'argument too large',
+      ({ exercise, alice }: Given) =>
+        exercise({ choiceArgument: { receiver: alice.party, amount: '1'.repeat(29) } }),
+      '400 COMMAND_PREPROCESSING_FAILED',
+    ],
+    [
       'by key',
       () => ({
         commands: [

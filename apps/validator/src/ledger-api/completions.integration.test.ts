@@ -1,4 +1,6 @@
+import { parseTime } from '@quorumscan/model'
 import type { HttpClient } from '@quorumscan/testkit'
+import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import type { TestUser } from '../testing/test-validator.ts'
 import { itWithPeople } from '../testing/world-fixtures.ts'
@@ -165,6 +167,52 @@ describe('completions', () => {
         ]),
       },
     })
+  })
+
+  it('that exist are in the list, however short its idle timeout is', async ({
+    ledgerEnd,
+    tap,
+    alice,
+    ofAlice,
+  }) => {
+    const beginExclusive = await ledgerEnd()
+    const update = { endInclusive: null, updateFormat: {} as object }
+    const eventFormat = { filtersByParty: { [alice.party]: {} } }
+    const transactionShape = 'TRANSACTION_SHAPE_ACS_DELTA'
+    update.updateFormat = { includeTransactions: { eventFormat, transactionShape } }
+    expect(await ofAlice.post('/v2/commands/submit-and-wait', tap(alice))).toAnswer(200)
+    for (const idle of ['-1', '0', '1'])
+      for (const limit of ['', '&limit=1', '&limit=500']) {
+        const query = `?stream_idle_timeout_ms=${idle}${limit}`
+        const request = { parties: [alice.party], beginExclusive }
+        expect((await completions(ofAlice, request, query)).found, query).toHaveLength(1)
+        for (const path of ['/v2/updates', '/v2/updates/flats']) {
+          const { body } = await ofAlice.post(`${path}${query}`, { beginExclusive, ...update })
+          expect(body, `${path}${query}`).toEqual([
+            { update: { Transaction: { value: expect.any(Object) } } },
+          ])
+        }
+      }
+  })
+
+  it('of a submission with a least ledger time never come before it', async ({
+    alice,
+    tap,
+    ledgerEnd,
+    ofAlice,
+    world,
+  }) => {
+    const beginExclusive = await ledgerEnd()
+    const asked = world.network.clock.nowMicros() + 3 * SECOND
+    const minLedgerTimeAbs = formatInstant(asked)
+    const request = tap(alice, { minLedgerTimeAbs })
+    expect(await ofAlice.post('/v2/commands/submit-and-wait', request)).toAnswer(200)
+    const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
+    const times = found.map(({ synchronizerTime }) =>
+      parseTime(Object(synchronizerTime).recordTime),
+    )
+    expect(times).toEqual([expect.any(Number)])
+    expect(times[0]).toBeGreaterThanOrEqual(asked)
   })
 
   it('are those of the user and the requested parties', async ({

@@ -29,17 +29,20 @@ describe('users', () => {
       id: 'made',
       primaryParty: party,
       isDeactivated: false,
-      metadata: { resourceVersion: '', annotations: { 'a/b': 'ü' } },
+      metadata: { annotations: { 'a/b': 'ü' } },
       identityProviderId: '',
     }
+    const shown = { ...user, metadata: { resourceVersion: '0', ...user.metadata } }
     const rights = [right('CanActAs', { party }), right('CanReadAsAnyParty')]
     expect(await admin.post('/v2/users', { user, rights })).toMatchObject({
       status: 200,
-      body: { user },
+      body: { user: shown },
     })
-    expect((await admin.get('/v2/users/made')).body).toEqual({ user })
+    expect((await admin.get('/v2/users/made')).body).toEqual({ user: shown })
     expect((await admin.get('/v2/users/made/rights')).body).toEqual({ rights })
-    expect((await (await clientOf('made')).get('/v2/authenticated-user')).body).toEqual({ user })
+    expect((await (await clientOf('made')).get('/v2/authenticated-user')).body).toEqual({
+      user: shown,
+    })
     const again = await admin.post('/v2/users', { user: { id: 'made' } })
     expect(outcome(again)).toBe('409 USER_ALREADY_EXISTS')
   })
@@ -84,6 +87,97 @@ describe('users', () => {
     expect((await change('PATCH', [both[0] ?? {}])).body).toEqual({ newlyRevokedRights: [both[0]] })
     expect((await change('PATCH', [both[0] ?? {}])).body).toEqual({ newlyRevokedRights: [] })
     expect((await admin.get('/v2/users/acting/rights')).body).toEqual({ rights: [both[1]] })
+  })
+
+  it('keep annotations that an update does not name, and the version tells who was first', async ({
+    admin,
+  }) => {
+    const annotations = { a: '1', b: '2' }
+    await admin.post('/v2/users', { user: { id: 'noted', metadata: { annotations } } })
+    const patch = (metadata: object, paths = ['metadata.annotations'], more: object = {}) =>
+      admin.patch('/v2/users/noted', { user: { metadata, ...more }, updateMask: { paths } })
+    const first = await patch({ annotations: { c: '3' } })
+    expect(first.body.user.metadata.annotations).toEqual({ a: '1', b: '2', c: '3' })
+    const second = await patch({ annotations: { a: '', b: '4', unknown: '' } }, ['metadata'])
+    expect(second.body.user.metadata.annotations).toEqual({ b: '4', c: '3' })
+    const versions = [first, second].map(({ body }) => body.user.metadata.resourceVersion)
+    expect(new Set(['', '0', ...versions]).size).toBe(4)
+    // The version is checked whatever the mask selects.
+    for (const paths of [['metadata.annotations'], ['is_deactivated'], ['primary_party']]) {
+      const stale = await patch({ annotations: { d: '5' }, resourceVersion: versions[0] }, paths)
+      expect(outcome(stale)).toBe('409 CONCURRENT_USER_UPDATE_DETECTED')
+    }
+    expect((await admin.get('/v2/users/noted')).body).toEqual(second.body)
+    const right = await patch({ annotations: { d: '5' }, resourceVersion: versions[1] })
+    expect(right.body.user.metadata.annotations).toEqual({ b: '4', c: '3', d: '5' })
+    expect(outcome(await patch({ resourceVersion: 'first' }))).toBe('400 INVALID_FIELD')
+    // Paths that find the user change nothing.
+    const found = ['id', 'metadata.resource_version', 'identity_provider_id']
+    expect((await patch({ annotations: { e: '6' } }, found)).body).toEqual(right.body)
+    const both = await patch({ annotations: {} }, ['is_deactivated', 'primary_party'], {
+      isDeactivated: true,
+    })
+    expect(both.body.user).toMatchObject({ isDeactivated: true, primaryParty: '' })
+    expect(both.body.user.metadata.annotations).toEqual({ b: '4', c: '3', d: '5' })
+  })
+
+  it.for([
+    [[], '400 MISSING_FIELD'],
+    [[''], '400 INVALID_ARGUMENT'],
+    [['name'], '400 INVALID_ARGUMENT'],
+    [['metadata.annotation'], '400 INVALID_ARGUMENT'],
+    [['metadata.annotations.a'], '400 INVALID_ARGUMENT'],
+    [['primaryParty'], '400 INVALID_ARGUMENT'],
+    [['metadata', 'metadata'], '400 INVALID_ARGUMENT'],
+  ] as const)('are not changed with the mask %j', async ([paths, want], { admin }) => {
+    await admin.post('/v2/users', { user: { id: 'masked' } })
+    const answer = await admin.patch('/v2/users/masked', {
+      user: { metadata: { annotations: { a: '1' } } },
+      updateMask: { paths },
+    })
+    expect(outcome(answer)).toBe(want)
+  })
+
+  it.for([
+    '',
+    '/',
+    'a/',
+    '/a',
+    'a/b/c',
+    '-a',
+    'a-',
+    '.a',
+    'a b',
+    'ä',
+    'x'.repeat(64),
+    'a..b/c',
+    '-a/b',
+    'a_b/c',
+    `${'x'.repeat(254)}/a`,
+  ])('have no annotation %j, at creation or later', async (key, { admin }) => {
+    const metadata = { annotations: { [key]: 'x' } }
+    await admin.post('/v2/users', { user: { id: 'keys' } })
+    const created = await admin.post('/v2/users', { user: { id: 'bad-keys', metadata } })
+    const updateMask = { paths: ['metadata'] }
+    const changed = await admin.patch('/v2/users/keys', { user: { metadata }, updateMask })
+    expect([created, changed].map(outcome)).toEqual(Array(2).fill('400 INVALID_ARGUMENT'))
+    expect(outcome(await admin.get('/v2/users/bad-keys'))).toBe('404 USER_NOT_FOUND')
+  })
+
+  it('are created with annotations of all well-formed keys, without empty values or versions', async ({
+    admin,
+  }) => {
+    const annotations = Object.fromEntries(
+      ['a', 'A9', 'a.b_c-d', 'x'.repeat(63), 'splice.example.com/a_b', 'A/b'].map((key) => [
+        key,
+        ' ',
+      ]),
+    )
+    const create = (metadata: object) =>
+      admin.post('/v2/users', { user: { id: 'well-noted', metadata } })
+    expect(outcome(await create({ annotations: { a: '' } }))).toBe('400 INVALID_ARGUMENT')
+    expect(outcome(await create({ resourceVersion: '0' }))).toBe('400 INVALID_FIELD')
+    expect((await create({ annotations })).body.user.metadata.annotations).toEqual(annotations)
   })
 
   it('are refused while they are deactivated', async ({ admin, clientOf }) => {
@@ -187,7 +281,7 @@ describe('parties', () => {
     const partyDetails = {
       party: `held::${here}`,
       isLocal: true,
-      localMetadata: { resourceVersion: '', annotations: { note: 'x' } },
+      localMetadata: { resourceVersion: '1', annotations: { note: 'x' } },
       identityProviderId: '',
     }
     expect(answer.body).toEqual({ partyDetails })
@@ -201,6 +295,69 @@ describe('parties', () => {
     expect(outcome(await admin.post('/v2/parties', { partyIdHint: 'held' }))).toBe(
       '400 INVALID_ARGUMENT',
     )
+  })
+
+  it('keep annotations that an update does not name, and the version tells who was first', async ({
+    admin,
+    allocate,
+    here,
+  }) => {
+    const party = await allocate('noted')
+    const patch = (details: object, paths = ['local_metadata.annotations']) =>
+      admin.patch(`/v2/parties/${party}`, { partyDetails: details, updateMask: { paths } })
+    const noted = (annotations: object, resourceVersion = '') => ({
+      localMetadata: { annotations, resourceVersion },
+    })
+    const first = await patch(noted({ a: '1', b: '2' }))
+    const second = await patch(noted({ a: '', c: '3' }), ['local_metadata'])
+    const { annotations, resourceVersion } = second.body.partyDetails.localMetadata
+    expect(annotations).toEqual({ b: '2', c: '3' })
+    const stale = first.body.partyDetails.localMetadata.resourceVersion
+    expect(stale).not.toBe(resourceVersion)
+    expect(outcome(await patch(noted({ d: '4' }, stale)))).toBe(
+      '409 CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED',
+    )
+    expect(outcome(await patch(noted({}, 'x')))).toBe('400 INVALID_FIELD')
+    expect(outcome(await patch(noted({ '-': 'x' })))).toBe('400 INVALID_ARGUMENT')
+    for (const paths of [['local_metadatas'], ['is_local'], ['party', 'party']])
+      expect(outcome(await patch(noted({ d: '4' }), paths))).toBe('400 INVALID_ARGUMENT')
+    expect(outcome(await patch(noted({}), []))).toBe('400 MISSING_FIELD')
+    const found = await patch({ ...noted({ d: '4' }), isLocal: true }, ['party', 'is_local'])
+    expect(found.body).toEqual(second.body)
+    const created = { partyIdHint: 'badly-noted', localMetadata: { annotations: { '-': 'x' } } }
+    expect(outcome(await admin.post('/v2/parties', created))).toBe('400 INVALID_ARGUMENT')
+    const unknown = await admin.get(`/v2/parties/badly-noted::${here}`)
+    expect(unknown.body).toEqual({ partyDetails: [] })
+  })
+
+  it('are listed by the start of their ids, page by page', async ({ admin, allocate }) => {
+    const parties: string[] = []
+    for (const hint of ['listed-b', 'listed', 'listed-a', 'liste', 'listee'])
+      parties.push(await allocate(hint))
+    const list = async (prefix: string, pageSize = 0) => {
+      const found: string[] = []
+      let pageToken = ''
+      do {
+        const query = new URLSearchParams({
+          'filter-party': prefix,
+          pageToken,
+          pageSize: String(pageSize),
+        })
+        const { status, body } = await admin.get(`/v2/parties?${query}`)
+        expect(status).toBe(200)
+        found.push(...body.partyDetails.map(({ party }: { party: string }) => party))
+        pageToken = body.nextPageToken
+      } while (pageToken !== '')
+      return found
+    }
+    const wanted = parties.filter((party) => party.startsWith('listed')).sort()
+    expect(await list('listed')).toEqual(wanted)
+    expect(await list('listed', 1)).toEqual(wanted)
+    expect(await list('listed', 2)).toEqual(wanted)
+    expect(await list(parties[1] ?? '')).toEqual([parties[1]])
+    for (const none of ['nosuch', 'listed-c', 'LISTED', 'ä', '\x7f', ' listed'])
+      expect(await list(none)).toEqual([])
+    expect(await list('')).toEqual(expect.arrayContaining(parties))
   })
 
   it('get a unique name without a hint', async ({ allocate }) => {

@@ -1,9 +1,13 @@
-/** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
+/**
+ * The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive.
+ *
+ * @module-tag rest
+ */
 
 import { sha256 } from '@quorumscan/base'
 import { createHttpClient, type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { createWebCrypto } from '@quorumscan/verifier'
+import { createPlatformCrypto } from '@quorumscan/verifier'
 import {
   activitiesQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -104,7 +108,7 @@ describe('the activity history through the proxy', () => {
     list,
   }) => {
     const { genesis, genesisHash } = network
-    const asked = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
+    const asked = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
     const verifier = createCertifiedVerifier(asked)
     const before = await list({ page_size: 1000 }, { 'x-quorum': 'strong' })
     for (const order of ['asc', 'desc'] as const)

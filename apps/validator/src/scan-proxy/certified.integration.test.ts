@@ -11,7 +11,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { type CanonicalRequest, createWebCrypto, requestOfLookup } from '@quorumscan/verifier'
+import { type CanonicalRequest, createPlatformCrypto, requestOfLookup } from '@quorumscan/verifier'
 import {
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
@@ -143,7 +143,7 @@ it.for<[string, string, (dso: string) => CanonicalRequest]>([
 ])(
   '%s: the document proves the answer to a client that does not trust the validator',
   async ([title, path, requestOf], { network: { genesis, genesisHash }, client }) => {
-    const hashed = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
+    const hashed = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
     const verifier = createCertifiedVerifier(hashed)
     const url = path.replace('DSO', encodeURIComponent(genesis.dso))
     const request = requestOf(genesis.dso)

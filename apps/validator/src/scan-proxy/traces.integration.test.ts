@@ -1,4 +1,8 @@
-/** The trace of a lookup: the requested nodes, and those that did not answer. */
+/**
+ * The trace of a lookup: the requested nodes, and those that did not answer.
+ *
+ * @module-tag rest
+ */
 import { createLogger } from '@quorumscan/runtime'
 import { type CollectedSpan, listen, send, startTraceCollector, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'

@@ -78,7 +78,7 @@ export const ledgerUserRoutes = defineRoutes({
   }),
   listParties: route('GET /v2/parties', ofParties, {
     summary: 'Parties of the network in byte order.',
-    query: users.pageQuery(PARTIES_PAGE_MAX),
+    query: users.partiesQuery(PARTIES_PAGE_MAX),
     response: users.PartiesAnswer,
   }),
   getParticipantId: route('GET /v2/parties/participant-id', ofParticipant, {
@@ -87,7 +87,8 @@ export const ledgerUserRoutes = defineRoutes({
     response: users.ParticipantIdAnswer,
   }),
   getParty: route('GET /v2/parties/{party}', ofParty, {
-    summary: 'A party; an empty list for one that is not allocated.',
+    summary: 'A party, and others that the query names; without those that are not allocated.',
+    query: users.partyQuery,
     response: users.PartyAnswer,
   }),
   updateParty: route('PATCH /v2/parties/{party}', ofParty, {

@@ -30,6 +30,7 @@ export const synchronizerRoutes = defineRoutes({
   ...healthRoutes,
   submitEntry: route('POST /v0/submit', ordering, {
     summary: 'Submits an entry to the log; answers when it is durable.',
+    description: 'A body of no bytes asks for a checkpoint, which advances record time.',
     body: 'bytes',
     bodyBytesMax: SUBMISSION_BYTES_MAX,
     response: Type.Object({ accepted: Type.Literal(true, { description: 'It is in the log.' }) }),

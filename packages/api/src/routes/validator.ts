@@ -24,6 +24,9 @@ const submitErrors = [
   'USERS_LOST',
 ] as const
 
+/** The errors of operations that have one effect for their id, also after the deduplication period (D-83). */
+const onceErrors = ['PAYMENT_DIFFERS', 'PAYMENT_RECORDS_INCOMPLETE', 'LIMIT_EXCEEDED'] as const
+
 /** The errors of operations that choose coins. */
 const spendErrors = [
   ...submitErrors,
@@ -53,7 +56,8 @@ const payment = { ...ofContract, errors: spendErrors } as const
 /** One of the three ways in which an open offer of coin ends. */
 function endOfTransfer<const Verb extends string>(verb: Verb, summary: string) {
   const place = `POST /v0/wallet/token-standard/transfers/{contract_id}/${verb}` as const
-  return route(place, ofContract, { summary, response: wallet.TransferAnswer })
+  const errors = [...submitErrors, ...onceErrors, 'CONTRACT_NOT_FOUND'] as const
+  return route(place, ofContract, { summary, response: wallet.TransferAnswer, errors })
 }
 
 const Readiness = m.string('A line for the check, and a line with the result.')
@@ -118,7 +122,7 @@ export const validatorRoutes = defineRoutes({
     summary: 'Creates coin, in a development network.',
     body: wallet.TapRequest,
     response: wallet.TapAnswer,
-    errors: [...submitErrors, 'DEVNET_ONLY'],
+    errors: [...submitErrors, ...onceErrors, 'DEVNET_ONLY'],
   }),
   getBalance: route('GET /v0/wallet/balance', read, {
     summary: 'The coin of the user, unlocked and locked.',
@@ -192,7 +196,7 @@ export const validatorRoutes = defineRoutes({
     summary: 'Offers coin to a party. To the user itself it moves at once.',
     body: wallet.CreateTransferRequest,
     response: wallet.TransferAnswer,
-    errors: [...spendErrors, 'INVALID_PARTY'],
+    errors: [...spendErrors, 'PAYMENT_DIFFERS', 'PAYMENT_RECORDS_INCOMPLETE', 'INVALID_PARTY'],
   }),
   listTransfers: route('GET /v0/wallet/token-standard/transfers', read, {
     summary: 'Open offers by or for the user.',

@@ -131,6 +131,12 @@ const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the 
   faultyMax: count('How many of them may lie.'),
   floor: m.about(LedgerOffset, 'No read is older than this.'),
   waiting: count('Reads in progress.'),
+  clock: m.part('What the nodes prove of the clock of this process.', {
+    skewMs: m.orNull(
+      Type.Integer({ minimum: 10_000 }),
+      'By how many milliseconds it lags the newest record time that f+1 nodes state; null: by less than 10 s.',
+    ),
+  }),
   nodes: m.rows('How each of them answers.', {
     name: NodeName,
     url: m.orNull(Type.String(), 'Its address, if known.'),

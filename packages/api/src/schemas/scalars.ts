@@ -64,8 +64,11 @@ export const Decimal = m.formed(
   'A decimal with 10 fractional digits.',
 )
 
-/** A decimal in a request; `parseAmount` of `packages/model` reads it. */
-export const DecimalInput = m.formed('^[0-9]{1,28}(\\.[0-9]{1,10})?$', 'An unsigned decimal.')
+/** A decimal in a request; `readAmount` of `packages/model` reads it, and has limits for its value. */
+export const DecimalInput = m.formed(
+  '^\\+?[0-9]+(\\.[0-9]*)?$',
+  'An unsigned decimal. Its value has at most 28 digits before and 10 after the point.',
+)
 
 export const ContractId = m.formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 64 hex digits.')
 

@@ -58,7 +58,10 @@ const UserId = m.formed(USER_ID_PATTERN, 'A user id of the ledger interface.')
 export const CreateUserRequest = m.component('CreateUserRequest', 'A user that receives a party.', {
   name: UserId,
   party_id: m.optional(scalars.Party, 'The party; absent: a new one, whose hint is the name.'),
-  createPartyIfMissing: m.optional(Type.Boolean(), 'Whether `party_id` may be new.'),
+  createPartyIfMissing: m.optional(
+    Type.Boolean(),
+    'Whether a party may be made. Absent: only if there is no `party_id`.',
+  ),
 })
 
 export const ValidatorUserAnswer = m.component(
@@ -79,15 +82,21 @@ export const UserStatusAnswer = m.component('UserStatusAnswer', 'Whether the use
 })
 
 /** LedgerString (docs/upstream.md §L4.8): it deduplicates repeated requests. */
-const CommandId = m.formed(LEDGER_STRING_PATTERN, 'A second request with the same one is refused.')
+const CommandId = m.formed(LEDGER_STRING_PATTERN, 'A repeat with the same one has no effect.')
 
 export const TapRequest = m.component('TapRequest', 'Coin in a development network.', {
   amount: m.about(scalars.DecimalInput, 'How much, in USD.'),
-  command_id: m.optional(CommandId, 'A second tap with the same one is refused.'),
+  command_id: m.optional(
+    CommandId,
+    'A repeat with the same one within 31 days gives no coin, and returns the first result.',
+  ),
 })
 
 export const TapAnswer = m.component('TapAnswer', 'The new coin.', {
   contract_id: m.about(scalars.ContractId, 'The coin.'),
+  update_id: m.optional(Type.String(), 'The update, of a tap with a `command_id`.'),
+  offset: m.optional(Type.Integer(), 'The ledger offset of the update.'),
+  record_time: m.optional(Type.String(), 'The record time of the update, ISO-8601 UTC.'),
 })
 
 const Round = m.integer(0, 'The newest open round.')
@@ -179,10 +188,17 @@ export const CreateTransferRequest = m.component('CreateTransferRequest', 'An of
   receiver_party_id: m.about(scalars.Party, 'The receiver.'),
   amount: m.about(scalars.DecimalInput, 'How much, in coin.'),
   description: transferText('A text for the receiver.'),
-  expires_at: m.integer(0, 'When the offer expires, in microseconds since the epoch.', {
-    maximum: Number.MAX_SAFE_INTEGER,
-  }),
-  tracking_id: transferText('A second transfer of the user with the same one is refused.', 1),
+  expires_at: m.integer(
+    0,
+    'When the offer expires, in microseconds since the epoch: at most 30 days ahead.',
+    {
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+  ),
+  tracking_id: transferText(
+    'A second transfer of the user with the same one is refused, until a day after `expires_at`.',
+    1,
+  ),
 })
 
 /** The state of an offer: open, accepted, or (an empty object) returned to its sender. */
@@ -195,7 +211,7 @@ export const TransferAnswer = m.component('TransferAnswer', 'The state of an off
     Type.Object({}),
   ]),
   sender_change_cids: m.array('The change of the sender.', scalars.ContractId),
-  meta: m.record('Always empty.', Type.String()),
+  meta: m.record('The update: `update_id`, `offset`, `record_time`.', Type.String()),
 })
 
 export const TransfersAnswer = m.component('TransfersAnswer', 'Open offers by or for the user.', {

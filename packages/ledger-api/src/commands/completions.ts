@@ -6,24 +6,35 @@ import type { CompletionsRequest, JsCompletion } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import type { CompletionRecord, Offset, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
+import type { Outbox } from '@quorumscan/users'
 import type { CallerRights } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
 import { endless, type OpenStream } from '../update-stream.ts'
-import { afterLedgerEnd, assertNotPruned, negativeOffset } from '../updates.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset, type UpdatesDeps } from '../updates.ts'
 import { completionError, OK, statusOf } from './completion-status.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { denied, missingField, quoted } from './grammar.ts'
 
 /** Completions read at once: some 300 KiB. */
-const PORTION = 500
+const PORTION_MAX = 500
+/** Completions whose periods are looked up at once, before the first of them is delivered. */
+const BATCH = 50
 /** The time after which the completion of an expired submission is stored in Redis. */
 const SETTLE_MS = 50
 
 type CompletionFilter = { readonly userId: UserId; readonly parties: ReadonlySet<PartyId> }
 
+export type CompletionsDeps = Pick<LedgerApiDeps, 'genesis' | 'participantId'> & {
+  readonly reads: UpdatesDeps
+  readonly ledger: Pick<Replica, 'completions'>
+  readonly dispatcher: Pick<Dispatcher, 'settledOffset'>
+  readonly store: { readonly outbox: Pick<Outbox, 'expired'> }
+}
+
 /** @throws {LedgerError} The first of: rights, no parties, offsets. */
 export const openCompletions =
-  (context: LedgerApiDeps) =>
+  (context: CompletionsDeps) =>
   async (request: CompletionsRequest, caller: CallerRights): Promise<OpenStream> => {
     const { reads } = context
     const { parties, beginExclusive } = request
@@ -39,35 +50,46 @@ export const openCompletions =
     const after = Number(beginExclusive)
     await assertNotPruned(reads, { after, upTo: null })
     const filter = { userId, parties: new Set(parties) }
-    return (signal) =>
+    return (signal, { elementsMax = PORTION_MAX, onCaughtUp } = {}) =>
       endless(reads, after, {
         member: 'completionResponse',
         signal,
+        onCaughtUp,
         settleMs: SETTLE_MS,
-        read: ({ offset }) => readCompletions(context, offset, { filter, signal }),
+        read: ({ offset }) =>
+          readCompletions(context, offset, { filter, signal, wanted: Math.max(elementsMax, 1) }),
       })
   }
 
 /** Yields what comes after an offset, and returns how far that is. */
 async function* readCompletions(
-  context: LedgerApiDeps,
+  context: CompletionsDeps,
   after: Offset,
-  options: { readonly filter: CompletionFilter; readonly signal: AbortSignal },
+  options: {
+    readonly filter: CompletionFilter
+    readonly signal: AbortSignal
+    /** About as many completions are read first. Portions double, as few may match the filter. */
+    readonly wanted: number
+  },
 ) {
-  const { filter, signal } = options
+  const { filter, signal, wanted } = options
   let offset = after
-  for (;;) {
-    const page = await nextCompletions(context, offset, filter)
+  for (let limit = Math.min(wanted, PORTION_MAX); ; limit = Math.min(2 * limit, PORTION_MAX)) {
+    const page = await nextCompletions(context, offset, { filter, limit })
     const end = context.reads.feed.end()
     // The record time of an offset that is not settled yet is not known.
     if (page === null) return end.offset === offset ? end : { offset, recordTime: null }
     signal.throwIfAborted()
     offset = page.upTo
-    const values = page.records.map((record) => toJsCompletion(context, record, filter))
-    const elements = (await Promise.all(values)).map((value) =>
-      JSON.stringify({ completionResponse: { Completion: { value } } }),
-    )
-    if (elements.length > 0) yield elements
+    const batch = Math.min(wanted, BATCH)
+    for (let start = 0; start < page.records.length; start += batch) {
+      const records = page.records.slice(start, start + batch)
+      const values = records.map((record) => toJsCompletion(context, record, filter))
+      yield (await Promise.all(values)).map((value) =>
+        JSON.stringify({ completionResponse: { Completion: { value } } }),
+      )
+      signal.throwIfAborted()
+    }
   }
 }
 
@@ -76,16 +98,16 @@ async function* readCompletions(
  * more is settled yet.
  */
 async function nextCompletions(
-  { ledger, dispatcher, store }: LedgerApiDeps,
+  { ledger, dispatcher, store }: CompletionsDeps,
   after: Offset,
-  filter: CompletionFilter,
+  { filter, limit }: { readonly filter: CompletionFilter; readonly limit: number },
 ): Promise<{ readonly upTo: Offset; readonly records: readonly CompletionRecord[] } | null> {
   const settled = dispatcher.settledOffset()
   if (after >= settled) return null
-  const ofLog = await ledger.completions({ after, upTo: settled, limit: PORTION })
-  const last = ofLog.length < PORTION ? settled : (ofLog.at(-1)?.offset ?? settled)
-  const limit = Number.MAX_SAFE_INTEGER
-  const ofOutbox = await store.outbox.expired({ after, upTo: last, limit })
+  const ofLog = await ledger.completions({ after, upTo: settled, limit })
+  const last = ofLog.length < limit ? settled : (ofLog.at(-1)?.offset ?? settled)
+  const all = Number.MAX_SAFE_INTEGER
+  const ofOutbox = await store.outbox.expired({ after, upTo: last, limit: all })
   const records = [...ofLog, ...ofOutbox]
     .filter(({ completion }) => completion.userId === filter.userId)
     .filter(({ completion }) => completion.actAs.some((party) => filter.parties.has(party)))
@@ -95,7 +117,7 @@ async function nextCompletions(
 
 /** The completion as a client sees it that reads for these parties. */
 async function toJsCompletion(
-  { ledger, genesis, participantId: participant }: LedgerApiDeps,
+  { ledger, genesis, participantId: participant }: CompletionsDeps,
   record: CompletionRecord,
   { parties }: CompletionFilter,
 ): Promise<JsCompletion> {
@@ -131,6 +153,9 @@ async function periodStart(ledger: Pick<Replica, 'completions'>, record: Complet
   // Record time grows with the offset: the first completion at or after the start, by halving.
   let before = 0
   let within = offset
+  // Most ledgers are younger than the longest period.
+  const [oldest] = await ledger.completions({ after: 0, upTo: offset, limit: 1 })
+  if (oldest === undefined || oldest.recordTime >= start) return 0
   while (before < within) {
     const after = Math.floor((before + within) / 2)
     const [next] = await ledger.completions({ after, upTo: offset, limit: 1 })

@@ -36,7 +36,12 @@ const it = itWithRedis
         {
           clock = createManualClock(),
           outboxOf = (outbox: Outbox): Outbox => outbox,
-        }: { clock?: ManualClock; outboxOf?: (outbox: Outbox) => Outbox } = {},
+          mayAct = async () => true,
+        }: {
+          clock?: ManualClock
+          outboxOf?: (outbox: Outbox) => Outbox
+          mayAct?: () => Promise<boolean>
+        } = {},
       ) => {
         const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
         const dispatcher = await Dispatcher.create({
@@ -47,6 +52,7 @@ const it = itWithRedis
           keyPair,
           clock,
           random: systemRandom,
+          mayAct,
           onProblem: () => {},
         })
         return {
@@ -221,6 +227,44 @@ it('a submission waits for its minimum ledger time, also across a restart', asyn
   log.checkpoint(1)
   await untilOffered(log, 2)
   expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later', 'c'])
+})
+
+it('a delayed submission of a user who may no longer act is not sent, and is rejected', async ({
+  start,
+}) => {
+  const log = createLog()
+  let isAllowed = true
+  await using first = await start(log, { mayAct: async () => isAllowed })
+  const { outcome } = await first.dispatcher.dispatch({ ...input, notBefore: START + 10 * SECOND })
+  isAllowed = false
+  log.checkpoint(11 * SECOND)
+  // The rights are read after the entry was applied.
+  await new Promise((resolve) => setImmediate(resolve))
+  log.checkpoint(SECOND)
+  expect(await outcome).toMatchObject({
+    offset: 3,
+    outcome: { kind: 'rejected', code: 'PERMISSION_DENIED' },
+  })
+  expect(log.submissions()).toEqual([])
+})
+
+it('a submission that may have been sent before is rejected only by the log', async ({ start }) => {
+  const log = createLog()
+  {
+    await using first = await start(log)
+    await first.dispatcher.dispatch(input)
+    await untilOffered(log, 1)
+  }
+  const resumed = createLog()
+  await using second = await start(resumed, { mayAct: async () => false })
+  await new Promise((resolve) => setImmediate(resolve))
+  resumed.checkpoint(SECOND)
+  expect(await second.store.outbox.list()).toHaveLength(1)
+  resumed.checkpoint(400 * SECOND)
+  await until('the state', async () =>
+    (await second.store.outbox.list()).length === 0 ? true : undefined,
+  )
+  expect(resumed.submissions()).toEqual([])
 })
 
 it('a submission that is not in the log in time ends with a completion, before and after a restart', async ({

@@ -10,8 +10,10 @@ import {
   type LogPosition,
   type Micros,
   type Offset,
+  type PartyId,
   participantOfKey,
   type Submission,
+  type UserId,
 } from '@quorumscan/model'
 import { completionOf, type Replica } from '@quorumscan/replica'
 import { createInFlight, type InFlight, type Participant, signSubmission } from '@quorumscan/submit'
@@ -34,6 +36,8 @@ type DispatcherDeps = Participant & {
   readonly ledger: Pick<Ledger, 'head' | 'onApplied'> & Pick<Replica, 'completions'>
   readonly ordering: Pick<Ordering, 'submit'>
   readonly clock: Clock
+  /** Whether the user exists, is active, and may act as these parties. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
+  readonly mayAct: (userId: UserId, actAs: readonly PartyId[]) => Promise<boolean>
   readonly onProblem: (error: unknown) => void
 }
 
@@ -69,7 +73,7 @@ export class Dispatcher implements AsyncDisposable {
       const isExpired = head.recordTime > pending.notAfter
       if (record !== undefined) dispatcher.#end(item, record, false)
       else if (isExpired) dispatcher.#end(item, expiredAt(pending, head), true)
-      else dispatcher.#begin(item)
+      else dispatcher.#begin(item, 'sent before')
     }
     await Promise.all(dispatcher.#ending.values())
     return dispatcher
@@ -125,7 +129,7 @@ export class Dispatcher implements AsyncDisposable {
 
   #start(pending: PendingSubmission): Item {
     const item = this.#add(pending)
-    this.#begin(item)
+    this.#begin(item, 'new')
     return item
   }
 
@@ -149,8 +153,9 @@ export class Dispatcher implements AsyncDisposable {
     return item
   }
 
-  #begin(item: Item): void {
+  #begin(item: Item, kind: 'new' | 'sent before'): void {
     const { pending, over } = item
+    const { userId, actAs } = pending.completion
     const entry = {
       ...pending,
       bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
@@ -160,6 +165,12 @@ export class Dispatcher implements AsyncDisposable {
         if (record !== undefined) this.#end(item, record, false)
       },
       onExpired: (at: LogPosition) => this.#end(item, expiredAt(pending, at), true),
+      isAllowed: () => this.#deps.mayAct(userId, actAs),
+      // An earlier process may have sent it: only the log can show that it has no effect.
+      onDenied: (at: LogPosition) => {
+        if (kind === 'new') this.#end(item, deniedAt(pending, at), true)
+        else if (at.recordTime > pending.notAfter) this.#end(item, expiredAt(pending, at), true)
+      },
       // After a permanent refusal it waits for its `notAfter`: only the log can show that it has no effect.
       onRefused: this.#deps.onProblem,
     }
@@ -219,6 +230,15 @@ function expiredAt(
 ): CompletionRecord {
   const message = 'the submission did not get into the log in time; it has no effect'
   const outcome = { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT', message } as const
+  return { offset, recordTime, entryHash, completion, outcome }
+}
+
+function deniedAt(
+  { entryHash, completion }: PendingSubmission,
+  { offset, recordTime }: LogPosition,
+): CompletionRecord {
+  const message = 'the user may no longer act as these parties; the submission has no effect'
+  const outcome = { kind: 'rejected', code: 'PERMISSION_DENIED', message } as const
   return { offset, recordTime, entryHash, completion, outcome }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/api'
 import { canActAs, canReadAs } from '@quorumscan/auth'
 import { LedgerDecodeError } from '@quorumscan/errors'
-import { packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
+import { isZonedTime, packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
 import type { Deduplication, DisclosedContract, Micros } from '@quorumscan/model'
 import type { Caller } from '../callers.ts'
 import { negativeOffset } from '../updates.ts'
@@ -107,7 +107,7 @@ function readAbsoluteTime({ minLedgerTimeAbs }: JsCommands): Micros | null {
 
 /** A time before 1970 bounds nothing, a time after 2255 is too far ahead. */
 function instantOfFarYear(text: string): Micros | undefined {
-  if (parseZonedTime(text.replace(/^[0-9]{4}/, '2000')) === undefined) return undefined
+  if (!isZonedTime(text)) return undefined
   return text < '1970' ? 0 : Number.MAX_SAFE_INTEGER
 }
 

@@ -18,6 +18,8 @@ const TEXT_STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   UNSUPPORTED_MEDIA_TYPE: 400,
   HEADERS_TOO_LARGE: 431,
+  METHOD_NOT_ALLOWED: 405,
+  METHOD_NOT_IMPLEMENTED: 501,
   BODY_TOO_LARGE: 413,
   REQUEST_TIMEOUT: 408,
 }
@@ -54,7 +56,7 @@ export function toLedgerRefusal(
   return jsonRefusal(toLedgerError(error), request, waiting)
 }
 
-/** 404, by HTTP and in place of a WebSocket. */
+/** 404. */
 export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | 'url'>) {
   const errors = [`HttpMethod(${method}), uri: ${url}`]
   const body = JSON.stringify({ errors, status: 404, ledgerApiError: null })

@@ -4,6 +4,7 @@
  * Each schema is compiled to a function once.
  */
 import { LedgerDecodeError } from '@quorumscan/errors'
+import { readInteger } from '@quorumscan/model'
 import type { TSchema } from 'typebox'
 
 type Decode = (value: unknown, path: string) => unknown
@@ -22,7 +23,6 @@ type Schema = {
   readonly default?: unknown
 }
 
-const INTEGER_TEXT = /^[+-]?[0-9]{1,40}$/
 /** Bounds of int64 and int32. A number outside them does not decode. */
 const RANGES: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -139,16 +139,19 @@ function compileText({ pattern, format }: Schema): Decode {
 function compileInteger(format: string): Decode {
   const [min, max] = RANGES[format] ?? [0n, 0n]
   return (value, path) => {
-    const isInteger =
-      typeof value === 'bigint' ||
-      Number.isInteger(value) ||
-      (typeof value === 'string' && INTEGER_TEXT.test(value))
-    if (!isInteger) return refuse(path, 'an integer')
-    const integer = BigInt(value as bigint | number | string)
-    if (integer < min || integer > max) return refuse(path, `within ${format}`)
+    const integer = integerOf(value)
+    if (integer === undefined) return refuse(path, 'an integer')
+    if (integer === null || integer < min || integer > max) return refuse(path, `within ${format}`)
     const number = Number(integer)
     return Number.isSafeInteger(number) ? number : integer
   }
+}
+
+/** Undefined for what is no integer; null for a text of more digits than any integer of a schema has. */
+function integerOf(value: unknown): bigint | null | undefined {
+  if (typeof value === 'bigint') return value
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined
+  return typeof value === 'string' ? readInteger(value) : undefined
 }
 
 function asObject(value: unknown, path: string): Readonly<Record<string, unknown>> {

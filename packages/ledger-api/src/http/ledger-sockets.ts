@@ -9,7 +9,7 @@ import { traceIdOf } from '@quorumscan/runtime'
 import { type Frames, givenRequestId, parseExactJson, type SocketDialect } from '@quorumscan/server'
 import type { TSchema } from 'typebox'
 import type { Caller, LedgerAuthenticate } from '../callers.ts'
-import { pathNotFound, TEXT_TYPE, toLedgerRefusal } from './answers.ts'
+import { TEXT_TYPE, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import { LEDGER_VALUES_MAX } from './mount.ts'
 
@@ -60,9 +60,7 @@ export function ledgerSocketDialect(options: {
         },
       }
     }),
-    owns: (path) => path.startsWith('/v2/') || path.startsWith(`${prefix}/v2/`),
     givenIdOf: (headers) => traceIdOf(headers) ?? givenRequestId(headers),
-    notFound: pathNotFound,
     overloaded: () => new LedgerError('SERVICE_NOT_RUNNING', 'no more streams can be opened now'),
     refusal,
     // A frame is always of the JSON form (§L3.6).

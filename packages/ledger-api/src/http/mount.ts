@@ -1,7 +1,7 @@
 /**
  * The ledger interface (`/v2`, D-27) as a scope of its own in a server: with decoders and error forms of its own, and
  * the stages of `packages/server`. What leaves each stage (docs/upstream.md §L3.1, §L7.3):
- *   path            404 `{"errors": […], …}`
+ *   path            404 `{"errors": […], …}`; another method: 405 as text
  *   rate budget     429 RATE_LIMITED (D-33)
  *   large body      authentication before it is read, as below
  *   body            413, or 408 after 20 s, as text
@@ -14,8 +14,8 @@ import { type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/a
 import { assert } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
-import { chargeForJson, parseExactJson } from '@quorumscan/server'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { chargeForJson, parseExactJson, refuseOtherMethods } from '@quorumscan/server'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import type { LedgerAuthenticate } from '../callers.ts'
 import { JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
@@ -61,23 +61,26 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
       read(payload),
     )
-    scope.setErrorHandler((error, request, reply) =>
+    const fail = (reply: FastifyReply, error: unknown, more: Readonly<Record<string, string>>) =>
       responder.fail(reply, error, {
-        headers: headers(),
-        refusal: toLedgerRefusal(error, { traceId: traceId(request), participant }),
-      }),
-    )
+        headers: { ...headers(), ...more },
+        refusal: toLedgerRefusal(error, { traceId: traceId(reply.request), participant }),
+      })
+    scope.setErrorHandler((error, _request, reply) => fail(reply, error, {}))
     scope.setNotFoundHandler(({ raw }, reply) => {
       const refusal = pathNotFound(raw)
       return responder.send(reply, { ...refusal, headers: { ...headers(), ...refusal.headers } })
     })
+    const methodsByUrl = new Map<string, string[]>()
     for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
+      const url = route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
+      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
       const handler: LedgerHandler<LedgerRouteDef> | undefined = mount.handlers[route.operationId]
       assert(handler !== undefined, `${route.operationId} has no handler`)
       const authenticate = callerOf(route, mount.authenticate)
       scope.route({
         method: route.method,
-        url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
+        url,
         bodyLimit: BODY_BYTES_MAX,
         onRequest: async (request) => {
           if (isLarge(request.raw)) await authenticate(request)
@@ -96,6 +99,7 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
         }),
       })
     }
+    for (const [url, methods] of methodsByUrl) refuseOtherMethods(scope, url, methods, fail)
   }
   for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
     void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
@@ -150,13 +154,20 @@ function decoderOf(
 }
 
 function compileQuery(schema: TObject | undefined) {
-  const decoders = Object.entries(schema?.properties ?? {}).map(
-    ([name, member]) => [name, compileDecoder(member, `query parameter ${name}`)] as const,
-  )
+  const decoders = Object.entries(schema?.properties ?? {}).map(([name, member]) => {
+    const isList = 'type' in member && member.type === 'array'
+    return [name, compileDecoder(member, `query parameter ${name}`), isList] as const
+  })
   return (query: Readonly<Record<string, unknown>>) => {
     const given = decoders.filter(
       ([name]) => Object.hasOwn(query, name) && query[name] !== undefined,
     )
-    return Object.fromEntries(given.map(([name, decode]) => [name, decode(query[name])]))
+    return Object.fromEntries(
+      given.map(([name, decode, isList]) => {
+        const value = query[name]
+        // A list of one value is written as the value.
+        return [name, decode(isList && !Array.isArray(value) ? [value] : value)]
+      }),
+    )
   }
 }

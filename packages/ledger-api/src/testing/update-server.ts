@@ -28,6 +28,17 @@ export async function startUpdateServer(
   const clock = createSystemClock()
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
   const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
+  // A stream ends unless the store has the rights with which it began.
+  await store.users.insert({
+    user: {
+      id: caller.userId,
+      primaryParty: null,
+      isDeactivated: false,
+      metadata: {},
+      identityProviderId: '',
+    },
+    rights: caller.rights,
+  })
   const reads = createLedgerReads({ replica, users: store.users, clock, genesis })
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
   const { getUpdates } = updateHandlers(reads)
@@ -45,7 +56,7 @@ export async function startUpdateServer(
         request: socketRoutes.streamUpdates.request,
         async open({ request, signal }) {
           const elements = await openUpdates(reads)(request, caller)
-          return elements(reads.guard.watch(caller, signal))
+          return elements(await reads.guard.watch(caller, signal))
         },
       },
     ],

@@ -4,6 +4,7 @@ import {
   type LedgerRight,
   type LedgerUser,
   type LedgerUserInput,
+  USER_MASK_PATHS,
   USERS_PAGE_MAX,
 } from '@quorumscan/api'
 import { isAdmin } from '@quorumscan/auth'
@@ -22,9 +23,13 @@ import {
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
-
-/** UTF-8 bytes of all annotations of one user: as upstream's 256 kB, but a record is read at every request. */
-const ANNOTATIONS_BYTES_MAX = 16 * 1024
+import {
+  readAnnotationsChange,
+  readMask,
+  readNewAnnotations,
+  readVersionCheck,
+  versionText,
+} from './metadata.ts'
 
 export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'users'> {
   const { users } = context.store
@@ -79,9 +84,8 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
       requiredUserId(id, 'user.id')
       if (user.id !== '' && user.id !== id)
         throw invalidArgument('user.id differs from the id of the path')
-      const change = readChange(user, updateMask?.paths ?? [])
-      const changeOf = (record: UserRecord) => ({ ...record, user: change(record.user) })
-      return { user: toLedgerUser((await users.update(id, changeOf)) ?? unknownUser(id)) }
+      const change = readChange(user, updateMask)
+      return { user: toLedgerUser((await users.update(id, change)) ?? unknownUser(id)) }
     },
     async deleteLedgerUser(request) {
       const id = requiredUserId(request.params.id, 'user_id')
@@ -133,37 +137,49 @@ function bounded(rights: readonly Right[]): readonly Right[] {
   return rights
 }
 
-function toLedgerUser({ user }: Pick<UserRecord, 'user'>): LedgerUser {
+function toLedgerUser({ user, version = 0 }: Pick<UserRecord, 'user' | 'version'>): LedgerUser {
   const { id, isDeactivated, identityProviderId } = user
   const primaryParty = user.primaryParty ?? ''
-  const metadata = { resourceVersion: '', annotations: { ...user.metadata } }
+  const metadata = { resourceVersion: versionText(version), annotations: { ...user.metadata } }
   return { id, primaryParty, isDeactivated, metadata, identityProviderId }
 }
 
 function readUser(user: LedgerUserInput): User {
   const id = requiredUserId(user.id, 'user.id')
   checkProvider(user.identityProviderId)
+  checkAuthentication(user)
   const { isDeactivated } = user
-  const metadata = readAnnotations(user.metadata, 'user.metadata')
+  const metadata = readNewAnnotations(user.metadata, 'user.metadata')
   return { ...newUser(id, readPrimaryParty(user)), isDeactivated, metadata }
 }
 
 /** The change that the paths of an update mask select. */
-function readChange(user: LedgerUserInput, paths: readonly string[]): (current: User) => User {
-  const all = ['primary_party', 'is_deactivated', 'metadata.annotations']
-  if (paths.length === 0) throw missingField('update_mask')
-  for (const path of paths)
-    if (![...all, 'metadata'].includes(path))
-      throw invalidArgument(`update_mask: ${quoted(path)} is not one of ${all.join(', ')}`)
+function readChange(
+  user: LedgerUserInput,
+  mask: { readonly paths: readonly string[] } | undefined,
+): (current: UserRecord) => UserRecord {
+  const isSelected = readMask(mask, USER_MASK_PATHS)
   checkProvider(user.identityProviderId)
+  checkAuthentication(user)
+  const field = 'user.metadata'
+  const code = 'CONCURRENT_USER_UPDATE_DETECTED'
+  const checkVersion = readVersionCheck(user.metadata, { field, code })
   const primaryParty = readPrimaryParty(user)
-  const metadata = readAnnotations(user.metadata, 'user.metadata')
-  return (current) => ({
-    ...current,
-    ...(paths.includes('primary_party') ? { primaryParty } : {}),
-    ...(paths.includes('is_deactivated') ? { isDeactivated: user.isDeactivated } : {}),
-    ...(paths.some((path) => path.startsWith('metadata')) ? { metadata } : {}),
-  })
+  const changeAnnotations = readAnnotationsChange(user.metadata, field)
+  return (record) => {
+    checkVersion(record.version ?? 0)
+    const changed = { ...record.user }
+    if (isSelected('primary_party')) changed.primaryParty = primaryParty
+    if (isSelected('is_deactivated')) changed.isDeactivated = user.isDeactivated
+    if (isSelected('metadata.annotations')) changed.metadata = changeAnnotations(changed.metadata)
+    return { ...record, user: changed }
+  }
+}
+
+/** Tokens are those of the identity provider alone (D-32). */
+function checkAuthentication({ primaryPartyAuthentication }: LedgerUserInput): void {
+  if (primaryPartyAuthentication)
+    throw invalidArgument('user.primary_party_authentication: parties sign no tokens here')
 }
 
 function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
@@ -173,16 +189,8 @@ function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   return primaryParty
 }
 
-/** @throws {LedgerError} INVALID_ARGUMENT if they are too large. */
-export function readAnnotations(metadata: LedgerUserInput['metadata'], field: string) {
-  const { annotations = {} } = metadata ?? {}
-  if (Buffer.byteLength(JSON.stringify(annotations)) > ANNOTATIONS_BYTES_MAX)
-    throw invalidArgument(`${field}: annotations take at most ${ANNOTATIONS_BYTES_MAX} bytes`)
-  return annotations
-}
-
 /** D-32: only the default provider exists. */
-function checkProvider(id: string): void {
+export function checkProvider(id: string): void {
   if (id !== '') throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
 }
 

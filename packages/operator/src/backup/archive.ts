@@ -37,8 +37,10 @@ const header = z.strictObject({
   /** Hex. */
   genesisHash: z.string(),
   takenAt: z.string(),
-  /** The variables of its configuration. The file that one names, if it is a small one, is at `files/<variable>`. */
+  /** The variables of its configuration. The file that one names is at `files/<variable>`. */
   variables: z.record(z.string(), z.string()),
+  /** The named files that are not in the backup, because the command was told to leave them out. Absent: none. */
+  skipped: z.array(z.strictObject({ variable: z.string(), reason: z.string() })).optional(),
 })
 export type Header = z.infer<typeof header>
 

@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { trimLog, verifyLog, writeWholeLog } from '@quorumscan/log'
 import { required, startRedis } from '@quorumscan/testkit'
@@ -23,7 +23,7 @@ import { validateProcesses } from '../run/operator-services.ts'
 import { openOwnRedis } from '../run/own-redis.ts'
 import { each, signedGroups } from '../testing/signed-groups.ts'
 import { writeArchive } from './archive.ts'
-import { backUp } from './back-up.ts'
+import { backUp, NAMED_BYTES_MAX } from './back-up.ts'
 import { restore } from './restore.ts'
 
 const root = directoryOfFile()
@@ -67,7 +67,11 @@ function configOf(runs: Runnable, name: string, more: object = {}): OperatorConf
       ? { QS_PEER_TOKENS_FILE: token }
       : { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: token }),
     ...(runs === 'validator'
-      ? { QS_JWKS_URL: 'https://issuer.example/jwks?a=1#"b"', QS_JWKS_ALGORITHM: 'ES256' }
+      ? {
+          QS_JWKS_URL: 'https://issuer.example/jwks?a=1',
+          QS_JWKS_ALGORITHM: 'ES256',
+          QS_AUDIENCE: 'quotes "b" and # a mark',
+        }
       : {}),
     ...more,
   }
@@ -250,4 +254,51 @@ it('restores into an existing directory, and leaves it empty after a failure', a
   expect(readdirSync(target)).not.toContain('.restore')
   expect(readOperatorConfig('sv', configFile, validateProcesses).name).toBe('sv-1')
   await expect(restored(file, 'genesis.json')).rejects.toThrow('genesis.json is not a directory')
+})
+
+it.each([
+  ['is too large', 'x'.repeat(NAMED_BYTES_MAX + 1), 'bytes are more than the 1048576 of a file'],
+  ['is no text', Buffer.from([0x30, 0x82, 0xff, 0xfe]), 'not text in UTF-8'],
+  ['is missing', null, 'does not exist'],
+])(
+  'a backup without a named file that %s is written only with --skip, and names it',
+  async (_, content, why) => {
+    const named = join(root, `named-${count}`)
+    if (content !== null) writeFileSync(named, content)
+    const config = configOf('sv', 'sv-1')
+    const { QS_LOG_TOKEN_FILE: _token, ...rest } = config.variables
+    const lacking = { ...config, variables: { ...rest, QS_LOG_TOKEN_FILE: named } }
+    const file = join(root, `lacking-${count++}.backup`)
+    const back = (skip: readonly string[]) =>
+      backUp({ ...machine, config: lacking, file, isLogOnly: false, skip })
+    await expect(back([])).rejects.toThrow(
+      new RegExp(
+        `^no backup was written.*\nQS_LOG_TOKEN_FILE: .*${named}.*${why}.*\n\`--skip QS_LOG_TOKEN_FILE\``,
+      ),
+    )
+    expect(existsSync(file)).toBe(false)
+    await expect(back(['QS_TLS_CERT'])).rejects.toThrow(
+      '--skip QS_TLS_CERT: the configuration names no file by this variable',
+    )
+    const skipped = [{ variable: 'QS_LOG_TOKEN_FILE', reason: expect.stringContaining(why) }]
+    expect(await back(['QS_LOG_TOKEN_FILE'])).toEqual(skipped)
+    expect(await restored(file, `lacking-${count++}`)).toMatchObject({ skipped })
+  },
+)
+
+it('holds files of exactly the limit, of relative paths, and of variables of other programs', async () => {
+  const large = join(root, 'large')
+  writeFileSync(large, 'x'.repeat(NAMED_BYTES_MAX))
+  const config = configOf('sv', 'sv-1', { NODE_EXTRA_CA_CERTS: large })
+  const token = relative(process.cwd(), join(root, 'token'))
+  const variables = { ...config.variables, QS_LOG_TOKEN_FILE: token }
+  const file = await backedUp({ ...config, variables })
+  const { configFile, skipped } = await restored(file, 'whole')
+  expect(skipped).toEqual([])
+  const files = join(root, 'whole', 'files')
+  expect(readOperatorConfig('sv', configFile, validateProcesses).variables).toMatchObject({
+    NODE_EXTRA_CA_CERTS: join(files, 'NODE_EXTRA_CA_CERTS'),
+    QS_LOG_TOKEN_FILE: join(files, 'QS_LOG_TOKEN_FILE'),
+  })
+  expect(statSync(join(files, 'NODE_EXTRA_CA_CERTS')).size).toBe(NAMED_BYTES_MAX)
 })

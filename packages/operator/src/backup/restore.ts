@@ -83,8 +83,9 @@ export async function restore(options: RestoreOptions) {
     const logEnd = await fillRedis({ ...options, ...staged, archive, others, genesis })
     writeFileAtomic(join(stage, CONFIG_FILE), configOf(staged, target))
     moveFromStage(stage, target)
-    const { role, name, takenAt } = header
-    return { role, name, takenAt, genesis, logEnd, configFile: join(target, CONFIG_FILE) }
+    const { role, name, takenAt, skipped = [] } = header
+    const configFile = join(target, CONFIG_FILE)
+    return { role, name, takenAt, genesis, logEnd, configFile, skipped }
   } catch (error) {
     rmSync(isNew ? target : stage, { recursive: true, force: true })
     if (!(error instanceof LogGroupError || error instanceof RangeError)) throw error

@@ -3,7 +3,7 @@
  * before the network exists. The file has the public half of every key, and every key has signed the whole file:
  * its operator has all of its keys. It is public. Its operator issues it again when an address changes.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   concatBytes,
@@ -282,7 +282,8 @@ export function readMember(file: string): MemberFile {
  * later, the member has lost it, and must not vote as before.
  */
 function recordNothingSigned(directory: DataDirectory, name: string): void {
-  if (existsSync(memberKeyFile(directory, name, 'voting'))) return
+  // Throws if this user may not look: an existing key may have signed.
+  if (statSync(memberKeyFile(directory, name, 'voting'), { throwIfNoEntry: false })) return
   writeFileOnce(join(directory.engineDirectory(name), VOTE_STATE_FILE), () => voteStateAt(0))
 }
 

@@ -1,7 +1,7 @@
 /** The rules that a new network starts with: their defaults (D-18), and the values that its operators set. */
 
 import { NEWEST_RULES } from '@quorumscan/ledger'
-import { formatAmount, parseAmount, parseDuration } from '@quorumscan/model'
+import { formatAmount, parseDuration, readAmount } from '@quorumscan/model'
 import { CommandError, didYouMean, UsageError } from '@quorumscan/runtime'
 import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/verifier'
 
@@ -164,7 +164,7 @@ function readValue(path: string, current: Leaf, text: string) {
       ? [parseDuration(text), 'a duration such as 90d, 12h, 20s or 300ms']
       : [/^\d{1,15}$/.test(text) ? Number(text) : undefined, 'a whole number']
   if (!/^\d+\.\d{10}$/.test(String(current))) return [text, 'a text']
-  const amount = parseAmount(text)
+  const amount = readAmount(text)
   return [
     amount === undefined ? undefined : formatAmount(amount),
     'an amount with at most 10 decimals, such as 2.5',

@@ -1,14 +1,11 @@
 /** The processes of an operator that runs: what they report about themselves, the log and their engine. */
-import { readFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
-import { type Clock, packageRoot } from '@quorumscan/base'
+import { type Clock, readSoftware } from '@quorumscan/base'
 import { stateLabel } from '@quorumscan/errors/node-words'
 import { KNOWN_RULES } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
 import { ask, FOLLOWING_MICROS_MAX, fetchHealth, type Health } from '@quorumscan/runtime'
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
 import { blockQuorumOf, type Genesis } from '@quorumscan/verifier'
-import type { Machine } from '../plan.ts'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { type Check, failed, ok, warning, warningIn } from './check.ts'
 
@@ -131,23 +128,15 @@ export function checkBlocks({ health }: Observed, { nodes }: Genesis, own: strin
     : warning('blocks', detail, ASK_ABSENT)
 }
 
-export function checkVersions(
-  observed: readonly Observed[],
-  entryFiles: Machine['entryFiles'],
-): Check {
-  const old = observed.flatMap(({ service, version }) => {
-    const installed = installedVersion(entryFiles[service.kind])
-    return version === null || version === installed
+export function checkVersions(observed: readonly Observed[]): Check {
+  const { version: installed } = readSoftware()
+  const old = observed.flatMap(({ service, version }) =>
+    version === null || version === installed
       ? []
-      : [`${LABEL[service.kind]} runs ${version}, and ${installed} is installed`]
-  })
+      : [`${LABEL[service.kind]} runs ${version}, and ${installed} is installed`],
+  )
   if (old.length > 0) return warning('version', old.join('; '), 'Restart to run what is installed')
   const protocols = KNOWN_RULES.map(({ version }) => version).join(', ')
   const versions = new Set(observed.flatMap(({ version }) => version ?? []))
   return ok('version', `${[...versions].join(', ') || 'not known'}; protocol versions ${protocols}`)
-}
-
-function installedVersion(entryFile: string): string {
-  const file = new URL('package.json', packageRoot(pathToFileURL(entryFile).href))
-  return JSON.parse(readFileSync(file, 'utf8')).version
 }

@@ -1,6 +1,5 @@
 /** The checks of an operator whose processes run: those of `status`. */
 import { runningIn } from '@quorumscan/supervisor'
-import type { Machine } from '../plan.ts'
 import { findOwner } from '../run/directory-lock.ts'
 import { externalRedisOf } from '../run/operator-services.ts'
 import { askSignedStates } from '../signed-states.ts'
@@ -14,17 +13,16 @@ import { checkObserved, checkVersions, observe } from './processes.ts'
 /** A node without a new statement answers after 5 s. */
 const VOTE_MS_MAX = 7_000
 
-/** @param options.backupDirectory - Where its backups are; null: not known here. */
+/** @param backupDirectory - Where its backups are; null: not known here. */
 export async function checkRunning(
   operator: CheckedOperator,
-  options: Pick<Machine, 'entryFiles'> & { readonly backupDirectory: string | null },
+  backupDirectory: string | null,
 ): Promise<{ readonly isRunning: boolean; readonly checks: readonly Check[] }> {
   const { config, clock } = operator
-  const { backupDirectory } = options
   const isRunning = (await findOwner(config.directory, clock)) !== null
   const nodes = await locateNodes(operator)
   const [running, shared] = await Promise.all([
-    isRunning ? checkProcesses(operator, { ...options, nodes }) : [notRunning(operator)],
+    isRunning ? checkProcesses(operator, nodes) : [notRunning(operator)],
     checkShared(operator, nodes),
   ])
   const backups = backupDirectory === null ? [] : [checkBackup(backupDirectory, clock)]
@@ -38,7 +36,7 @@ function notRunning({ config }: CheckedOperator): Check {
 
 async function checkProcesses(
   operator: CheckedOperator,
-  { entryFiles, nodes }: Pick<Machine, 'entryFiles'> & { readonly nodes: CheckedOperator['nodes'] },
+  nodes: CheckedOperator['nodes'],
 ): Promise<readonly Check[]> {
   const { config, services, fetch, clock } = operator
   const { genesis, directory } = config
@@ -51,7 +49,7 @@ async function checkProcesses(
     await checkOwnRedis(operator, recordFile),
     ...checkObserved(observed, config, signed.offset, clock),
     checkVotes(signed),
-    checkVersions(observed, entryFiles),
+    checkVersions(observed),
   ]
 }
 

@@ -1,6 +1,7 @@
 /** Data directories that another process has locked. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { createSystemClock } from '@quorumscan/base'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
@@ -35,4 +36,29 @@ it('a directory is released by a process that was killed, not by one that hangs'
   other.kill('SIGKILL')
   await once(other, 'exit')
   await using _lock = await acquireLock(directory, clock)
+})
+
+it('one of many processes locks a directory that was left by a crash', async ({ root }) => {
+  const directory = dataDirectory(root)
+  for (let round = 0; round < 20; round++) {
+    const tries = await Promise.allSettled(
+      Array.from({ length: 12 }, () => acquireLock(directory, clock)),
+    )
+    const locks = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(locks).toHaveLength(1)
+    for (const one of tries)
+      if (one.status === 'rejected')
+        expect(String(one.reason)).toContain(`process ${process.pid} runs the processes of`)
+    // What the owner leaves is what a crash leaves: a socket on which no process listens.
+    for (const lock of locks) await lock[Symbol.asyncDispose]()
+    expect(readdirSync(root)).toEqual([`run-${round + 1}.sock`])
+  }
+})
+
+it('deletes what a crash between two steps left', async ({ root }) => {
+  const program = `require('node:net').createServer().listen('run-0123456789abcdef.new', () => process.kill(process.pid, 'SIGKILL'))`
+  await once(spawn(process.execPath, ['-e', program], { cwd: root }), 'exit')
+  expect(readdirSync(root)).toEqual(['run-0123456789abcdef.new'])
+  await using _lock = await acquireLock(dataDirectory(root), clock)
+  expect(readdirSync(root)).toEqual(['run-1.sock'])
 })

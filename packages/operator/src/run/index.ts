@@ -7,6 +7,7 @@ export { findOwner } from './directory-lock.ts'
 export {
   BACKUP_VARIABLES,
   findRole,
+  OPTIONAL_VARIABLES,
   type OperatorConfig,
   OWN_VARIABLES,
   readMembers,
@@ -15,3 +16,4 @@ export {
 export { validateProcesses } from './operator-services.ts'
 export { runOperator } from './run-operator.ts'
 export { refuseSecondMachine } from './second-machine.ts'
+export { deleteReplicaAt, wipeReplica } from './wipe-replica.ts'

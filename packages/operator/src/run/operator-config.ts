@@ -1,18 +1,11 @@
 /** The configuration file of one operator: what `run` reads itself, and what the processes that it starts read. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import {
-  type Env,
-  EnvError,
-  type EnvReader,
-  parseKeyFile,
-  readEnv,
-  type VariableSpec,
-} from '@quorumscan/base'
+import { type Env, EnvError, type EnvReader, readEnv, type VariableSpec } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
-import { messageOf, readInput, UsageError } from '@quorumscan/runtime'
+import { readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
@@ -25,6 +18,7 @@ import {
 } from '../ceremony/member.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 import { readGenesis } from '../genesis.ts'
+import { readKeyFile } from './key-files.ts'
 
 const PORT_MAX = 65_535
 const MEMBER_FILE = /\.member\.json$/
@@ -46,6 +40,15 @@ export const OWN_VARIABLES = {
     about:
       'if all members order together: the loopback port of its own synchronizer, with its /metrics and health',
     example: '4624',
+  },
+} as const satisfies Readonly<Record<string, VariableSpec>>
+
+/** Those of them that are optional. */
+export const OPTIONAL_VARIABLES = {
+  QS_ALLOW_READABLE_KEYS: {
+    about:
+      '1: accept private keys that other users of the machine can read, on a file system that has no rights',
+    example: '1',
   },
 } as const satisfies Readonly<Record<string, VariableSpec>>
 
@@ -99,12 +102,21 @@ export function findRole(file: string): Runnable {
   const { QS_NAME: name = '', QS_DATA_DIR: path = '' } = readVariables(file)
   const runnables = Object.keys(ROLE_OF) as readonly Runnable[]
   const hasKey = (runs: Runnable) =>
-    existsSync(memberKeyFile(dataDirectory(path), name, KEYS_OF[ROLE_OF[runs]][0]))
+    mayExist(memberKeyFile(dataDirectory(path), name, KEYS_OF[ROLE_OF[runs]][0]))
   const found = name && path && runnables.find(hasKey)
   if (found) return found
   throw new UsageError(
     `${file} names no operator of this machine: QS_DATA_DIR (${path}) has no key of QS_NAME (${name})`,
   )
+}
+
+/** Also if this user may not look: then the reason is reported with the role. */
+function mayExist(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
 }
 
 function readVariables(file: string): Env {
@@ -171,8 +183,15 @@ function readOperator(
     },
   })
   const own = path === '' ? {} : { directory: dataDirectory(path) }
+  const areReadableKeysAllowed = reader.flag(
+    'QS_ALLOW_READABLE_KEYS',
+    OPTIONAL_VARIABLES.QS_ALLOW_READABLE_KEYS,
+  )
   const found = { ...given, ...files, ...own, name, genesisFile, memberDirectory }
-  for (const problem of [...problemsOfKeys(found), ...problemsOfMembers(found)])
+  for (const problem of [
+    ...problemsOfKeys(found, areReadableKeysAllowed),
+    ...problemsOfMembers(found),
+  ])
     reader.problem(problem)
   const isMemberOrdered =
     files.genesis?.ordering.driver === 'cometbft' ||
@@ -216,29 +235,24 @@ export function memberFilesOf(directory: string): readonly string[] {
 }
 
 /** Problems of keys that are missing, or are not those that the others know. */
-function problemsOfKeys({ runs, name, directory, genesis, members }: Found): readonly string[] {
+function problemsOfKeys(
+  { runs, name, directory, genesis, members }: Found,
+  areReadableAllowed: boolean,
+): readonly string[] {
   if (name === '' || directory === undefined) return []
   const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
   const inFile = members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
     const file = memberKeyFile(directory, name, kind)
-    if (!existsSync(file))
-      return [
-        `QS_DATA_DIR, QS_NAME: ${file} does not exist; \`quorumscan keys new --role ${ROLE_OF[runs]}\` makes it, unless ` +
-          'this is the configuration of another role',
-      ]
-    try {
-      const { publicKey } = parseKeyFile(readFileSync(file, 'utf8'))
-      const wanted = inGenesis[kind] ?? Object(inFile)[kind] ?? publicKey
-      if ([publicKey, nodeIdOf(publicKey)].includes(wanted)) return []
-      const source = inGenesis[kind] === undefined ? 'its member file' : 'the genesis'
-      return [
-        `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${source} names for ${name}: put back the key ` +
-          'that was made for this network, or name its genesis and member files',
-      ]
-    } catch (error) {
-      return [`QS_DATA_DIR, QS_NAME: ${file}: ${messageOf(error)}`]
-    }
+    const key = readKeyFile(file, { role: ROLE_OF[runs], areReadableAllowed })
+    if ('problem' in key) return [`QS_DATA_DIR, QS_NAME: ${key.problem}`]
+    const wanted = inGenesis[kind] ?? Object(inFile)[kind] ?? key.publicKey
+    if ([key.publicKey, nodeIdOf(key.publicKey)].includes(wanted)) return []
+    const source = inGenesis[kind] === undefined ? 'its member file' : 'the genesis'
+    return [
+      `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${source} names for ${name}: put back the key ` +
+        'that was made for this network, or name its genesis and member files',
+    ]
   })
 }
 

@@ -1,16 +1,24 @@
 /** The operator's listener of `run`: the metrics of all its processes, and the health of the one that serves others. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { type Clock, singleFlight } from '@quorumscan/base'
 import { CommandError, createMetrics, messageOf } from '@quorumscan/runtime'
+import { answerClientError, createLocalListener, securityHeaders } from '@quorumscan/server'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
 
 /** A process that hangs must not delay the metrics of the others: a scrape ends after 5 s. */
 const ANSWER_MS_MAX = 2000
-/** A monitoring system has few connections. */
+/** A monitoring system has few connections. A new one takes the slot of the longest idle one. */
 const CONNECTIONS_MAX = 64
+const LIMITS = {
+  connectionsMax: CONNECTIONS_MAX,
+  connectionsPerClientMax: CONNECTIONS_MAX,
+  connectionsPerNetworkMax: CONNECTIONS_MAX,
+}
+/** What the listener serves is read. */
+const METHODS = ['GET', 'HEAD']
 
 /** The head of a sample: its metric, and the bracket of its labels. A sample that names its process is left as it is. */
 const SAMPLE = /^(\w+)(?:(\{)(?!process=)|(?= ))/
@@ -80,7 +88,11 @@ export async function openOperatorListener(options: {
     const { contentType, text: own } = await metrics.expose()
     return { contentType, body: mergeMetrics(new Map([...textOf, [`${name}.run`, own]])) }
   })
-  const answer = async ({ url = '/' }: IncomingMessage, response: ServerResponse) => {
+  const answer = async ({ method = '', url = '/' }: IncomingMessage, response: ServerResponse) => {
+    if (!METHODS.includes(method)) {
+      response.writeHead(405, { allow: METHODS.join(', ') }).end()
+      return
+    }
     if (url.split('?', 1)[0] === '/metrics') {
       const { contentType, body } = await scrape()
       response.writeHead(200, { 'content-type': contentType }).end(body)
@@ -90,13 +102,17 @@ export async function openOperatorListener(options: {
     response.writeHead(passed.statusCode ?? 502, passed.headers)
     await pipeline(passed, response)
   }
-  const server = createServer((incoming, response) => {
-    answer(incoming, response).catch(() => {
-      if (response.headersSent) response.destroy()
-      else response.writeHead(503).end()
-    })
-  })
-  server.maxConnections = CONNECTIONS_MAX
+  const server = createLocalListener(
+    (incoming, response) => {
+      for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
+      answer(incoming, response).catch(() => {
+        if (response.headersSent) response.destroy()
+        else response.writeHead(503).end()
+      })
+    },
+    { limits: LIMITS, clock: options.clock },
+  )
+  server.on('clientError', answerClientError)
   server.listen(address)
   await once(server, 'listening').catch((cause: unknown) => {
     throw new CommandError(

@@ -11,16 +11,23 @@ import {
 } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import {
+  assertRewardsLeave,
+  confirmingNodesIn,
+  memberOrderingIn,
+  nodeIn,
   readScanConfig,
   readSynchronizerConfig,
   readValidatorConfig,
   type ScanConfig,
+  trustRuleIn,
 } from '@quorumscan/config'
+import { svPartyOf } from '@quorumscan/ledger'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
 import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
+import type { Genesis } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
@@ -100,6 +107,29 @@ export function planUnstarted(config: OperatorConfig) {
 /** The configuration of a process, by its variables. @throws {EnvError} With all that is missing or wrong. */
 export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
   return CONFIG_OF[kind](app.env, note)
+}
+
+/** What the process reads at its start and compares with the genesis. @throws {EnvError} With what it would report. */
+function assertAgreement({ kind, app }: Service, note: NoteVariable, genesis: Genesis): void {
+  // Without a genesis, that is the problem.
+  const isKnown = genesis.nodes.length > 0
+  switch (kind) {
+    case 'scan': {
+      const config = readScanConfig(app.env, note)
+      if (isKnown) assertRewardsLeave(config, svPartyOf(nodeIn(config, genesis).node))
+      break
+    }
+    case 'synchronizer': {
+      const config = readSynchronizerConfig(app.env, note)
+      if (isKnown) confirmingNodesIn(config.nodes, genesis)
+      if (isKnown && config.ordering.driver === 'cometbft') memberOrderingIn(genesis)
+      break
+    }
+    case 'validator': {
+      const config = readValidatorConfig(app.env, note)
+      if (isKnown) trustRuleIn(config, genesis)
+    }
+  }
 }
 
 /** What follows from the member files: addresses of nodes, and the engines with which its own connects. */
@@ -192,20 +222,11 @@ export function scanConfigOf(config: OperatorConfig): ScanConfig {
  */
 export function validateProcesses(config: OperatorConfig): readonly string[] {
   const { variables, runs } = config
-  const known = new Set(config.known)
-  const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  const problems = planUnstarted(config).flatMap((service) => {
-    try {
-      readServiceConfig(service, ({ name, file }) => {
-        known.add(name)
-        if (file !== undefined) checkByName.set(name, file)
-      })
-      return []
-    } catch (error) {
-      if (!(error instanceof EnvError)) throw error
-      return error.message.split('\n')
-    }
-  })
+  const { specs, problems } = readVariablesOfProcesses(config)
+  const known = new Set([...config.known, ...specs.keys()])
+  const checkByName = new Map(
+    [...specs].flatMap(([name, { file }]) => (file === undefined ? [] : [[name, file] as const])),
+  )
   problems.push(...problemsOfFiles(variables, checkByName))
   if (variables['QS_TLS_CERT'] && !variables['QS_OPERATOR_ADDRESS'])
     problems.push(
@@ -213,6 +234,27 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
     )
   problems.push(...problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
   return [...new Set(problems)]
+}
+
+/** The variables that name files which the processes read, such as certificates and tokens. */
+export function fileVariablesOf(config: OperatorConfig): ReadonlySet<string> {
+  const { specs } = readVariablesOfProcesses(config)
+  return new Set([...specs.keys()].filter((name) => specs.get(name)?.file !== undefined))
+}
+
+/** The variables that the processes read, and what is missing or wrong. */
+function readVariablesOfProcesses(config: OperatorConfig) {
+  const specs = new Map<string, Variable>()
+  const problems = planUnstarted(config).flatMap((service) => {
+    try {
+      assertAgreement(service, (variable) => specs.set(variable.name, variable), config.genesis)
+      return []
+    } catch (error) {
+      if (!(error instanceof EnvError)) throw error
+      return error.message.split('\n')
+    }
+  })
+  return { specs, problems }
 }
 
 /** Problems of the files that the operator named. `run` itself makes those of the data directory. */

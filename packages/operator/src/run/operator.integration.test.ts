@@ -328,6 +328,34 @@ it('names each key file that is damaged or differs from genesis or member file',
   expect(problemsOf('sv', ownVariables('sv-1', 'cometbft'))).toEqual([])
 })
 
+it.each([
+  [
+    'validator',
+    'v',
+    { QS_JWKS_URL: 'https://issuer.example/jwks', QS_TRUST_MEMBERS: 'sv-1,sv-9' },
+    /^QS_TRUST_MEMBERS: sv-9 is not a member of the network/,
+  ],
+  [
+    'validator',
+    'v',
+    { QS_JWKS_URL: 'https://issuer.example/jwks', QS_ACCEPT_LOST_USERS: 'yes' },
+    /^QS_ACCEPT_LOST_USERS must be 0 or 1, not "yes"/,
+  ],
+  [
+    'validator',
+    'v',
+    { QS_JWKS_URL: 'https://issuer.example/jwks', QS_ALLOW_READABLE_KEYS: 'true' },
+    /^QS_ALLOW_READABLE_KEYS must be 0 or 1, not "true"/,
+  ],
+] as const)(
+  'finds before a start what the %s would find at its start: %s %o',
+  (runs, name, wrong, problem) => {
+    expect(problemsOf(runs, { ...ownVariables(name, 'cometbft'), ...wrong })).toEqual([
+      expect.stringMatching(problem),
+    ])
+  },
+)
+
 it('refuses members that differ from the genesis', () => {
   const others = join(root, 'others')
   mkdirSync(others)

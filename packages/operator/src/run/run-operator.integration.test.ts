@@ -1,12 +1,12 @@
 /** `run` with real processes: their checks before and after the start, and one that finds its configuration wrong. */
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createSystemClock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
 import { freePort, required, until } from '@quorumscan/testkit'
+import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { makeMember } from '../ceremony/member.ts'
 import type { Check } from '../checks/check.ts'
 import { checkedOperator } from '../checks/operator.ts'
@@ -44,12 +44,16 @@ const token = 'a-token-of-22-letters_'
 writeFileSync(join(root, 'token'), token)
 writeFileSync(join(root, 'other-token'), `${token}_`)
 
-const appMain = (app: string) =>
-  fileURLToPath(new URL(`../../../../apps/${app}/dist/main.js`, import.meta.url))
+const programOf = async (app: string) => {
+  const code = `import '../../../../apps/${app}/src/main.ts'`
+  const program = await bundleProgram(code, import.meta.dirname)
+  afterAll(() => program[Symbol.dispose]())
+  return program.file
+}
 const entryFiles = {
-  scan: appMain('scan'),
-  synchronizer: appMain('synchronizer'),
-  validator: appMain('validator'),
+  scan: await programOf('scan'),
+  synchronizer: await programOf('synchronizer'),
+  validator: await programOf('validator'),
 }
 
 function configOf(runs: 'sv' | 'synchronizer', variables: object) {
@@ -75,16 +79,26 @@ const run = (config: OperatorConfig, said: string[] = []) =>
 
 it('stops all processes, without a restart, if one finds its configuration wrong', async () => {
   const said: string[] = []
-  // Only the process compares this with the genesis.
   const nodes = { QS_NODES: 'sv-9=https://127.0.0.1:1' }
-  await using running = await run(configOf('synchronizer', { QS_PORT: '0', ...nodes }), said)
+  expect(() => configOf('synchronizer', { QS_PORT: '0', ...nodes })).toThrow(
+    'QS_NODES: the genesis has no node "sv-9"',
+  )
+  // As after a file was replaced between the check and the start.
+  const synchronizer = join(root, 'misconfigured.mjs')
+  writeFileSync(
+    synchronizer,
+    'console.error("QS_PORT is odd\\nQS_LATER is wrong\\n"); process.exitCode = 2',
+  )
+  await using running = await runOperator({
+    ...given,
+    config: configOf('synchronizer', { QS_PORT: '0' }),
+    entryFiles: { ...entryFiles, synchronizer },
+    report: (sentence) => said.push(sentence),
+  })
   const failed = expect(running.failed).rejects
   await failed.toBeInstanceOf(UsageError)
-  await failed.toThrow(
-    'the configuration is wrong: orderer exited; its last log line has the reason',
-  )
+  await failed.toThrow(/ orderer found its configuration wrong.*\nQS_LATER is wrong$/)
   expect(said.join()).not.toContain('started again')
-  expect(said.join()).toContain('warning: peers: 0 of 1 other nodes answer; sv-9: ')
 })
 
 /** The states of the checks, by their names. */
@@ -107,8 +121,7 @@ it('checks an operator before its start and while it runs, and starts none on a 
     ...{ genesis: 'ok', disk: 'ok', synchronizer: 'warning', 'other machine': 'ok' },
   }
   expect(statesOf(await checkStart(sv, false))).toEqual(before)
-  const options = { entryFiles, backupDirectory: null }
-  expect(await checkRunning(sv, options)).toMatchObject({
+  expect(await checkRunning(sv, null)).toMatchObject({
     isRunning: false,
     checks: [{ name: 'processes', state: 'failed' }, { name: 'genesis' }, { name: 'disk' }],
   })
@@ -118,13 +131,13 @@ it('checks an operator before its start and while it runs, and starts none on a 
   await using _sv = await run(sv.config, said)
   await until('the node to be ready', () => said.includes('sv-1 is ready') || undefined)
   await until('a signed state', async () => {
-    const { checks } = await checkRunning(sv, options)
+    const { checks } = await checkRunning(sv, null)
     return checks.every(({ state }) => state === 'ok') || undefined
   })
-  const { isRunning, checks } = await checkRunning(checkedOperator({ ...given, config: orderer }), {
-    ...options,
-    backupDirectory: root,
-  })
+  const { isRunning, checks } = await checkRunning(
+    checkedOperator({ ...given, config: orderer }),
+    root,
+  )
   expect([isRunning, statesOf(checks)]).toEqual([
     true,
     {

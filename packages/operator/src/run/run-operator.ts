@@ -66,11 +66,15 @@ export async function runOperator(
       shouldRestart(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
-        fail(
-          new UsageError(
-            `the configuration is wrong: ${id} exited; its last log line has the reason. Everything was stopped. Correct the configuration, and run again`,
-          ),
-        )
+        void runner.processes
+          .lastErrorLine(id)
+          .then((reason) =>
+            fail(
+              new UsageError(
+                `everything was stopped, because ${id} found its configuration wrong. Correct it, and run again:\n${reason ?? how}`,
+              ),
+            ),
+          )
         return false
       },
     })

@@ -5,7 +5,7 @@
 import { type Clock, fromUtf8, openClientTls, withTimeout } from '@quorumscan/base'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
-import { createWebCrypto, type Genesis } from '@quorumscan/verifier'
+import { createPlatformCrypto, type Genesis } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
 import { readStatements } from '../signed-states.ts'
@@ -38,7 +38,7 @@ export async function refuseSecondMachine(
   const own = members.filter((member) => member.name === name).map(({ url }) => url)
   const addresses = new Set([variables['QS_PUBLIC_URL'], ...own, learned].map((url) => url ?? ''))
   addresses.delete('')
-  const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createWebCrypto() }
+  const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createPlatformCrypto() }
   const answers = async (url: string): Promise<string[]> => {
     try {
       const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX }

@@ -6,7 +6,7 @@ import { entriesBytesMax } from './answer-sizes.ts'
 import { parseJson } from './reply.ts'
 
 const TEXTS = ['user', 'name', 'url', 'description']
-const ABSENT = utf8('{"entry":null}')
+const ABSENT = '{"entry":null}'
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"'
 const MEMBER = `"[a-z_]+":(?:null|${STRING})`
 /** An answer of D-8 with any texts. It has no nested values, so that matching takes linear time. */
@@ -47,7 +47,7 @@ export function cutBatchAnswer(
 
 /** Whether the answer is that no such entry exists. */
 export function isAbsence(answer: Uint8Array): boolean {
-  return bytesEqual(answer, ABSENT)
+  return bytesEqual(answer, utf8(ABSENT))
 }
 
 /**

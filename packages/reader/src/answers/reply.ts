@@ -1,6 +1,6 @@
 /** Judges one HTTP reply of a node (D-35): an answer, lag, or a failure, which never votes. */
 
-import { type HistoryPoint, parseInstant } from '@quorumscan/verifier'
+import { fromUtf8, type HistoryPoint, parseInstant } from '@quorumscan/verifier'
 import type { TransportReply } from '../source/transport.ts'
 
 export type Reply =
@@ -18,7 +18,6 @@ const CODE = /^[A-Z_]{1,40}$/
 const ERROR_BODY_BYTES_MAX = 4096 // A body of D-6 is far smaller; more is not read.
 /** The same depth as for log entries; no document of a node is as deep. */
 const JSON_DEPTH_MAX = 32
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function parseOffsetText(text: string | null): number | undefined {
   const offset = Number(text)
@@ -51,8 +50,9 @@ export function judgeReply(reply: TransportReply): Reply {
 /** A body as text, byte for byte; empty unless it is well-formed UTF-8. */
 export function decodeText(body: Uint8Array): string {
   try {
-    return decoder.decode(body)
-  } catch {
+    return fromUtf8(body)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error // The platform has no decoder.
     return '' // Bytes of a node are never trusted to be anything.
   }
 }

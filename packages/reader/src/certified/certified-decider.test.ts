@@ -27,6 +27,8 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
   type Ended = Omit<CallOutcome, 'read'> & { readonly read: number; readonly endedAtMs: number }
   const ended: Ended[] = []
   const forks: ConflictingCertificates[] = []
+  /** By how much the clock of the device is ahead. */
+  const device = { aheadMs: 0 }
   const driven = createVirtual<
     RequestInFlight,
     CertifiedReply,
@@ -38,6 +40,7 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     context: state,
     step: (event) => step(state, event),
     startMs: START,
+    aheadMs: () => device.aheadMs,
     onEffect(effect) {
       if (effect.kind === 'ask') sentAtMs.set(effect.flight.source.url, driven.nowMs())
       else if (effect.kind === 'done')
@@ -55,7 +58,7 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     otherCount: 0,
   })
   const world = {
-    ...{ state, sentAtMs, ended, forks },
+    ...{ state, sentAtMs, ended, forks, device },
     ...driven,
     ask(wanted: Partial<CallInput> & { readonly waitMs?: number } = {}) {
       const all = { threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
@@ -312,6 +315,107 @@ describe('a reader of certified answers', () => {
   })
 })
 
+describe('a reader whose device has a wrong clock', () => {
+  const YEAR_MS = 365 * 24 * 3_600_000
+  const skewOf = (world: ReturnType<typeof createWorld>) =>
+    world.ended.map(({ clockSkewMs }) => clockSkewMs)
+
+  it.each([-11_000, -300_000, -10 * YEAR_MS])(
+    'believes no answer of one node while its clock is %i ms ahead, and takes the newest of f + 1',
+    (aheadMs) => {
+      const world = createWorld()
+      world.device.aheadMs = aheadMs
+      world.ask()
+      const replaying = world.only()
+      // By the clock of the device this answer is not old, or even ahead.
+      world.prove(replaying, START + Math.max(aheadMs + 10_500, -65_000))
+      expect(world.ended).toEqual([])
+      // A poll of another node, which was sent with the read, shows a newer state.
+      const [poll] = [...world.open]
+      world.prove(poll as RequestInFlight, START)
+      expect(world.ended).toEqual([])
+      expect(world.only().source).not.toBe(replaying.source)
+      world.prove(world.only(), START)
+      expect(world.ended).toMatchObject([{ ending: { kind: 'answered', answer: START } }])
+      expect(skewOf(world)).toEqual([-aheadMs])
+    },
+  )
+
+  it.each([0, -9000])('believes an answer while its clock is %i ms ahead', (aheadMs) => {
+    const world = createWorld()
+    world.device.aheadMs = aheadMs
+    world.ask()
+    world.prove(world.only(), START)
+    expect(world.ended).toMatchObject([{ ending: { kind: 'answered', answer: START } }])
+    expect(skewOf(world)).toEqual([null])
+  })
+
+  it('asks no further node once the clock is corrected', () => {
+    const world = createWorld()
+    world.device.aheadMs = -300_000
+    world.ask()
+    world.prove(world.only(), START)
+    world.device.aheadMs = 0
+    world.ask()
+    const flights = [...world.open].filter(({ read }) => read === world.state.reads.at(-1))
+    world.prove(flights[0] as RequestInFlight, START)
+    expect(world.ended.length).toBeGreaterThanOrEqual(1)
+    expect(skewOf(world)).toEqual(world.ended.map(() => null))
+  })
+
+  it('notices when the clock is set back, before any further answer', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START)
+    world.pass(65_000)
+    world.device.aheadMs = -60_000
+    world.ask()
+    // All nodes replay: by the clock of the device the answer is 5 s old.
+    while (world.ended.length < 2)
+      for (const flight of [...world.open].filter(({ read }) => read !== null))
+        world.prove(flight, START)
+    expect(world.ended).toMatchObject([
+      {},
+      { ending: { kind: 'lagging', reason: 'stale' }, clockSkewMs: 59_935 },
+    ])
+  })
+
+  it('counts answers as stale while its clock is ahead, which proves nothing', () => {
+    const world = createWorld()
+    world.device.aheadMs = 300_000
+    world.ask()
+    while (world.ended.length === 0)
+      for (const flight of [...world.open].filter(({ read }) => read !== null))
+        world.prove(flight, START)
+    expect(world.ended).toMatchObject([
+      { ending: { kind: 'lagging', reason: 'stale', ageMs: 300_000 }, clockSkewMs: null },
+    ])
+  })
+
+  it('is not convinced by a time that f members signed', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START + 3_600_000, { signerCount: FAULTY_MAX })
+    expect(world.ended).toEqual([])
+    world.prove(world.only(), START)
+    expect(world.ended).toMatchObject([{ ending: { kind: 'answered', answer: START } }])
+    expect(skewOf(world)).toEqual([null])
+  })
+
+  it('forgets no difference of its two clocks for ever', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START)
+    // The monotonic clock runs 500 ppm too fast for a day: the clock of the device seems to be 43 s behind.
+    const dayMs = 24 * 3_600_000
+    world.pass(dayMs)
+    world.device.aheadMs = -dayMs * 0.0005
+    world.ask()
+    world.prove(world.only(), START + dayMs + world.device.aheadMs)
+    expect(world.ended).toMatchObject([{}, { ending: { kind: 'answered' }, clockSkewMs: null }])
+  })
+})
+
 describe('for all actions of nodes, in any order', () => {
   const action = fc.oneof(
     fc.record({
@@ -334,6 +438,10 @@ describe('for all actions of nodes, in any order', () => {
       retryAfterMs: fc.constantFrom(null, 1000),
     }),
     fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 60, 2500, 14_000) }),
+    fc.record({
+      kind: fc.constant('set' as const),
+      aheadMs: fc.constantFrom(0, 0, -9000, -11_000, -65_000, -300_000, 30_000),
+    }),
   )
 
   it('accepts no answer that lags, is stale, lacks signers, or is old and unconfirmed', () => {
@@ -345,18 +453,23 @@ describe('for all actions of nodes, in any order', () => {
           { readonly floor: number; readonly ms: number; readonly wanted: Partial<CallInput> }
         >()
         let checked = 0
+        let proven = { offset: Number.NEGATIVE_INFINITY, atMs: 0 }
         const look = () => {
+          const newest = Math.max(...world.state.points.keys())
+          if (newest > proven.offset) proven = { offset: newest, atMs: world.nowMs() }
           for (const { read, ending, endedAtMs } of world.ended.slice(checked)) {
             checked += 1
             const { floor, ms, wanted } = asked.get(read) ?? { floor: 0, ms: 0, wanted: {} }
             asked.delete(read)
             if (ending.kind !== 'answered') continue
             const { point } = ending
-            const ageMs = endedAtMs - point.offset
+            const deviceMs = endedAtMs + world.device.aheadMs
+            const provenMs = proven.offset + (endedAtMs - proven.atMs) * 0.999
+            const ageMs = Math.max(deviceMs, provenMs) - point.offset
             expect(point.offset).toBeGreaterThanOrEqual(Math.max(floor, wanted.minOffset ?? 0))
             expect(ageMs).toBeLessThanOrEqual(wanted.maxAgeMs ?? 0)
             expect(point.signers.length).toBeGreaterThanOrEqual(wanted.threshold ?? 0)
-            if (ageMs <= 12_000) continue
+            if (ageMs <= 12_000 && provenMs <= deviceMs + 10_000) continue
             const consulted = NODES.filter((name) => (world.sentAtMs.get(urlOf(name)) ?? -1) >= ms)
             expect(consulted.length).toBeGreaterThan(FAULTY_MAX)
           }
@@ -372,6 +485,7 @@ describe('for all actions of nodes, in any order', () => {
             const { kind: _, ...wanted } = one
             world.ask(wanted)
           } else if (one.kind === 'pass') world.pass(one.ms)
+          else if (one.kind === 'set') world.device.aheadMs = one.aheadMs
           else {
             const flight = flightOf(one.flight)
             if (flight === undefined) continue

@@ -12,6 +12,7 @@
 import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { isBelowOffset, isStale } from '@quorumscan/verifier/certified'
 import { drop, NEVER, send } from '../driver/decider-protocol.ts'
+import { proveTime } from '../driver/proven-time.ts'
 import {
   createSource,
   noteAnswer,
@@ -231,6 +232,7 @@ function onProof(state: ReaderState, flight: RequestInFlight, { point, answer }:
   }
   points.set(point.offset, point)
   if (points.size > POINTS_MAX) points.delete(Math.min(...points.keys()))
+  proveTime(state, point.recordTime)
   state.floor = Math.max(state.floor, point.offset)
   source.head = Math.max(source.head ?? 0, point.offset)
   const tookMs = state.nowMs - beganAtMs
@@ -281,10 +283,11 @@ function askFurther(state: ReaderState, read: Read, doubtful: CheckedAnswer | nu
 
 function end(state: ReaderState, read: Read, ending: Ending): void {
   dropRead(state, read)
+  const { clockSkewMs } = state
   let first = 0
   for (const { id, input } of read.calls) {
     if (id in state.calls)
-      state.effects.push({ kind: 'done', read: id, outcome: { ending, read, first } })
+      state.effects.push({ kind: 'done', read: id, outcome: { ending, read, first, clockSkewMs } })
     delete state.calls[id]
     first += input.lookups.length
   }

@@ -52,12 +52,20 @@ type Signers = Pick<Participation, 'nodeCount' | 'trust'> & { readonly faultyMax
 
 /** @param index - Position of the lookup in its call; undefined for other queries. */
 export function outcomeOf(
-  { ending, read, first, threshold }: CallOutcome & { readonly threshold: number },
+  { ending, read, first, clockSkewMs, threshold }: CallOutcome & { readonly threshold: number },
   { nodeCount, trust, faultyMax }: Signers,
   index?: number,
 ): CertifiedOutcome<unknown> {
   const reachedCount = read.reached.size
-  const part = { threshold, nodeCount, trust, answered: reachedCount, agreed: [], dissented: [] }
+  const part = {
+    threshold,
+    nodeCount,
+    trust,
+    answered: reachedCount,
+    agreed: [],
+    dissented: [],
+    clockSkewMs,
+  }
   switch (ending.kind) {
     case 'answered': {
       const { offset, recordTime, historyHash, signers } = ending.point

@@ -23,6 +23,7 @@
 import { type Lookup, type Sha256, toHex } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { NEVER } from '../driver/decider-protocol.ts'
+import { timesNow } from '../driver/proven-time.ts'
 import { createDriver } from '../driver/run.ts'
 import { type Bounds, checkLookups, createReaderBase } from '../reader-base.ts'
 import type { NodeStatus, ReaderOptions, ReaderStatus } from '../reader-options.ts'
@@ -77,7 +78,10 @@ export type CertifiedNodeStatus = Pick<NodeStatus, 'requests' | 'errors' | 'last
   readonly latencyMs: number | null
 }
 
-export type CertifiedReaderStatus = Pick<ReaderStatus, 'nodeCount' | 'faultyMax' | 'waiting'> & {
+export type CertifiedReaderStatus = Pick<
+  ReaderStatus,
+  'nodeCount' | 'faultyMax' | 'waiting' | 'clock'
+> & {
   /** Offset of the newest certificate seen. */
   readonly floor: number
   readonly nodes: readonly CertifiedNodeStatus[]
@@ -177,9 +181,12 @@ export function createCertifiedReader(options: CertifiedReaderOptions) {
       faultyMax,
       floor: state.floor,
       waiting: driver.waitingCount(),
+      clock: { skewMs: timesNow(state, clock).clockSkewMs },
       nodes: state.sources.map((source) => statusOf(source, clock.monotonicMs())),
       fork: state.fork && forkOf(state.fork),
     }),
+    /** The later of the device's clock and the newest proven record time, µs since the epoch: whether an entry has expired. */
+    nowMicros: (): number => timesNow(state, clock).nowMicros,
     /** Asks for addresses now; resolves when all sources have answered or failed. */
     refreshAddresses: () => learnAddresses(true),
     async [Symbol.asyncDispose](): Promise<void> {

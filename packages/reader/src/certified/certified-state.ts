@@ -66,6 +66,8 @@ export type CallOutcome = {
   readonly read: Pick<Read, 'query' | 'reached'>
   /** Index of the call's first lookup among those of the read. */
   readonly first: number
+  /** Of the state when the call ended. */
+  readonly clockSkewMs: number | null
 }
 
 export type ReaderEvent =

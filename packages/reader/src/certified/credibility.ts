@@ -36,10 +36,13 @@ export function requestsWhileSuspicious(
   return state.faultyMax + 1 - names.size + open.length
 }
 
-/** Whether the reader may believe that no newer state exists. */
+/**
+ * Whether the reader may believe that no newer state exists. If the clock of the device is proven to be wrong, the age of
+ * an answer does not show that it is recent: only f + 1 nodes do.
+ */
 export function isCredible(state: ReaderState, read: Read, best: CheckedAnswer): boolean {
-  const { faultyMax, floor } = state
-  if (ageOf(best, state) <= SUSPICIOUS_AGE_MS) return true
+  const { faultyMax, floor, clockSkewMs } = state
+  if (clockSkewMs === null && ageOf(best, state) <= SUSPICIOUS_AGE_MS) return true
   if (isBelowOffset(best.point.offset, floor)) return false
   // Of f + 1 distinct nodes, one is honest. With f = 0 each node is believed.
   return faultyMax === 0 || consulted(state, read, false).size > faultyMax

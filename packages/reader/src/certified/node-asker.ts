@@ -44,8 +44,9 @@ export function createAsker(options: {
       const { answer } = answerOf(proof, point, read.stateQuery, network)
       return { kind: 'proven', point, answer: { answer, document } }
     } catch (error) {
-      if (!(error instanceof InvalidProof)) throw error
-      return { kind: 'lied', reason: error.message }
+      if (error instanceof InvalidProof) return { kind: 'lied', reason: error.message }
+      // Such as a missing part of the platform. Not a failure of the network: the node did answer.
+      return { kind: 'lied', reason: `it could not be checked (${String(error)})` }
     }
   }
 

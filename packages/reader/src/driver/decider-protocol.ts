@@ -6,6 +6,7 @@
  * of the context, calls `step`, and performs the effects that `step` has pushed.
  */
 import { endFlight, type Flight, type Source } from '../source/source.ts'
+import { createTimes, type Times } from './proven-time.ts'
 
 /** A time that never comes. */
 export const NEVER: number = Number.POSITIVE_INFINITY
@@ -50,10 +51,7 @@ export type Effect<F, O, N> =
   | { readonly kind: 'done'; readonly read: number; readonly outcome: O }
 
 /** What the driver and a decider share. Written in place: a step allocates only its effects. */
-export type DeciderContext<F, O, N> = {
-  /** Monotonic, without the time during which this process stalled. */
-  nowMs: number
-  nowMicros: number
+export type DeciderContext<F, O, N> = Times & {
   /** When to send `woke`; infinite: never. The driver resets it each time. */
   wakeAtMs: number
   /** All nodes that can be asked. */
@@ -63,7 +61,7 @@ export type DeciderContext<F, O, N> = {
 }
 
 export function createDeciderContext<F, O, N>(sources: Source<F>[]): DeciderContext<F, O, N> {
-  return { nowMs: 0, nowMicros: 0, wakeAtMs: NEVER, sources, effects: [] }
+  return { ...createTimes(), wakeAtMs: NEVER, sources, effects: [] }
 }
 
 /** Begins a request. */

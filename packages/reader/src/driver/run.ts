@@ -19,6 +19,7 @@ import {
   type Event,
   NEVER,
 } from './decider-protocol.ts'
+import { setTimes } from './proven-time.ts'
 
 /** How long the driver reads replies that arrived during a stall before timers count again. */
 const TURN_MS = 1
@@ -58,15 +59,15 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   let timer: AbortController | undefined
 
   const readClock = (): void => {
-    let nowMs = clock.monotonicMs() - stalledMs
+    const monotonicMs = clock.monotonicMs()
+    let nowMs = monotonicMs - stalledMs
     const missedMs = nowMs - timerAtMs
     if (missedMs > options.stallMs) {
       stalledMs += missedMs
       nowMs = timerAtMs
       timerAtMs += TURN_MS
     }
-    context.nowMs = nowMs
-    context.nowMicros = clock.nowMicros()
+    setTimes(context, nowMs, { deviceMicros: clock.nowMicros(), monotonicMs })
   }
 
   const report = (event: Event<F, R, I> | X): void => {

@@ -8,7 +8,7 @@ import { scansBytesMax } from '../answers/answer-sizes.ts'
 import { parseJson } from '../answers/reply.ts'
 import { ReaderError, type ReaderOptions } from '../reader-options.ts'
 import { type Address, createAddressBook, recordsOfScans } from './address-book.ts'
-import { parseNodeUrl } from './node-url.ts'
+import { parseNodeUrl, shownUrl, urlProblem } from './node-url.ts'
 import { GET } from './transport.ts'
 
 /** While every node answers. Addresses change rarely, and a node with an old one fails. */
@@ -34,7 +34,7 @@ export function createDirectory(options: {
   const seeds = reader.seeds.map((seed) => {
     const url = parseNodeUrl(seed, true)
     if (url === undefined)
-      throw new ReaderError('INVALID_ARGUMENT', `a seed is not an http or https URL: ${seed}`)
+      throw new ReaderError('INVALID_ARGUMENT', `a seed ${urlProblem(seed)}: ${shownUrl(seed)}`)
     return url
   })
   const book = createAddressBook({

@@ -7,7 +7,7 @@ import { GET, type Transport } from './transport.ts'
 export type SeedAnswer = { readonly seed: string; readonly status: number; readonly text: string }
 
 /** A genesis with 100 nodes has some 30 kB. */
-const GENESIS_BYTES_MAX = 262_144
+export const GENESIS_BYTES_MAX = 262_144
 
 /**
  * Asks all seeds at once for `/v0/genesis`, which serves the RFC 8785 form, and returns the first document whose

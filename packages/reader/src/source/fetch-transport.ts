@@ -1,7 +1,7 @@
 /**
  * The transport of browsers, and of Node without the undici transport: global `fetch` with the bounds of the port.
  */
-import { createBodyPieces } from './body-pieces.ts'
+import { BodyTooLargeError, createBodyPieces } from './body-pieces.ts'
 import type { Transport } from './transport.ts'
 
 /**
@@ -20,11 +20,12 @@ export function createFetchTransport(
         headers: input.headers,
         body: input.body,
         signal: input.signal,
-        redirect: 'error', // A redirect is not an answer (D-34).
+        redirect: 'manual', // Cloudflare Workers refuse 'error'.
         credentials: 'omit',
         cache: 'no-store',
         referrerPolicy: 'no-referrer',
       })
+      assertNoRedirect(response)
       return {
         status: response.status,
         header: (name) => response.headers.get(name),
@@ -35,9 +36,21 @@ export function createFetchTransport(
 }
 
 /**
- * The body of an answer. Aborts as soon as a bound is exceeded, so that a node can exhaust neither memory nor time.
+ * A redirect is not an answer (D-34). Browsers hide its status.
  *
- * @throws {RangeError} If it is too large, or its pieces are too small.
+ * @throws {Error} If the server redirects.
+ */
+export function assertNoRedirect({ type, status }: Response): void {
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304))
+    throw new Error('the answer is a redirect, which is not followed: use the final address')
+}
+
+/**
+ * The body of an answer. Aborts as soon as a bound is exceeded, so that a server can exhaust neither memory nor time.
+ * Answers of a `fetch` without streams, such as that of React Native, are checked after they were read.
+ *
+ * @param bytesMax - Decompressed.
+ * @throws {BodyTooLargeError} If it is too large, or its pieces are too small.
  * @throws The signal's reason when aborted. Node's `fetch` may ignore its own signal after the headers.
  */
 export async function readAtMost(
@@ -45,6 +58,13 @@ export async function readAtMost(
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal: AbortSignal },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const answer = createBodyPieces(bytesMax)
+  if (response.body === undefined) {
+    const declared = Number(response.headers.get('content-length'))
+    if (declared > bytesMax) throw new BodyTooLargeError(`a body of ${declared} bytes`)
+    answer.add(new Uint8Array(await response.arrayBuffer()))
+    signal.throwIfAborted()
+    return answer.bytes()
+  }
   const reader = response.body?.getReader()
   // The connection may be closed already.
   const cancel = (reason: unknown) => void reader?.cancel(reason).catch(() => {})

@@ -10,18 +10,46 @@ const PRIVATE_IPV4_OR_NAME =
 const PRIVATE_IPV6 = /^\[(?:[^23]|.{1,3}:|200(?:1:(?:1?.?.?|db8)|2):|3fff:.{0,3}:)/
 
 /**
+ * Why a text cannot be the base address of a server; null: it can. The reason follows the name of the option: "contains
+ * white space". It has nothing of the text.
+ */
+export function urlProblem(
+  text: unknown,
+  /** Of one document, such as the keys of an issuer. */
+  { allowsQuery = false }: { readonly allowsQuery?: boolean } = {},
+): string | null {
+  if (typeof text !== 'string') return 'is not a text'
+  if (text === '') return 'is empty'
+  if (/\s/.test(text)) return 'contains white space'
+  if (!/^https?:\/\//i.test(text)) return 'does not begin with https:// or http://'
+  if (text.includes('#')) return 'has a fragment ("#")'
+  if (!allowsQuery && text.includes('?')) return 'has a query ("?")'
+  if (!allowsQuery && text.length > NODE_URL_LENGTH_MAX)
+    return `has more than ${NODE_URL_LENGTH_MAX} characters`
+  if (/^[^/]+\/\/[^/?]*@/.test(text)) return 'has a user or a password'
+  return URL.canParse(text) ? null : 'is not a URL'
+}
+
+/** The text of an address for a message, without what may be secret: user, password, and query. */
+export function shownUrl(text: unknown): string {
+  const shown = String(text)
+    .replace(/^(\s*[a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@')
+    .replace(/\?.*/s, '?***')
+  return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 99)}…` : shown)
+}
+
+/**
  * A node's base address without trailing slash.
  *
- * @returns undefined unless it is http or https without credentials, query and fragment, and at most
+ * @returns undefined unless it is http or https without white space, credentials, query and fragment, and at most
  *   255 characters; and, where `allowPrivate` is false, no loopback, private or single-label host.
  *   The transport checks the address that a public name resolves to.
  */
 export function parseNodeUrl(text: string, allowPrivate: boolean): string | undefined {
-  if (text.length > NODE_URL_LENGTH_MAX || !URL.canParse(text)) return undefined
+  if (urlProblem(text) !== null) return undefined
   const url = new URL(text)
   const { hostname } = url
   const address = url.origin + url.pathname
-  if (!/^https?:/.test(address) || url.href !== address) return undefined
   if (!allowPrivate && (PRIVATE_IPV4_OR_NAME.test(hostname) || PRIVATE_IPV6.test(hostname)))
     return undefined
   return address.replace(/\/+$/, '')

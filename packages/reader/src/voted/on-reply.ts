@@ -1,5 +1,6 @@
 /** Counts the replies of nodes in the rounds of the items (D-35). */
 import type { Reply } from '../answers/reply.ts'
+import { proveTime } from '../driver/proven-time.ts'
 import { noteError } from '../source/source.ts'
 import { castVote, isSameVote, type Vote } from '../votes/tally.ts'
 import { decide } from './decide.ts'
@@ -65,6 +66,7 @@ function countVote(state: State, { spec, source }: Sent, item: Item, vote: Vote)
   round.reasons.delete(voter)
   counters.votes++
   const group = castVote(round.ballot, { voter, vote })
+  if (group.voters.length > state.faultyMax) proveTime(state, vote.recordTime)
   // Another equal vote below the threshold decides nothing while all agree and none has failed.
   const isQuiet = round.ballot.groups.length === 1 && round.reasons.size === 0
   if (!isQuiet || group.voters.length >= item.threshold) decide(state, item)

@@ -95,7 +95,7 @@ function entryOf(answer: Uint8Array): VoteGroup['entry'] {
 }
 
 export function participation(
-  { nodes, nodeCount, trust }: State,
+  { nodes, nodeCount, trust, clockSkewMs }: State,
   { item: { threshold }, round, group }: EndedItem,
 ): Participation {
   const { groups, votedCount } = round?.ballot ?? { groups: [], votedCount: 0 }
@@ -107,6 +107,7 @@ export function participation(
     answered: votedCount,
     agreed: namesOf(group?.voters ?? [], nodes),
     dissented: namesOf(dissenters, nodes),
+    clockSkewMs,
   }
 }
 

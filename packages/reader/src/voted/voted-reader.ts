@@ -7,6 +7,7 @@
  */
 
 import { type CryptoPort, isTrusted, type Lookup, toHex } from '@quorumscan/verifier'
+import { timesNow } from '../driver/proven-time.ts'
 import { createDriver } from '../driver/run.ts'
 import { checkLookups, createReaderBase } from '../reader-base.ts'
 import {
@@ -159,6 +160,7 @@ export function createReader(options: ReaderOptions) {
       faultyMax,
       floor: floor.value(),
       waiting: state.itemCount,
+      clock: { skewMs: timesNow(state, clock).clockSkewMs },
       nodes: nodes.map((node) => nodeStatus(node, state.nowMs)),
       forks: [...forks],
     }),

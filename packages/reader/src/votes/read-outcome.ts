@@ -13,6 +13,11 @@ export type Participation = {
   readonly answered: number
   readonly agreed: readonly string[]
   readonly dissented: readonly string[]
+  /**
+   * How far the clock of this device lags the newest record time that f + 1 members have stated, in ms. More than 10 s
+   * prove that the clock is wrong (Rule 6): ages were then judged by the proven time. null: not proven to be wrong.
+   */
+  readonly clockSkewMs: number | null
 }
 
 /** An answer that `threshold` nodes gave at one offset. */

@@ -90,12 +90,15 @@ export const BUCKETS_READ = 8
 export async function* walkContractsByKey(
   store: Store,
   key: string,
-  limit = Number.POSITIVE_INFINITY,
+  {
+    limit = Number.POSITIVE_INFINITY,
+    portion = PORTION,
+  }: { readonly limit?: number; readonly portion?: number } = {},
 ): AsyncGenerator<readonly Contract[]> {
   let after: Uint8Array | undefined
   let rest = limit
   do {
-    const range = { key, count: Math.min(rest, PORTION), after }
+    const range = { key, count: Math.min(rest, portion, PORTION), after }
     const [reply] = (await reach(readActiveContracts(store, { keys: [range] }))).byKey
     const contracts = reply?.contracts ?? []
     rest -= contracts.length

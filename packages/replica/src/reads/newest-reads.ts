@@ -40,7 +40,8 @@ export function createNewestReads(context: {
       (await reach(readActiveContracts(store, { ids }))).byId,
     async contractsByKey(key: string, { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) {
       const found: Contract[] = []
-      for await (const contracts of walkContractsByKey(store, key, limit)) found.push(...contracts)
+      for await (const contracts of walkContractsByKey(store, key, { limit }))
+        found.push(...contracts)
       return found
     },
     /**
@@ -51,17 +52,30 @@ export function createNewestReads(context: {
       readJoinedContracts(store, keys, limit),
     /** Completions of the local participant after an offset and up to another one, at most one per offset. */
     completions: (range: Parameters<typeof readCompletions>[1]) => readCompletions(redis, range),
-    /** Active contracts under an index key, or all of them for null, in portions (`contracts.ts`). */
-    walkContracts: (key: string | null) =>
-      key === null ? walkContracts(store) : walkContractsByKey(store, key),
+    /**
+     * Active contracts under an index key, or all of them for null, in portions (`contracts.ts`).
+     *
+     * @param portion - Contracts of a portion at most, if there is a key.
+     */
+    walkContracts: (key: string | null, portion?: number) =>
+      key === null
+        ? walkContracts(store)
+        : walkContractsByKey(store, key, portion === undefined ? {} : { portion }),
     async isPartyAllocated(party: PartyId) {
       const [cell] = await reach(fetchCells(store, [{ kind: 'party', id: party }]))
       return cell?.value === true
     },
-    /** Allocated parties of the whole network in byte order, after `after` ('' from the first). */
-    async parties({ after, limit }: { readonly after: PartyId | ''; readonly limit: number }) {
-      const from = after === '' ? '-' : `(${after}`
-      return await reach(redis.zrange(KEYS.hosted, from, '+', 'BYLEX', 'LIMIT', 0, limit))
+    /** Allocated parties of the whole network that begin with `prefix`, in byte order, after `after` ('' from the first). */
+    async parties(page: {
+      readonly after: PartyId | ''
+      readonly limit: number
+      readonly prefix: string
+    }) {
+      const { after, limit, prefix } = page
+      const from = after < prefix || after === '' ? `[${prefix}` : `(${after}`
+      // Parties are ASCII, and no character of theirs is as high.
+      const to = `(${prefix}\x7f`
+      return await reach(redis.zrange(KEYS.hosted, from, to, 'BYLEX', 'LIMIT', 0, limit))
     },
     async dueItems(query: Parameters<Ledger['dueItems']>[0]) {
       assert(layout.hasDue(query.job), `this replica keeps what is due for ${query.job}`)

@@ -1,3 +1,4 @@
+/** @module-tag rest */
 import { sha256Hex } from '@quorumscan/base'
 import type { LogEntry, PeerSnapshot } from '@quorumscan/ledger'
 import { cases, createSeededIntegers, startRedis } from '@quorumscan/testkit'

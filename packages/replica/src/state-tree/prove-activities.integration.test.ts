@@ -1,3 +1,4 @@
+/** @module-tag rest */
 import { fromHex, sha256, utf8 } from '@quorumscan/base'
 import { formatEventId } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'

@@ -7,8 +7,8 @@ import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { Genesis, StatePoint } from '@quorumscan/verifier'
 import {
-  ACTIVITY_TREE,
   type ActivitiesPage,
+  activityTree,
   joinActivitiesProof,
   type ProvenActivities,
 } from '@quorumscan/verifier/certified'
@@ -119,7 +119,7 @@ export function createStateService(context: {
     ): Promise<ProvenActivities> {
       const { recent } = recentAt(at)
       const [state, run] = await Promise.all([
-        proveRanges(at, [ACTIVITY_TREE]),
+        proveRanges(at, [activityTree()]),
         proveActivities(context, recent, { limit, after, order }),
       ])
       const proof = joinActivitiesProof(run.text, state.map(({ proof }) => fromUtf8(proof)).join())

@@ -152,7 +152,7 @@ export function differs(name: string): string {
 
 export function stateDiverged(divergence: StateDivergence, cause?: unknown): ScanError {
   const { offset, what } = divergence
-  const message = `The stored state of this replica differs from the log. Wipe the replica: it is rebuilt from the log. ${what}`
+  const message = `The stored state of this replica differs from the log. ${what} Wipe the replica (\`quorumscan replica wipe\`, of a local cluster \`quorumscan wipe\`): it is rebuilt from the log.`
   const options = cause === undefined ? {} : { cause }
   return new ScanError('STATE_DIVERGED', message, { details: { offset }, ...options })
 }

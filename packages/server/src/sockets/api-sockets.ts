@@ -52,10 +52,7 @@ export function apiSocketDialect(
         },
       }
     }),
-    owns: (path) => path.startsWith('/v0/') || path.startsWith(`${prefix}/`),
     givenIdOf: givenRequestId,
-    notFound: (_request, requestId) =>
-      toErrorResponse(new ScanError('ROUTE_NOT_FOUND', 'no WebSocket has this path'), requestId),
     overloaded: () =>
       new ScanError('OVERLOADED', 'no more streams can be opened now', { retryAfterSeconds: 1 }),
     refusal: toErrorResponse,

@@ -1,6 +1,7 @@
 /**
- * WebSockets of a server, of every interface. This module refuses upgrades, with a status as over HTTP: unknown paths, too
- * many sockets, and refusals of the interface. `serve.ts` has the life of an open socket.
+ * WebSockets of a server, of every interface. This module refuses handshakes, with a status as over HTTP: too many
+ * sockets, and refusals of the interface. A handshake on another path is an ordinary request (`upgrades.ts`). `serve.ts`
+ * has the life of an open socket.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
@@ -11,6 +12,7 @@ import { answerBytes, closeGently } from '../closing.ts'
 import { ConnectionLimiter, type ConnectionLimits } from '../connection-limiter.ts'
 import type { ErrorResponse } from '../errors.ts'
 import { REQUEST_ID_BYTES } from '../request-id.ts'
+import { ownSockets, type TakeHandshake } from '../upgrades.ts'
 import { CLOSE_MS, CLOSED, type OpenStream, serve } from './serve.ts'
 
 /** What differs between the interfaces of a server: admission of clients, and the form of errors. */
@@ -22,11 +24,8 @@ export type SocketDialect = {
     /** Authenticates and charges the client, before there is a socket. */
     open(request: IncomingMessage, requestId: string): OpenStream | Promise<OpenStream>
   }[]
-  /** Whether it answers requests for the path, also without a socket there. */
-  owns(path: string): boolean
   /** The caller's own id of the request, for errors and log lines; null: a random one. */
   givenIdOf(headers: IncomingHttpHeaders): string | null
-  notFound(request: IncomingMessage, requestId: string): ErrorResponse
   /** The error if no more sockets may be opened. */
   overloaded(): Error
   /** Any error, instead of an upgrade. */
@@ -50,32 +49,29 @@ const FRAGMENTS_MAX = 64
 const CHUNKS_FREE = 64
 const CHUNK_BYTES_MIN = 256
 
-/** Takes upgrades of the server's connections; once for a server. */
+/** Takes the WebSockets of a server; once for a server. */
 export function mountSockets(
   app: FastifyInstance,
   options: {
-    /** The first that owns a path answers for it; the last one for what none owns. */
-    readonly dialects: readonly [...SocketDialect[], SocketDialect]
+    readonly dialects: readonly SocketDialect[]
     readonly clock: Clock
   },
 ): void {
   const { clock } = options
   const { clientOf, failures } = app.stages
   const families = options.dialects.map(createFamily)
-  const last = families.at(-1) as Family // There is one.
   const closing = new AbortController()
 
-  app.server.on('upgrade', (request, socket, head) => {
+  const take = (
+    { dialect, limiter, server }: Family,
+    found: Socket,
+    [request, socket, head]: Handshake,
+  ): void => {
     // Destroyed by either side: no answer is possible.
     socket.on('error', () => socket.destroy())
-    const path = pathOf(request)
-    const { dialect, socketByPath, limiter, server } =
-      families.find((family) => family.dialect.owns(path)) ?? last
     const requestId =
       dialect.givenIdOf(request.headers) ?? randomHex(systemRandom, REQUEST_ID_BYTES)
     const refuse = (refusal: ErrorResponse) => closeGently(socket, answerBytes(refusal))
-    const found = socketByPath.get(path)
-    if (found === undefined) return refuse(dialect.notFound(request, requestId))
     const client = clientOf(request)
     let release = () => {}
     const { method, url } = request
@@ -99,6 +95,13 @@ export function mountSockets(
       noteFailure(error)
       refuse(dialect.refusal(error, requestId))
     })
+  }
+  ownSockets(app.server, (path) => {
+    for (const family of families) {
+      const found = family.socketByPath.get(path)
+      if (found !== undefined) return (...handshake) => take(family, found, handshake)
+    }
+    return null
   })
   const clients = () => families.flatMap(({ server }) => [...server.clients])
   app.addHook('preClose', async () => {
@@ -118,6 +121,8 @@ export function mountSockets(
 }
 
 type Family = ReturnType<typeof createFamily>
+type Socket = SocketDialect['sockets'][number]
+type Handshake = Parameters<TakeHandshake>
 
 function createFamily(dialect: SocketDialect) {
   const { protocol, prefix, sockets } = dialect
@@ -140,11 +145,6 @@ function createFamily(dialect: SocketDialect) {
     }),
     limiter: new ConnectionLimiter({ ...dialect.limits, evictsOnlyFromLargerClients: true }),
   }
-}
-
-/** Existing clients request `//v2/...` (D-3). */
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '').split('?', 1)[0]?.replace(/\/{2,}/g, '/') ?? ''
 }
 
 /** Ends connections whose client left without closing them: it has not answered the previous ping. */

@@ -33,7 +33,13 @@ export type ActivitiesAnswer = { readonly activities: readonly Json[] }
 export type ProvenActivities = { readonly proof: string; readonly rows: readonly ProvenRow[] }
 
 /** The leaf of the state that has size and root of the activity tree. */
-export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
+export function activityTree(): KeyRange {
+  activityRange ??= rangeUnder(['a'], 1)
+  return activityRange
+}
+
+// Made at first use, as an import must not need a coder.
+let activityRange: KeyRange | undefined
 
 /**
  * Rows that a state shows: those of the last `activityRetentionMicros` before it.
@@ -76,7 +82,7 @@ export function activitiesQuery(
  */
 export function verifyActivities(proof: string, state: CertifiedState): ProvenRun {
   const { run, stateProof } = parseProof(proof)
-  const [leaves = []] = verifyRanges({ ...state, proof: stateProof, ranges: [ACTIVITY_TREE] })
+  const [leaves = []] = verifyRanges({ ...state, proof: stateProof, ranges: [activityTree()] })
   const [tree] = leaves
   if (tree === undefined) throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
   const { proven, text } = verifyRun(run, treeOf(tree.value), state.sha256)
@@ -90,7 +96,7 @@ function treeOf(value: string): ActivityTree {
   throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
 }
 
-/** The proof of a page: the run, and the proof of `ACTIVITY_TREE`, as a list of one range. */
+/** The proof of a page: the run, and the proof of `activityTree`, as a list of one range. */
 export function joinActivitiesProof(run: string, state: string): string {
   return `{"run":${run},"state":[${state}]}`
 }

@@ -9,6 +9,7 @@ import {
   type CheckedCertificate,
   createCertificateChecks,
 } from '../certificates/certificate-checks.ts'
+import { fromUtf8 } from '../encoding/bytes.ts'
 import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import { verifyRanges } from '../proof/range-proof.ts'
@@ -101,7 +102,6 @@ export function answerOf<Answer>(
 }
 
 // Unless marked, it stays in bundles that are given texts only.
-const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const BEFORE_CERTIFICATE = '{"certificate":'
 const BEFORE_PROOF = ',"proof":'
 
@@ -135,7 +135,7 @@ export function splitDocument(text: string): {
 export function documentText(document: string | Uint8Array): string {
   if (typeof document === 'string') return document
   try {
-    return decoder.decode(document)
+    return fromUtf8(document)
   } catch (cause) {
     throw new InvalidProof('MALFORMED', 'the document is not UTF-8', { cause })
   }

@@ -2,6 +2,7 @@
  * The reader of certified answers against the forger. To show that the forger finds mistakes, it also runs against
  * broken readers: each is the reader with one line of its source replaced.
  * @module-tag thorough
+ * @module-tag rest
  */
 import { describe, expect, it } from 'vitest'
 import { importMutant, type Mutation } from '../testing/mutant.ts'

@@ -3,7 +3,7 @@
  * continues a walk that another node began, and a client that knows the genesis can recognise a token offline.
  */
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
-import { concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
+import { concatBytes, fromHex, fromUtf8Lossily, u64, utf8 } from '../encoding/bytes.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 import { canBeInKey } from './query.ts'
 
@@ -25,7 +25,6 @@ const OFFSET_BYTES = 8
 /** Not secret. The checksum binds a token to its network and list, so that mistyped and invented tokens are refused. */
 const CHECKSUM_BYTES = 16
 // Bytes that are not UTF-8 decode to another text, and so to another token.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** base64url of u64 offset ‖ last name ‖ checksum. */
 export function formatPageToken(
@@ -48,7 +47,7 @@ export function parsePageToken(
   const bytes = fromBase64(token.replaceAll('-', '+').replaceAll('_', '/') + padding)
   if (bytes === undefined || bytes.length < OFFSET_BYTES + CHECKSUM_BYTES) return undefined
   const position = {
-    after: decoder.decode(bytes.subarray(OFFSET_BYTES, -CHECKSUM_BYTES)),
+    after: fromUtf8Lossily(bytes.subarray(OFFSET_BYTES, -CHECKSUM_BYTES)),
     offset: Number(new DataView(bytes.buffer).getBigUint64(0)),
   }
   if (!Number.isSafeInteger(position.offset)) return undefined

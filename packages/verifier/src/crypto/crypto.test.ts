@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { fromHex, toHex, utf8 } from '../encoding/bytes.ts'
-import { createWebCrypto } from './crypto.ts'
+import { createPlatformCrypto, createWebCrypto } from './crypto.ts'
+import { nodeCrypto } from './node-crypto.ts'
 import { isUsableKey } from './usable-key.ts'
 
 // RFC 8032 §7.1, test 3.
@@ -59,8 +60,35 @@ describe('a key', () => {
   })
 })
 
-describe('WebCrypto', () => {
-  const crypto = createWebCrypto()
+it('of the platform is that of Node, whose WebCrypto warns in Node 20', async () => {
+  const { verify, importKey } = {
+    verify: vi.spyOn(process.getBuiltinModule('node:crypto'), 'verify'),
+    importKey: vi.spyOn(globalThis.crypto.subtle, 'importKey'),
+  }
+  const signed = { publicKey: fromHex(PUBLIC_KEY), signature: fromHex(SIGNATURE) }
+  expect(await createPlatformCrypto().verifyEd25519({ ...signed, message: fromHex('af82') })).toBe(
+    true,
+  )
+  expect(verify).toHaveBeenCalledOnce()
+  expect(importKey).not.toHaveBeenCalled()
+  vi.restoreAllMocks()
+})
+
+it.each([
+  ['Deno', { process: { ...process, versions: { deno: '2' } } }],
+  ['Bun', { process: { ...process, versions: { bun: '1' } } }],
+  ['a Worker of Cloudflare', { navigator: { userAgent: 'Cloudflare-Workers' } }],
+  ['a page', { process: undefined }],
+])('of %s is WebCrypto', async (_, globals) => {
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value)
+  expect(nodeCrypto()).toBeUndefined()
+  vi.unstubAllGlobals()
+})
+
+describe.each([
+  ['WebCrypto', createWebCrypto()],
+  ['The crypto of Node', createPlatformCrypto()],
+])('%s', (_, crypto) => {
   const verify = (more: Partial<Record<'publicKey' | 'signature' | 'message', string>>) =>
     crypto.verifyEd25519({
       publicKey: fromHex(more.publicKey ?? PUBLIC_KEY),

@@ -1,11 +1,26 @@
 /** Bytes without Node's Buffer, so that the package runs in a browser. */
 
-// Unless marked, it stays in bundles that encode no text.
-const encoder = /* @__PURE__ */ new TextEncoder()
+// Made at first use: jsdom has no coders, and an import must not fail there.
+let encoder: TextEncoder | undefined
+let decoder: TextDecoder | undefined
+let lossyDecoder: TextDecoder | undefined
 const HEX = /^([0-9a-f]{2})*$/
 
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  encoder ??= new TextEncoder()
   return encoder.encode(text)
+}
+
+/** UTF-8 as text, with a byte order mark if it has one. @throws {TypeError} If it is not UTF-8. */
+export function fromUtf8(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  return decoder.decode(bytes)
+}
+
+/** As `fromUtf8`, with U+FFFD in place of what is not UTF-8. */
+export function fromUtf8Lossily(bytes: Uint8Array): string {
+  lossyDecoder ??= new TextDecoder('utf-8', { ignoreBOM: true })
+  return lossyDecoder.decode(bytes)
 }
 
 /** Lower-case hex. */

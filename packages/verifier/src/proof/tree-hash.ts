@@ -2,7 +2,7 @@
  * The hashes of the state tree: a binary Patricia trie over the bits of its keys, with one inner node for each
  * bit at which keys part. So its shape, and its root, is a function of the set of leaves alone.
  */
-import { utf8 } from '../encoding/bytes.ts'
+import { fromUtf8Lossily, utf8 } from '../encoding/bytes.ts'
 
 /** SHA-256, at once: a tree is hashed in many small pieces, for which awaiting each costs more than the hash. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
@@ -24,7 +24,6 @@ export const DEPTH_MAX = 8 * KEY_BYTES_MAX
 /** The root of the tree without leaves. */
 export const EMPTY_ROOT: Uint8Array = new Uint8Array(HASH_BYTES)
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const LEAF_TAG = 0
 const INNER_TAG = 1
 const NEVER = 2n ** 64n - 1n
@@ -44,7 +43,7 @@ export function keyOf(components: readonly string[]): Uint8Array {
 
 /** The components of a key. */
 export function componentsOf(key: Uint8Array): readonly string[] {
-  return decoder.decode(key).split('\0').slice(0, -1)
+  return fromUtf8Lossily(key).split('\0').slice(0, -1)
 }
 
 // Buffers for what is hashed: new arrays of this size are expensive, and a tree has many nodes.

@@ -3,7 +3,7 @@
  * the decision is not evidence, because it may come from lag or a fault; two signatures are a lie.
  */
 
-import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
+import { type CryptoPort, createPlatformCrypto } from '../crypto/crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
@@ -52,7 +52,7 @@ export async function verifyEvidence(
   evidence: Evidence,
   options: { readonly genesis: Genesis; readonly crypto?: CryptoPort },
 ): Promise<ProvenEvidence> {
-  const { crypto = createWebCrypto() } = options
+  const { crypto = createPlatformCrypto() } = options
   // Copies, so that the result is what was checked, even if the caller changes its objects.
   const genesis = structuredClone(options.genesis)
   const { signer, statements }: Evidence = Object(structuredClone(evidence))

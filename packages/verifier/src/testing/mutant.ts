@@ -36,6 +36,7 @@ export async function importMutant<Module>(
     conditions: ['@quorumscan/source'],
     bundle: true,
     format: 'esm',
+    platform: 'node',
     write: false,
     plugins: [
       {

@@ -14,7 +14,8 @@ import {
 } from '@quorumscan/model'
 import { type Logger, repeat } from '@quorumscan/runtime'
 import type { CheckedSubmitter } from '@quorumscan/submit'
-import { mergeRights, type ValidatorStore } from '@quorumscan/users'
+import { mergeRights, type UserRecord, type ValidatorStore } from '@quorumscan/users'
+import type { Payments } from '../wallet/payments.ts'
 import { createStoreCheck } from './store-check.ts'
 
 /** How many parties that fit a user may belong to others before the user cannot register. */
@@ -28,6 +29,7 @@ export type Registration = ReturnType<typeof createRegistration>
 
 export function createRegistration(deps: {
   readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
+  readonly payments: Pick<Payments, 'catchUp'>
   readonly ledger: Ledger
   readonly submitter: CheckedSubmitter
   /** Public key of the participant that hosts this validator's parties, hex. */
@@ -70,11 +72,13 @@ export function createRegistration(deps: {
     return party
   }
 
-  /** Makes the party the user's own unless it has one; returns the one it has. */
-  const bind = async (userId: UserId, party: PartyId): Promise<PartyId> => {
+  /** Makes the party the user's own unless it has one; returns the one it has. `by`: who asks for it. */
+  const bind = async (userId: UserId, party: PartyId, by: By): Promise<PartyId> => {
     const rights: readonly Right[] = [{ kind: 'CanActAs', party }]
-    if (await users.insert({ user: newUser(userId, party), rights })) return party
+    const insert = by === 'self' ? users.insertSelf : users.insert
+    if (await insert({ user: newUser(userId, party), rights })) return party
     const record = await users.update(userId, (current) => {
+      if (by === 'self') assertMayRegister(current)
       const primaryParty = current.user.primaryParty ?? party
       return primaryParty !== party
         ? current
@@ -127,12 +131,26 @@ export function createRegistration(deps: {
   }
 
   /** The party of the user; allocated, and bound to the user, if it is not. Repeating it changes nothing. */
-  const register = async (userId: UserId, signal: AbortSignal): Promise<PartyId> => {
+  const register = async (userId: UserId, by: By, signal: AbortSignal): Promise<PartyId> => {
     await storeCheck.assertIntact()
     const known = await users.get(userId)
     if (known?.user.isDeactivated === true)
       throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
-    return known?.user.primaryParty ?? bind(userId, await allocateOwn(userId, signal))
+    const party = known?.user.primaryParty ?? null
+    if (party !== null) return party
+    // Before a party is allocated; `bind` decides.
+    if (by === 'self') await assertNotTaken(userId, known)
+    return bind(userId, await allocateOwn(userId, signal), by)
+  }
+
+  /** @throws {ScanError} PERMISSION_DENIED if an administrator took away what a registration would give. */
+  const assertNotTaken = async (userId: UserId, known: UserRecord | null): Promise<void> => {
+    if (known !== null) assertMayRegister(known)
+    else if (await users.isDeleted(userId))
+      throw new ScanError(
+        'PERMISSION_DENIED',
+        'An administrator deleted the user. An administrator can make it again.',
+      )
   }
 
   /**
@@ -154,20 +172,33 @@ export function createRegistration(deps: {
 
   return {
     participant,
-    register,
+    /**
+     * The party of a user who registers; allocated, and bound to the user, if it is not. Repeating it changes nothing.
+     *
+     * @throws {ScanError} PERMISSION_DENIED if an administrator deactivated or deleted the user, or took its party away.
+     */
+    register: (userId: UserId, signal: AbortSignal) => register(userId, 'self', signal),
     allocateParty,
     /**
      * As `register`, for an administrator, who may also name the party.
      *
-     * @throws {ScanError} INVALID_ARGUMENT if the party lives elsewhere or does not exist (and is not to be made);
-     *   USER_EXISTS if the user has another one.
+     * @throws {ScanError} INVALID_PARTY if the party lives elsewhere, or does not exist and is not to be made;
+     *   INVALID_ARGUMENT if no party is named, none is to be made, and the user has none; USER_EXISTS if the user has
+     *   another one.
      */
     async createUser(
       input: { userId: UserId; party: PartyId | null; isPartyCreated: boolean },
       signal: AbortSignal,
     ): Promise<PartyId> {
       const { userId, party } = input
-      if (party === null) return register(userId, signal)
+      if (party === null) {
+        if (input.isPartyCreated) return register(userId, 'admin', signal)
+        const ofUser = (await users.get(userId))?.user.primaryParty ?? null
+        if (ofUser !== null) return ofUser
+        const message =
+          'The user has no party, no party_id is given, and createPartyIfMissing is false.'
+        throw new ScanError('INVALID_ARGUMENT', message)
+      }
       if (partyParticipant(party) !== participantOfKey(participant))
         throw invalidParty('The party is not hosted by this validator.')
       if (!(await ledger.isPartyAllocated(party))) {
@@ -178,7 +209,7 @@ export function createRegistration(deps: {
         if (!isNew && !(await ledger.isPartyAllocated(party)))
           throw new ScanError('USER_EXISTS', 'The party is being allocated for another user.')
       }
-      const bound = await bind(userId, party)
+      const bound = await bind(userId, party, 'admin')
       if (bound !== party)
         throw new ScanError('USER_EXISTS', 'The user exists, with another party.', {
           details: { party_id: bound },
@@ -190,10 +221,19 @@ export function createRegistration(deps: {
       isOperatorRegistered = await untilRegistered(deps, signal, async () => {
         deps.assertLive()
         await storeCheck.check()
+        // As long as no party exists, no payment can be missing.
+        await deps.payments.catchUp()
         // May do everything before any party exists. Made once: a right that was taken away stays away.
         const user = newUser(FIRST_ADMIN_USER, null)
-        await users.insert({ user, rights: [{ kind: 'ParticipantAdmin' }] })
-        await register(FIRST_ADMIN_USER, signal)
+        const rights = [{ kind: 'ParticipantAdmin' as const }]
+        try {
+          await users.insertSelf({ user, rights })
+          await register(FIRST_ADMIN_USER, 'self', signal)
+        } catch (error) {
+          if (!isScanError(error, 'PERMISSION_DENIED')) throw error
+          // Another administrator took it away. The validator needs the party only.
+          await allocateOwn(FIRST_ADMIN_USER, signal)
+        }
       })
     },
     /** @throws {ScanError} USERS_LOST; NOT_READY until the operator has its party. */
@@ -206,6 +246,18 @@ export function createRegistration(deps: {
         })
     },
   }
+}
+
+/** Who asks for a party: the user, or an administrator, who may give back what was taken away. */
+type By = 'self' | 'admin'
+
+/** @throws {ScanError} PERMISSION_DENIED. */
+function assertMayRegister({ isWithdrawn }: UserRecord): void {
+  if (isWithdrawn === true)
+    throw new ScanError(
+      'PERMISSION_DENIED',
+      'An administrator took the party of the user away. An administrator can give it one.',
+    )
 }
 
 /** Tries until an attempt succeeds, true, or the signal aborts, false. */

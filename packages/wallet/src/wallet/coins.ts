@@ -1,15 +1,18 @@
 /** The coins of a party, and taps on a development network. */
-import { ScanError } from '@quorumscan/errors'
+import type { ResponseOf, validatorRoutes } from '@quorumscan/api'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import { coin, disclose, lockedCoin, tapCommand, toWireContract } from '@quorumscan/ledger'
 import {
   type Amount,
   type Contract,
-  type ContractId,
   ceilDivide,
   formatAmount,
+  type Micros,
   type PartyId,
   parseAmount,
+  readAmount,
 } from '@quorumscan/model'
+import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import {
   joinedContractsOf,
   newestRound,
@@ -20,9 +23,12 @@ import {
   type UserCall,
   type WalletLedger,
 } from '../ledger.ts'
+import type { Payment, PaymentIds, Payments } from './payments.ts'
 
 /** D-18: there are no holding fees. */
 const NO_FEE = formatAmount(0n)
+
+type TapOutcome = ResponseOf<(typeof validatorRoutes)['tap']>
 
 const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
 
@@ -78,32 +84,47 @@ export async function listCoins(
 }
 
 /**
- * Gives the user coin worth `usd`, at the newest round's price, rounded up (D-4, D-18).
+ * Gives the user coin worth `usd`, at the newest round's price, rounded up (D-4, D-18). A repeated command id returns the
+ * first result, as upstream.
  *
- * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive and fits; DEVNET_ONLY;
- *   DUPLICATE_COMMAND if the command id was used before.
+ * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive and fits; DEVNET_ONLY; as `Payments.once` except
+ *   DUPLICATE_COMMAND.
  */
 export async function tap(
-  deps: OperationDeps,
+  deps: OperationDeps & { readonly payments: Payments; readonly now: () => Micros },
   input: UserCall & { readonly usd: string; readonly commandId: string | null },
-): Promise<ContractId> {
+): Promise<TapOutcome> {
   const { user, commandId } = input
-  const usd = parseAmount(input.usd)
+  const usd = readAmount(input.usd)
   if (usd === undefined || usd <= 0n) throw invalidMember('amount', TAP_RULE)
-  const [rules, round] = await Promise.all([
-    singleton(deps.ledger, 'CoinRules'),
-    newestRound(deps.ledger),
-  ])
-  const amount = ceilDivide(usd, round.price)
-  // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
-  if (parseAmount(formatAmount(amount)) === undefined) throw invalidMember('amount', TAP_RULE)
-  const work = {
-    command: tapCommand({ coinRules: rules.contractId, receiver: user.party, amount }),
-    disclosed: [disclose(rules)],
-    ...(commandId === null ? {} : { commandId }),
+  const submit = async (ids: Partial<PaymentIds>) => {
+    const [rules, round] = await Promise.all([
+      singleton(deps.ledger, 'CoinRules'),
+      newestRound(deps.ledger),
+    ])
+    const amount = ceilDivide(usd, round.price)
+    // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
+    if (parseAmount(formatAmount(amount)) === undefined) throw invalidMember('amount', TAP_RULE)
+    return await submitAs(deps, input, {
+      command: tapCommand({ coinRules: rules.contractId, receiver: user.party, amount }),
+      disclosed: [disclose(rules)],
+      ...ids,
+    })
   }
-  const update = await submitAs(deps, input, work)
-  return resultContractId(update, 'coinCid')
+  if (commandId === null) return { contract_id: resultContractId(await submit({}), 'coinCid') }
+  const payment: Payment = {
+    user,
+    commandId,
+    content: { tap: formatAmount(usd) },
+    expiresAt: deps.now() + PAYMENT_EXPIRY_MICROS_MAX,
+  }
+  try {
+    return (await deps.payments.once(payment, submit)).result as TapOutcome // `Payments` made it.
+  } catch (error) {
+    const first = isScanError(error, 'DUPLICATE_COMMAND') ? error.details?.['result'] : null
+    if (first != null) return first as TapOutcome
+    throw error
+  }
 }
 
 /** A member of a request that the ledger cannot take. */

@@ -16,20 +16,20 @@ import {
   type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import { type Amount, type Micros, type PartyId, parseAmount } from '@quorumscan/model'
+import { type Amount, formatAmount, type Micros, type PartyId, readAmount } from '@quorumscan/model'
+import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import {
   type ContractCall,
   contractNotFound,
   inOrder,
   type KeyedLedger,
-  resultContractId,
-  resultContractIds,
   singleton,
   submitAs,
   type UserCall,
   type WalletUser,
 } from '../ledger.ts'
 import { invalidMember } from './coins.ts'
+import type { Payment, Payments } from './payments.ts'
 import { type Spending, type SpendingDeps, spend } from './spending.ts'
 
 /** Transfer offers to a party in one list. Other parties can create any number of them. */
@@ -40,35 +40,50 @@ type TransferOutcome = ResponseOf<CreateTransfer>
 
 /**
  * Creates a transfer offer to another party. A transfer to the sender itself takes effect at once, and merges coins.
+ * A tracking id has one effect, until its `expires_at` and a day (D-83).
  *
- * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expires_at` in the future and the
- *   receiver a party of this network; DUPLICATE_COMMAND for a tracking id that was used; as `spend`.
+ * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expires_at` in the future and at most 30 days
+ *   ahead, and the receiver a party of this network; as `Payments.once` and `spend`.
  */
 export async function createTransfer(
-  deps: SpendingDeps & { readonly now: () => Micros },
+  deps: SpendingDeps & { readonly payments: Payments; readonly now: () => Micros },
   input: UserCall & { readonly transfer: BodyOf<CreateTransfer> },
 ): Promise<TransferOutcome> {
   const { user, signal, transfer } = input
   const { receiver_party_id: receiver, tracking_id: trackingId, description } = transfer
-  const amount = parseAmount(transfer.amount)
+  const amount = readAmount(transfer.amount)
   if (amount === undefined || amount <= 0n)
     throw invalidMember('amount', 'must be a positive decimal, small enough for the ledger')
-  const executeBefore = transfer.expires_at
-  if (executeBefore <= deps.now()) throw invalidMember('expires_at', 'must be in the future')
+  const { expires_at: executeBefore } = transfer
   const { party: sender } = user
-  const isOwn = receiver === sender
   const offer = { sender, receiver, amount, executeBefore, description, trackingId }
-  const prepare = () => prepareTransfer(deps.ledger, offer)
-  const update = await deps.queue.run(user.party, signal, () =>
-    spend(deps, { user, signal, prepare }),
-  )
-  return {
-    output: isOwn
-      ? { receiver_holding_cids: resultContractIds(update, 'createdCoins') }
-      : { transfer_instruction_cid: resultContractId(update, 'transferInstructionCid') },
-    sender_change_cids: resultContractIds(update, 'senderChange'),
-    meta: {},
+  const payment: Payment = {
+    user,
+    commandId: transferCommandId(trackingId),
+    content: { transfer: { ...offer, amount: formatAmount(amount) } },
+    expiresAt: executeBefore,
   }
+  const prepare = () => prepareTransfer(deps.ledger, offer)
+  const { result } = await deps.queue.run(user.party, signal, () =>
+    deps.payments.once(payment, (ids) => {
+      // A repeat of what was done is one also after its expiry.
+      const now = deps.now()
+      if (executeBefore <= now) throw invalidMember('expires_at', 'must be in the future')
+      if (executeBefore > now + PAYMENT_EXPIRY_MICROS_MAX)
+        throw invalidMember('expires_at', 'must be at most 30 days ahead')
+      return spend(deps, {
+        user,
+        signal,
+        prepare: async () => ({ ...(await prepare()), ...ids }),
+      })
+    }),
+  )
+  return result as TransferOutcome // `Payments` made it.
+}
+
+/** Any text may be a tracking id, not so a command id. */
+function transferCommandId(trackingId: string): string {
+  return `transfer-${toHex(sha256(utf8(trackingId)))}`
 }
 
 /** A transfer as `spend` submits it: once for each tracking id. */
@@ -93,8 +108,7 @@ export async function prepareTransfer(
       receiver === sender
         ? transferCommand({ coinRules, sender, inputs, outputs: [{ receiver, amount }] })
         : createTransferInstructionCommand({ coinRules, inputs, ...offer }),
-    // Any text may be a tracking id, not so a command id.
-    commandId: `transfer-${toHex(sha256(utf8(trackingId)))}`,
+    commandId: transferCommandId(trackingId),
   }
 }
 
@@ -117,26 +131,29 @@ export type Answer = 'accept' | 'reject' | 'withdraw'
  * Ends a transfer offer: the receiver accepts or rejects it, or the sender withdraws it.
  *
  * @throws {ScanError} PERMISSION_DENIED for the wrong one of the two, CHOICE_REFUSED for an offer that has
- *   ended, DUPLICATE_COMMAND if the user did it before, CONTRACT_NOT_FOUND.
+ *   ended, CONTRACT_NOT_FOUND; as `Payments.once`: DUPLICATE_COMMAND if the user did it before.
  */
 export async function answerTransfer(
-  deps: SpendingDeps,
+  deps: SpendingDeps & { readonly payments: Payments; readonly now: () => Micros },
   input: ContractCall & { readonly answer: Answer },
 ): Promise<TransferOutcome> {
-  const { contractId, answer } = input
+  const { contractId, answer, user } = input
   const [contract] = await deps.ledger.contracts([contractId])
   if (contract != null && !isOf(transferInstruction, contract)) throw contractNotFound(contractId)
-  // The command is submitted for an ended offer, too: the ledger knows whether this user ended it.
+  const payment: Payment = {
+    user,
+    commandId: `${answer}-transfer-${contractId}`,
+    content: { [answer]: contractId },
+    // That of an ended offer is unknown. A repeat then has no contract to act on.
+    expiresAt: deps.now() + PAYMENT_EXPIRY_MICROS_MAX,
+  }
   const command = commandOf[answer]({ instruction: contractId })
-  const work = { command, commandId: `${answer}-transfer-${contractId}` }
-  const update = await submitAs(deps, input, work).catch((error: unknown) => {
-    throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
-  })
-  const output =
-    answer === 'accept'
-      ? { receiver_holding_cids: resultContractIds(update, 'receiverHoldings') }
-      : {}
-  return { output, sender_change_cids: [], meta: {} }
+  const { result } = await deps.payments
+    .once(payment, (ids) => submitAs(deps, input, { command, ...ids }))
+    .catch((error: unknown) => {
+      throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
+    })
+  return result as TransferOutcome // `Payments` made it.
 }
 
 const commandOf = {

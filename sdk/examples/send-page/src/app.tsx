@@ -26,7 +26,11 @@ function Account() {
   const queries = useQueryClient()
   const { data: account, error } = useAccount()
   const tap = useMutation({
-    mutationFn: () => validator.wallet.tap({ amount: '10.0' }),
+    mutationFn: async () => {
+      const result = await validator.payments.tap({ usd: '10.0' })
+      if (result.kind !== 'done') throw result.error
+    },
+    networkMode: 'always',
     onSettled: () => queries.invalidateQueries({ queryKey: WALLET }),
   })
   return (

@@ -1,31 +1,29 @@
-import { isQuorumscanError } from '@quorumscan/sdk'
-import { useParty } from '@quorumscan/sdk/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
+import { type TransferWork, useParty, useTransfer } from '@quorumscan/sdk/react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button, Card, Notice, PartyName } from './parts.tsx'
-import { type Payment, pay, storedPayment, storePayment } from './payment.ts'
 import { Recipient } from './recipient.tsx'
 import { WALLET } from './use-account.ts'
-import { resolver } from './wallet.ts'
+import { resolver, validator } from './wallet.ts'
 
 export function Send() {
   const [typed, setTyped] = useState('')
   const [amount, setAmount] = useState('1.0')
   const recipient = useParty(typed, { resolver })
   const queries = useQueryClient()
-  const payment = useMutation({
-    mutationFn: pay,
-    onSettled: () => queries.invalidateQueries({ queryKey: WALLET }),
+  const { mutate, isPending, result, variables, error, unfinished, cancel } = useTransfer({
+    payments: validator.payments,
   })
+  const onSettled = () => queries.invalidateQueries({ queryKey: WALLET })
   const { party } = recipient
-  const unknown = payment.isPending ? null : storedPayment()
 
   return (
     <Card title="Send coin">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (party !== null) payment.mutate(storePayment({ receiver: party, amount }))
+          if (party !== null) mutate({ receiver: party, amount }, { onSettled })
         }}
       >
         <label>
@@ -49,37 +47,56 @@ export function Send() {
             autoComplete="off"
           />
         </label>
-        <Button isMain isBusy={payment.isPending} isDisabled={party === null || unknown !== null}>
-          {payment.isPending ? 'Sending…' : 'Send'}
+        <Button isMain isBusy={isPending} isDisabled={party === null || unfinished.length > 0}>
+          {isPending ? 'Sending…' : 'Send'}
         </Button>
+        {isPending && <Button onClick={cancel}>Cancel</Button>}
       </form>
-      {payment.isSuccess && <Sent payment={payment.variables} />}
-      {payment.isError && unknown === null && (
+      {result?.kind === 'done' && variables !== undefined && <Done work={variables} />}
+      {result?.kind === 'refused' && (
         <Notice tone="bad" title="Nothing was sent">
-          <p>{sentenceOf(payment.error)}</p>
+          <p>{sentenceOf(result.error)}</p>
         </Notice>
       )}
-      {unknown !== null && (
-        <Notice tone="warn" title="It is not known whether a transfer was made">
-          <p>
-            {unknown.amount} coin to <PartyName party={unknown.receiver} />. To finish it is safe:
-            it pays at most once.
-          </p>
-          {payment.isError && <p className="small muted">{sentenceOf(payment.error)}</p>}
-          <p className="actions">
-            <Button onClick={() => payment.mutate(unknown)}>Finish it</Button>
-          </p>
+      {error !== null && (
+        <Notice tone="bad" title="This call sent nothing">
+          <p>{sentenceOf(error)}</p>
         </Notice>
       )}
+      {result?.kind === 'unknown' && <p className="small muted">{sentenceOf(result.error)}</p>}
+      {unfinished.map((payment) => (
+        <Unfinished key={payment.id} onFinish={() => mutate(payment, { onSettled })} {...payment} />
+      ))}
     </Card>
   )
 }
 
-function Sent({ payment }: { readonly payment: Payment }) {
+function Done({ work }: { readonly work: TransferWork }) {
+  const transfer = 'settle' in work ? work.transfer : work
+  if (transfer === null) return <Notice tone="good" title="Done" />
   return (
-    <Notice tone="good" title={`${payment.amount} coin offered`}>
+    <Notice tone="good" title={`${transfer.amount} coin offered`}>
       <p>
-        <PartyName party={payment.receiver} /> has a day to accept it.
+        <PartyName party={transfer.receiver} /> has a day to accept it.
+      </p>
+    </Notice>
+  )
+}
+
+function Unfinished({
+  transfer,
+  kind,
+  onFinish,
+}: UnfinishedPayment & { readonly onFinish: () => void }) {
+  return (
+    <Notice tone="warn" title="It is not known whether a payment was made">
+      <p>
+        {transfer === null ? kind : `${transfer.amount} coin to `}
+        {transfer !== null && <PartyName party={transfer.receiver} />}. To finish it is safe: it
+        pays at most once.
+      </p>
+      <p className="actions">
+        <Button onClick={onFinish}>Finish it</Button>
       </p>
     </Notice>
   )

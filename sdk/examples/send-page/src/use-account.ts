@@ -1,4 +1,4 @@
-import { fromDate, type OwnEntry, type Transaction } from '@quorumscan/sdk'
+import type { OwnEntry, Transaction } from '@quorumscan/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { user, validator } from './wallet.ts'
 
@@ -37,8 +37,4 @@ export function useAccount() {
 /** Without the last zeros: `2.5000000000` is `2.5`. */
 export function shortAmount(amount: string): string {
   return amount.replace(/\.?0+$/, '')
-}
-
-export function inHours(count: number): string {
-  return fromDate(new Date(Date.now() + count * 3_600_000))
 }

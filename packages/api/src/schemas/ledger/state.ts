@@ -16,6 +16,9 @@ export const GetActiveContractsRequest = Type.Object(
     }),
     eventFormat: m.omittable(EventFormat, 'Which contracts, for which parties; excludes `filter`.'),
     ...olderForm('eventFormat'),
+    streamContinuationToken: text('Empty: a stream does not continue another one.', {
+      maxLength: 0,
+    }),
   },
   {
     title: 'GetActiveContractsRequest',
@@ -45,7 +48,7 @@ export const ActiveContractsAnswer = Type.Array(ActiveContractsElement)
 
 export const ConnectedSynchronizersQuery = Type.Object({
   party: Type.Optional(m.string('A party that the caller may read as.')),
-  participantId: Type.Optional(m.string('This participant, if given.')),
+  participantId: Type.Optional(m.string('This participant, if given. Others are refused.')),
   identityProviderId: Type.Optional(m.string('Empty: there is one provider.')),
 })
 

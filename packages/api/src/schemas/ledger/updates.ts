@@ -7,6 +7,7 @@ import {
   bool,
   Int64,
   int64,
+  list,
   namedOneOf,
   needed,
   oneOf,
@@ -59,7 +60,10 @@ export const GetUpdateTreesRequest = Type.Object(requestMembers, {
 /** When a list over HTTP is complete (§L3.2). */
 export const ListQuery = Type.Object({
   limit: m.omittable(Int64, 'Elements at most; ignored where it is above 200.'),
-  stream_idle_timeout_ms: m.omittable(Int64, 'Idle timeout in ms, after which the response ends.'),
+  stream_idle_timeout_ms: m.omittable(
+    Int64,
+    'Idle timeout in ms, after which an open-ended list ends. It counts from the moment when everything up to the ledger end of the request was read.',
+  ),
 })
 
 export const TraceContext = m.nullable(
@@ -170,7 +174,14 @@ export const GetUpdateByOffsetRequest = m.component(
 export const GetTransactionByIdRequest = m.component(
   'GetTransactionByIdRequest',
   'Which transaction, and its form.',
-  { updateId: neededId, transactionFormat: needed(TransactionFormat, 'How to show it.') },
+  {
+    updateId: neededId,
+    transactionFormat: needed(TransactionFormat, 'How to show it; excludes `requestingParties`.'),
+    requestingParties: list(
+      Type.String(),
+      'The former form: created and archived events of these parties.',
+    ),
+  },
 )
 
 export const GetTransactionAnswer = m.component('JsGetTransactionResponse', 'The transaction.', {

@@ -5,17 +5,20 @@ import { PARTY_PATTERN } from '../scalars.ts'
 import { emptyOr, SYNCHRONIZER_ID_PATTERN, USER_ID_PATTERN } from './grammar.ts'
 import { bool, defaulted, Empty, Int32, list, needed, oneOf, text, wrapped } from './relaxed.ts'
 
-const ANNOTATIONS = 'Texts by names of the client, at most 16 KiB as JSON.'
+const ANNOTATIONS =
+  'Texts by names of the client (`[<DNS name>/]<name>`), at most 16 KiB as JSON. An update adds them to those that exist; an empty text removes one.'
 const NO_PROVIDER = 'Empty: there is one identity provider.'
 const emptyText = (description: string) => text(description, { maxLength: 0 })
 
 const Metadata = m.component('ObjectMeta', 'Annotations of it.', {
-  resourceVersion: m.string('Always empty.'),
+  resourceVersion: m.string('Changes with each change; send it with an update to detect others.'),
   annotations: m.record(ANNOTATIONS, Type.String()),
 })
 
 const MetadataInput = m.component('ObjectMetaInput', 'Annotations for it.', {
-  resourceVersion: text('Without effect.'),
+  resourceVersion: text(
+    'In an update the version that was read: 409 if there was another change since. Empty where something is created.',
+  ),
   annotations: defaulted(m.record(ANNOTATIONS, Type.String()), {}),
 })
 
@@ -33,6 +36,7 @@ const userInput = {
     pattern: emptyOr(PARTY_PATTERN),
   }),
   isDeactivated: bool('Whether its tokens are refused.'),
+  primaryPartyAuthentication: bool('False: no party signs tokens here.'),
   metadata: Type.Optional(MetadataInput),
   identityProviderId: emptyText(NO_PROVIDER),
 }
@@ -110,18 +114,35 @@ export const RevokeAnswer = m.component(
   { newlyRevokedRights: rightsOf('Those that the user had.') },
 )
 
-const MASK_PATHS = ['primary_party', 'is_deactivated', 'metadata.annotations', 'metadata']
+/** The members that an update of a user may name. The last three change nothing: they find the user, and its version. */
+export const USER_MASK_PATHS: readonly string[] = [
+  'primary_party',
+  'is_deactivated',
+  'metadata',
+  'metadata.annotations',
+  'metadata.resource_version',
+  'id',
+  'identity_provider_id',
+]
+/** As `USER_MASK_PATHS`, of a party. Only annotations change. */
+export const PARTY_MASK_PATHS: readonly string[] = [
+  'local_metadata',
+  'local_metadata.annotations',
+  'local_metadata.resource_version',
+  'party',
+  'is_local',
+  'identity_provider_id',
+]
+const maskPaths = (paths: readonly string[]) =>
+  list(
+    Type.String({ pattern: `^(${paths.join('|').replaceAll('.', '\\.')})$` }),
+    paths.join(', '),
+    { minItems: 1 },
+  )
 
 export const UserUpdateRequest = m.component('UpdateUserRequest', 'A change of a user.', {
   user: ChangedLedgerUser,
-  updateMask: needed(
-    Type.Object({
-      paths: list(Type.String({ pattern: `^(${MASK_PATHS.join('|')})$` }), MASK_PATHS.join(', '), {
-        minItems: 1,
-      }),
-    }),
-    'The members to change.',
-  ),
+  updateMask: needed(Type.Object({ paths: maskPaths(USER_MASK_PATHS) }), 'The members to change.'),
 })
 
 const PartyDetails = m.component('PartyDetails', 'A party.', {
@@ -177,12 +198,13 @@ export const PartyUpdateRequest = m.component('UpdatePartyDetailsRequest', 'A ch
   partyDetails: Type.Optional(
     m.part('The members that the mask names are changed.', {
       party: text('The party of the path, if given.'),
+      isLocal: bool('True, if the mask names it.'),
       localMetadata: Type.Optional(MetadataInput),
       identityProviderId: text(NO_PROVIDER),
     }),
   ),
   updateMask: Type.Optional(
-    m.part('The members to change.', { paths: list(Type.String(), 'Paths of members.') }),
+    m.part('The members to change.', { paths: maskPaths(PARTY_MASK_PATHS) }),
   ),
 })
 
@@ -205,4 +227,15 @@ export const pageQuery = (sizeMax: number) =>
       m.bounded(Int32, 'At most; 0: the largest page.', { minimum: 0, maximum: sizeMax }),
     ),
     pageToken: m.omittable(Type.String(), '`nextPageToken` of the page before, or empty.'),
+  })
+
+export const partyQuery = Type.Object({
+  ...providerQuery.properties,
+  parties: list(Type.String(), 'Further parties.'),
+})
+
+export const partiesQuery = (sizeMax: number) =>
+  Type.Object({
+    ...pageQuery(sizeMax).properties,
+    'filter-party': m.omittable(Type.String(), 'The start of the identifiers of the parties.'),
   })

@@ -1,6 +1,7 @@
 /** Drives a decider in virtual time, step by step, as `run.ts` does with sockets and a clock. */
 import { endFlight, type Flight } from '../../source/source.ts'
 import { type DeciderContext, drop, type Effect, type Event } from '../decider-protocol.ts'
+import { setTimes } from '../proven-time.ts'
 
 export const START_MICROS = 1_700_000_000_000_000
 
@@ -10,6 +11,8 @@ export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(option
   /** Called with each effect, after the step. */
   readonly onEffect?: (effect: Effect<F, O, N>) => void
   readonly startMs?: number
+  /** By how much the clock of the device is ahead. It may change while the test runs. */
+  readonly aheadMs?: () => number
 }) {
   const { context, step } = options
   /** Requests in flight, in order. */
@@ -19,8 +22,9 @@ export function createVirtual<F extends Flight<F>, R, I, O, N, X = never>(option
   let readCount = 0
 
   const report = (event: Event<F, R, I> | X): void => {
-    context.nowMs = nowMs
-    context.nowMicros = START_MICROS + nowMs * 1000
+    const aheadMs = options.aheadMs?.() ?? 0
+    const deviceMicros = START_MICROS + (nowMs + aheadMs) * 1000
+    setTimes(context, nowMs, { deviceMicros, monotonicMs: nowMs })
     step(event)
     const { effects } = context
     context.effects = []

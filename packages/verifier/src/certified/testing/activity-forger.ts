@@ -7,7 +7,7 @@ import type { ActivityRun, ShownRow } from '../../proof/activity-run.ts'
 import { type NaiveRow, naiveRow, naiveRun, treeOfRows } from '../../proof/testing/naive-history.ts'
 import { leafOf, sha256, type ValuedLeaf } from '../../proof/testing/naive-tree.ts'
 import type { StatePoint } from '../../statements/statements.ts'
-import { ACTIVITY_TREE, type ActivitiesAnswer } from '../activities.ts'
+import { type ActivitiesAnswer, activityTree } from '../activities.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
 import type { ActivitiesPage } from '../query.ts'
@@ -115,7 +115,7 @@ function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
 const certificateOf = once(({ point }: History) =>
   encodeCertificate(network.certificateOf(point, [1, 2])),
 )
-const stateOf = once(({ leaves }: History) => proofOf(leaves, { ranges: [ACTIVITY_TREE] }, T))
+const stateOf = once(({ leaves }: History) => proofOf(leaves, { ranges: [activityTree()] }, T))
 
 export function documentOf(history: History, run: ActivityRun, state = stateOf(history)): string {
   return encodeDocument(certificateOf(history), JSON.stringify({ run, state }))

@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { Certificate, Network } from '../../certificates/certificate.ts'
 import type { SignedState } from '../../certificates/collection.ts'
-import { createWebCrypto } from '../../crypto/crypto.ts'
+import { createPlatformCrypto } from '../../crypto/crypto.ts'
 import { toHex, utf8 } from '../../encoding/bytes.ts'
 import { canonicalJson, type Json } from '../../encoding/canonical-json.ts'
 import type { Genesis } from '../../genesis/genesis.ts'
@@ -23,7 +23,7 @@ function keyOf(role: number, index: number) {
 
 export type TestNetwork = Network & {
   readonly sha256: typeof sha256
-  readonly crypto: ReturnType<typeof createWebCrypto>
+  readonly crypto: ReturnType<typeof createPlatformCrypto>
   /** By the member of this index; of another network where a hash is given. */
   signatureOf(index: number, point: StatePoint, genesisHash?: string): string
   stateOf(index: number, point: StatePoint): SignedState
@@ -53,7 +53,7 @@ export function createTestNetwork(memberCount: number): TestNetwork {
     genesis,
     genesisHash,
     sha256,
-    crypto: createWebCrypto(),
+    crypto: createPlatformCrypto(),
     signatureOf,
     stateOf: (index, point) => ({
       ...point,

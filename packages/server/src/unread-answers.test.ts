@@ -1,0 +1,104 @@
+/** Answers that clients do not read, of one client and of all. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { it } from '@quorumscan/testkit/fixtures'
+import { expect } from 'vitest'
+import { buildServer } from './server.ts'
+import { UnreadAnswers } from './unread-answers.ts'
+
+function createWorld(limits = { max: 100, perClientMax: 40 }) {
+  const unread = new UnreadAnswers(limits)
+  const evicted: string[] = []
+  return {
+    evicted,
+    add: (address: string | null, bytes: number, name: string) =>
+      unread.add(address, bytes, () => evicted.push(name)),
+  }
+}
+
+it('a client above its bound loses the answers that wait longest', () => {
+  const { evicted, add } = createWorld({ max: 1000, perClientMax: 40 })
+  add('10.0.0.1', 20, 'a')
+  const readB = add('10.0.0.1', 20, 'b')
+  add('10.0.0.2', 20, 'other')
+  readB()
+  add('10.0.0.1', 20, 'c')
+  expect(evicted).toEqual([])
+  add('10.0.0.1', 20, 'd')
+  expect(evicted).toEqual(['a'])
+  // A large answer alone is sent.
+  add('10.0.0.3', 50, 'large')
+  // A proxy serves many clients.
+  for (const name of ['p', 'q', 'r']) add(null, 30, name)
+  expect(evicted).toEqual(['a'])
+})
+
+it('above the bound of all, the largest client loses one', () => {
+  const { evicted, add } = createWorld()
+  for (const client of ['1', '2', '3', '4', '5']) add(`10.0.0.${client}`, 10, client)
+  add('10.0.1.1', 20, 'x')
+  add('10.0.1.1', 20, 'y')
+  expect(evicted).toEqual([])
+  add('10.0.1.2', 15, 'z')
+  expect(evicted).toEqual(['x'])
+})
+
+it('a server holds no more of what a client does not read, and serves other clients', async ({
+  resources,
+}) => {
+  const answer = Buffer.alloc(8 * 1024 * 1024, 0x20)
+  const route = {
+    tag: 'test',
+    summary: '',
+    errors: [],
+    auth: 'none',
+    cost: 1,
+    operationId: 'get',
+    method: 'GET',
+    path: '/get',
+    response: 'bytes',
+  } as const
+  const unreadBytesPerClientMax = 3 * answer.byteLength
+  const app = buildServer({
+    routes: { get: route },
+    handlers: { get: async () => ({ body: answer }) },
+    prefix: null,
+    rateLimit: null,
+    clock: createManualClock(),
+    limits: { unreadBytesPerClientMax },
+  })
+  const accepted: Socket[] = []
+  app.server.on('connection', (socket: Socket) => accepted.push(socket))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  resources.onClose(() => app.close())
+  const { port } = app.server.address() as { port: number }
+  const ask = async (localAddress: string) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress })
+    socket.on('error', () => {}) // A reset is one way to be closed.
+    resources.onClose(() => socket.destroy())
+    await once(socket, 'connect')
+    socket.pause()
+    socket.write('GET /get HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    return socket
+  }
+  const count = 20
+  for (let index = 0; index < count; index++) await ask('127.0.0.2')
+  await untilTrue(
+    'all to be answered or closed',
+    () =>
+      accepted.length === count && accepted.every((one) => one.bytesWritten > 0 || one.destroyed),
+  )
+  const waiting = accepted.reduce((bytes, socket) => bytes + socket.writableLength, 0)
+  expect(waiting).toBeLessThanOrEqual(unreadBytesPerClientMax)
+  expect(accepted.filter(({ destroyed }) => !destroyed).length).toBeGreaterThan(1)
+
+  const other = await ask('127.0.0.3')
+  let bytes = 0
+  other.on('data', (data) => {
+    bytes += data.byteLength
+  })
+  other.resume()
+  await once(other, 'close')
+  expect(bytes).toBeGreaterThan(answer.byteLength)
+})

@@ -1,0 +1,78 @@
+/**
+ * Checks of the options of a client, when it is made: for programs in JavaScript and JSON configuration. An unknown name
+ * and a value out of its set are errors, so that a misspelt safety option never has the effect of a weaker one.
+ */
+import { invalidArgument } from '../errors.ts'
+
+/** @returns The rule that the value breaks; null: none. */
+export type OptionCheck = (value: unknown) => string | null
+
+const rule = (text: string, isValid: (value: unknown) => boolean): OptionCheck => {
+  return (value) => (isValid(value) ? null : text)
+}
+
+/** Any value: the client checks it itself, or ignores it. */
+export const anything: OptionCheck = () => null
+export const isText = rule('must be a string', (value) => typeof value === 'string')
+export const isArray = rule('must be an array', Array.isArray)
+export const isFunction = rule('must be a function', (value) => typeof value === 'function')
+export const isBoolean = rule('must be true or false', (value) => typeof value === 'boolean')
+export const isMs = rule(
+  'must be a number of milliseconds, 0 or more',
+  (value) => typeof value === 'number' && value >= 0,
+)
+export const isObject = rule(
+  'must be an object',
+  (value) => typeof value === 'object' && value !== null,
+)
+
+export function isWhole(min: number, max = Number.MAX_SAFE_INTEGER): OptionCheck {
+  const upTo = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
+  return rule(
+    `must be a whole number, ${upTo}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+  )
+}
+
+export function isOneOf(values: readonly unknown[]): OptionCheck {
+  return rule(`must be one of ${values.map(String).join(', ')}`, (value) => values.includes(value))
+}
+
+export function isOr(check: OptionCheck, ...values: readonly unknown[]): OptionCheck {
+  return (value) => (values.includes(value) ? null : check(value))
+}
+
+/** `weak`, `strong`, `all`, or a number of members; the reader knows how many there are. */
+export const isThreshold = isOr(
+  rule('must be weak, strong, all, or a whole number, 1 or more', (value) => {
+    return Number.isSafeInteger(value) && Number(value) >= 1
+  }),
+  'weak',
+  'strong',
+  'all',
+)
+
+/**
+ * Options that are `undefined` have their defaults.
+ *
+ * @param checks - Of every option: the compiler demands that none is missing.
+ * @throws {QuorumscanError} INVALID_ARGUMENT.
+ */
+export function assertOptions<Options extends object>(
+  client: string,
+  options: Options,
+  checks: { readonly [Name in keyof Required<Options>]: OptionCheck },
+): void {
+  if (typeof options !== 'object' || options === null)
+    throw invalidArgument(`${client} takes an object of options.`)
+  const known = new Map<string, OptionCheck>(Object.entries(checks))
+  for (const [name, value] of Object.entries(options)) {
+    const check = known.get(name)
+    if (check === undefined) {
+      const names = [...known.keys()].join(', ')
+      throw invalidArgument(`${client} has no option \`${name}\`. It has ${names}.`)
+    }
+    const broken = value === undefined ? null : check(value)
+    if (broken !== null) throw invalidArgument(`The option \`${name}\` of ${client} ${broken}.`)
+  }
+}

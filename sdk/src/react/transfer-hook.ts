@@ -1,0 +1,102 @@
+/** Transfers in React: what became of the payment, also after a reload and in another tab. */
+import {
+  type UseMutationResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useCallback, useRef } from 'react'
+import type { PaymentState, QuorumscanError } from '../errors.ts'
+import { asError } from '../naming/party-resolver.ts'
+import type {
+  PaymentResult,
+  Payments,
+  TransferInput,
+  UnfinishedPayment,
+} from '../wallet/payments.ts'
+import type { TransferResult } from '../wallet/wallet.ts'
+import { KEY } from './reads.ts'
+
+/** Options of `useTransfer`. */
+export type UseTransferOptions = {
+  /** `payments` of `createValidator`, with a `store` that survives a reload. */
+  readonly payments: Payments
+}
+
+/** What to send, or a payment of `unfinished` to settle. */
+export type TransferWork = TransferInput | UnfinishedPayment
+
+/** What TanStack Query returns of a mutation, and in addition what became of the payment. */
+export type UseTransferResult = UseMutationResult<
+  PaymentResult<TransferResult>,
+  QuorumscanError,
+  TransferWork
+> & {
+  /** null before a call. While it is `unknown`, the ledger is read every few seconds, and nothing is sent. */
+  readonly result: PaymentResult<TransferResult> | null
+  /** As of `useRegister`: null before a call, and while it runs. */
+  readonly payment: PaymentState | null
+  /** What a closed session, another tab or this one left. `mutate` settles one of them. */
+  readonly unfinished: readonly UnfinishedPayment[]
+  /** Ends the wait. A request that was sent may have taken effect: the result is `unknown` then. */
+  readonly cancel: () => void
+}
+
+/** Between two reads of the ledger, and of the store. */
+const READ_MS = 5_000
+
+const PAYMENTS = { done: 'paid', refused: 'not-paid', unknown: 'unknown' } as const
+
+/**
+ * Sends coin: `mutate({ receiver, amount })` pays at most once. Offline it fails at once, and nothing is sent later
+ * without a call. Calls run one after the other.
+ *
+ * @example
+ * const { mutate, isPending, result, unfinished, cancel } = useTransfer({ payments: validator.payments })
+ */
+export function useTransfer({ payments }: UseTransferOptions): UseTransferResult {
+  const client = useQueryClient()
+  const running = useRef<AbortController | null>(null)
+  const mutation = useMutation<PaymentResult<TransferResult>, QuorumscanError, TransferWork>({
+    async mutationFn(work) {
+      const controller = new AbortController()
+      running.current = controller
+      const { signal } = controller
+      try {
+        if (!('settle' in work)) return await payments.transfer(work, { signal })
+        // The kind of the payment decides on the type of the result.
+        return (await work.settle({ signal })) as PaymentResult<TransferResult>
+      } catch (error) {
+        throw asError(error)
+      }
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: [KEY] }),
+    scope: { id: KEY },
+    // A library that waits for the network would send the payment later, by itself.
+    networkMode: 'always',
+    retry: false,
+  })
+  const { data: listed } = useQuery({
+    queryKey: [KEY, 'unfinished'],
+    queryFn: ({ signal }) => payments.unfinished({ signal }),
+    refetchInterval: READ_MS,
+    networkMode: 'always',
+    retry: false,
+  })
+  const made = mutation.data ?? null
+  const { data: later } = useQuery({
+    queryKey: [KEY, 'settled', mutation.submittedAt],
+    queryFn: async ({ signal }) =>
+      made?.kind === 'unknown' ? await made.settle({ send: false, signal }) : made,
+    enabled: made?.kind === 'unknown',
+    refetchInterval: ({ state }) => (state.data?.kind === 'unknown' ? READ_MS : false),
+    networkMode: 'always',
+    retry: false,
+  })
+  const isLater = made?.kind === 'unknown' && later != null && later.kind !== 'unknown'
+  const result = isLater ? later : made
+  const cancel = useCallback(() => running.current?.abort(), [])
+  const unfinished = mutation.isPending ? [] : (listed ?? [])
+  const payment = result === null ? null : PAYMENTS[result.kind]
+  return { ...mutation, result, payment, unfinished, cancel }
+}

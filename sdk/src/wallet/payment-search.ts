@@ -1,0 +1,140 @@
+/** Finds a payment on the ledger, by its id or its offer, through the ledger interface of a validator. */
+import { isQuorumscanError } from '../errors.ts'
+import type { components } from '../generated/ledger.ts'
+import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
+import type { Http } from '../http/http.ts'
+import { formatOf, readLedgerEnd, readPage } from '../ledger/updates.ts'
+import type { ContractId } from '../platform/values.ts'
+import type { PaymentKind, StoredPayment } from './payment-store.ts'
+import type { CallOptions, TransferResult } from './wallet.ts'
+
+type Transaction = components['schemas']['JsTransaction']
+type ChoiceResult = Readonly<Record<string, unknown>>
+
+/** What the ledger has of a payment. */
+export type Search =
+  | { readonly kind: 'found'; readonly transaction: Transaction; readonly result: unknown }
+  /** The offer ended in another way. */
+  | { readonly kind: 'other'; readonly choice: string }
+  /** No transaction up to `end` has it. */
+  | { readonly kind: 'none'; readonly end: number }
+  /** The history begins later. Only the records of the validator know. */
+  | { readonly kind: 'pruned' }
+
+const PAGE_SIZE = 200
+const CHOICES: Readonly<Partial<Record<PaymentKind, string>>> = {
+  accept: 'TransferInstruction_Accept',
+  reject: 'TransferInstruction_Reject',
+  withdraw: 'TransferInstruction_Withdraw',
+}
+
+/** @throws {QuorumscanError} If the search is incomplete, because the validator does not answer. */
+export async function searchPayment(
+  http: Http,
+  payment: StoredPayment,
+  options: CallOptions,
+): Promise<Search> {
+  try {
+    return await search(http, payment, options)
+  } catch (error) {
+    if (!isQuorumscanError(error)) throw error
+    const code: unknown = error.details?.['code'] ?? error.code
+    if (code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return { kind: 'pruned' }
+    throw error
+  }
+}
+
+async function search(
+  http: Http,
+  payment: StoredPayment,
+  { signal }: CallOptions,
+): Promise<Search> {
+  const choice = CHOICES[payment.kind]
+  if (choice !== undefined) return searchOffer(http, payment, choice, signal)
+  const end = await readLedgerEnd(http, signal)
+  const updateFormat = formatOf([payment.party])
+  for (let after = payment.searchAfter; after < end; ) {
+    const page = await readPage(http, { after, end, updateFormat, signal }, PAGE_SIZE)
+    for (const { update } of page) {
+      if ('OffsetCheckpoint' in update) after = update.OffsetCheckpoint.value.offset
+      else if ('TopologyTransaction' in update) after = update.TopologyTransaction.value.offset
+      else after = update.Transaction.value.offset
+      if ('Transaction' in update && isOf(payment, update.Transaction.value))
+        return foundIn(update.Transaction.value)
+    }
+    if (page.length < PAGE_SIZE) break
+  }
+  return { kind: 'none', end }
+}
+
+/** By the command id, which only the submitting validator shows, or by sender and tracking id. */
+function isOf(payment: StoredPayment, transaction: Transaction): boolean {
+  if (transaction.commandId === payment.id) return true
+  const trackingId = payment.body?.['tracking_id']
+  return (
+    payment.kind === 'transfer' &&
+    transaction.events.some((event) => {
+      if (!('CreatedEvent' in event)) return false
+      const { transfer } = Object(event.CreatedEvent.createArgument)
+      return transfer?.sender === payment.party && transfer?.trackingId === trackingId
+    })
+  )
+}
+
+async function searchOffer(
+  http: Http,
+  payment: StoredPayment,
+  choice: string,
+  signal: AbortSignal | undefined,
+): Promise<Search> {
+  const contractId = payment.path.split('/').at(-2) ?? ''
+  const updateFormat = formatOf([payment.party])
+  const { eventFormat } = updateFormat.includeTransactions ?? {}
+  const end = await readLedgerEnd(http, signal)
+  const path = '/v2/events/events-by-contract-id'
+  const body = { contractId, eventFormat }
+  const request = { method: 'POST', path, body, isSafe: true, signal } as const
+  const { archived } = await http.call(request, isJsGetEventsByContractIdResponse)
+  if (archived === null) return { kind: 'none', end }
+  const { offset } = archived.archivedEvent
+  const range = { after: offset - 1, end: offset, updateFormat, signal }
+  for (const { update } of await readPage(http, range, 1)) {
+    if (!('Transaction' in update)) continue
+    const { value } = update.Transaction
+    for (const event of value.events) {
+      if (!('ExercisedEvent' in event)) continue
+      const exercised = event.ExercisedEvent
+      if (exercised.contractId !== contractId || !exercised.consuming) continue
+      return exercised.choice === choice
+        ? foundIn(value)
+        : { kind: 'other', choice: exercised.choice }
+    }
+  }
+  return { kind: 'none', end }
+}
+
+function foundIn(transaction: Transaction): Search {
+  const first = transaction.events.find((event) => 'ExercisedEvent' in event)
+  const result: ChoiceResult = Object(first?.ExercisedEvent.exerciseResult)
+  return { kind: 'found', transaction, result: resultOf(transaction, result) }
+}
+
+/** The result as the validator answers it: of a tap or a transfer, or of the end of an offer. */
+function resultOf(transaction: Transaction, result: ChoiceResult): unknown {
+  const { coinCid, transferInstructionCid, receiverHoldings, createdCoins, senderChange } = result
+  if (typeof coinCid === 'string') return { contractId: coinCid as ContractId }
+  const offered = typeof transferInstructionCid === 'string' ? transferInstructionCid : null
+  const holdings = receiverHoldings ?? createdCoins
+  const output =
+    offered !== null
+      ? { transferInstructionCid: offered }
+      : Array.isArray(holdings)
+        ? { receiverHoldingCids: holdings.map(String) }
+        : {}
+  const { updateId, offset, recordTime } = transaction
+  return {
+    output,
+    senderChangeCids: Array.isArray(senderChange) ? senderChange.map(String) : [],
+    meta: { updateId, offset: String(offset), recordTime },
+  } as unknown as TransferResult
+}

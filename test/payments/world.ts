@@ -1,0 +1,418 @@
+/**
+ * One validator, two users and their clients in one process. The wallet, the ledger and the payments of the SDK are the
+ * real ones; the log and the stores are in memory, and one clock moves all sides. Faults happen where a client sends, and
+ * where the validator submits.
+ */
+import { isScanError, ScanError, toErrorBody } from '@quorumscan/errors'
+import { errorCodeOf, type Ledger } from '@quorumscan/ledger'
+import { Scenario } from '@quorumscan/ledger/testing'
+import type { CompletionRecord, DamlValue, EntryResult, LedgerEvent } from '@quorumscan/model'
+import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
+import { formatInstant } from '@quorumscan/verifier'
+import type * as walletModule from '@quorumscan/wallet'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { createHttp } from '../../sdk/src/http/http.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type { Clock } from '../../sdk/src/platform/clock.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { createMemoryStore, type Store } from '../../sdk/src/platform/store.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { parseContractId } from '../../sdk/src/platform/values.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type * as storeModule from '../../sdk/src/wallet/payment-store.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type * as paymentsModule from '../../sdk/src/wallet/payments.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { createWallet } from '../../sdk/src/wallet/wallet.ts'
+
+/** Modules of a run: the real ones, or mutants. */
+export type Modules = {
+  readonly wallet: Pick<
+    typeof walletModule,
+    'createPayments' | 'walletHandlers' | 'createPartyQueue'
+  >
+  readonly payments: Pick<typeof paymentsModule, 'createPayments'>
+  readonly store: Pick<typeof storeModule, 'createPaymentStore'>
+}
+
+/** What the client receives in place of the answer. */
+export type Answer =
+  | 'lost'
+  | 'half'
+  | 'silence'
+  | 'html'
+  | { readonly status: number; readonly code: string; readonly definite: boolean }
+
+/** One fault of the next request that pays. `effect`: whether the validator executes it at once, later or never. */
+export type Fault = { readonly answer: Answer; readonly effect: 'none' | 'now' | 'later' }
+
+const MINUTE_MICROS = 60_000_000
+export const PERIOD_MICROS = 10 * MINUTE_MICROS
+const URL_OF_VALIDATOR = 'https://validator.test'
+const SUBMIT_MICROS = 15_000_000
+
+type Body = Readonly<Record<string, unknown>>
+type Handler = (request: {
+  readonly user: { readonly userId: string }
+  readonly body: Body | null
+  readonly params: { readonly contract_id: string }
+  readonly signal: AbortSignal
+}) => Promise<{ readonly body: unknown }>
+
+export class World {
+  readonly #modules: Modules
+  readonly scenario = new Scenario({ deduplicationMicrosMax: PERIOD_MICROS })
+  readonly alice = this.scenario.actor('alice', 'validator')
+  readonly bob = this.scenario.actor('bob', 'validator')
+  /** Requests that a network or a paused synchronizer delivers later. */
+  readonly #later: (() => Promise<unknown>)[] = []
+  readonly #deadlines = new Set<() => void>()
+  #records = new Map<string, PaymentRecord>()
+  #reached: PaymentsReached | null = null
+  #handlers: Readonly<Record<string, Handler>>
+  #fault: Fault | null = null
+  /** Submissions of the validator are held, and get into the log if they are delivered in time. */
+  isPaused = false
+
+  constructor(modules: Modules) {
+    this.#modules = modules
+    for (const actor of [this.alice, this.bob]) this.scenario.tap(actor, '100.0')
+    this.#handlers = this.#open()
+  }
+
+  nowMicros(): number {
+    return this.scenario.ledger.head().recordTime
+  }
+
+  advance(micros: number): void {
+    this.scenario.ledger.advance(micros)
+  }
+
+  fail(fault: Fault): void {
+    this.#fault = fault
+  }
+
+  /** Delivers what is under way. */
+  async deliver(): Promise<void> {
+    this.isPaused = false
+    for (const send of this.#later.splice(0)) await send()
+  }
+
+  /** The process is killed and starts again. `isRestored`: from a backup before the payment. */
+  restart(isRestored: boolean): void {
+    if (isRestored) {
+      this.#records = new Map()
+      this.#reached = null
+    }
+    this.#handlers = this.#open()
+  }
+
+  /** Offsets of the user's accepted submissions whose command ids begin with the text. */
+  effects(userId: string, prefix: string): number[] {
+    return this.scenario.ledger.results().flatMap((result, index) => {
+      if (result.kind !== 'accepted') return []
+      const { completion } = result
+      const isOne = completion.userId === userId && completion.commandId.startsWith(prefix)
+      return isOne ? [index + 1] : []
+    })
+  }
+
+  /** A client of a user: a page, a tab or a device. */
+  client(options: {
+    readonly user: 'alice' | 'bob'
+    readonly store?: Store
+    readonly skewMicros?: number
+  }): paymentsModule.Payments {
+    const { user, store = createMemoryStore(), skewMicros = 0 } = options
+    const clock: Clock = {
+      nowMicros: () => this.nowMicros() + skewMicros,
+      monotonicMs: () => this.nowMicros() / 1000,
+      delay: (ms, signal) => this.#delay(ms, signal),
+    }
+    const http = createHttp({
+      url: URL_OF_VALIDATOR,
+      ledgerUrl: URL_OF_VALIDATOR,
+      token: user,
+      fetch: (input, init) => this.#fetch(user, String(input), init ?? {}),
+      clock,
+      random: () => 0.5,
+      timeoutMs: 10_000,
+    })
+    return this.#modules.payments.createPayments({
+      http,
+      wallet: createWallet(http),
+      // The newest state that enough nodes signed.
+      names: { lookup: async () => this.#proven() as never },
+      clock,
+      store: this.#modules.store.createPaymentStore(store, async () => 'payments'),
+      isLocal: true,
+    })
+  }
+
+  /** An open offer of bob to alice. */
+  async offer(): Promise<ReturnType<typeof parseContractId>> {
+    const made = await this.client({ user: 'bob' }).transfer({
+      receiver: this.alice.party,
+      amount: '5',
+      expiresAt: formatInstant(this.nowMicros() + 10 * 24 * 60 * MINUTE_MICROS),
+    })
+    if (made.kind !== 'done') throw made.error
+    const { output } = made.result
+    return parseContractId('transferInstructionCid' in output ? output.transferInstructionCid : '')
+  }
+
+  #proven() {
+    const { offset, recordTime } = this.scenario.ledger.head()
+    return { kind: 'verified-absent', entry: null, offset, recordTime: formatInstant(recordTime) }
+  }
+
+  /** Pauses end at once. A deadline ends when a request gets no answer. */
+  #delay(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms < 5_000) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#deadlines.add(resolve)
+      signal?.addEventListener('abort', () => {
+        this.#deadlines.delete(resolve)
+        reject(signal.reason)
+      })
+    })
+  }
+
+  async #fetch(user: string, url: string, init: RequestInit): Promise<Response> {
+    const { pathname } = new URL(url)
+    const body: Body | null = typeof init.body === 'string' ? JSON.parse(init.body) : null
+    const run = () => this.#answer(user, `${init.method} ${pathname}`, body)
+    const isPayment = init.method === 'POST' && /\/(tap|transfers)\b/.test(pathname)
+    const fault = isPayment ? this.#fault : null
+    if (fault === null) return run()
+    this.#fault = null
+    if (fault.effect === 'now') await run()
+    if (fault.effect === 'later') this.#later.push(run)
+    return this.#faulty(fault.answer)
+  }
+
+  #faulty(answer: Answer): Promise<Response> | Response {
+    if (answer === 'lost') throw new TypeError('fetch failed')
+    if (answer === 'half') return new Response('{"output":{"transfer_inst')
+    if (answer === 'html') return new Response('<h1>Bad Gateway</h1>', { status: 502 })
+    if (answer === 'silence') {
+      for (const end of this.#deadlines) setImmediate(end)
+      return new Promise(() => {})
+    }
+    const { status, code, definite } = answer
+    const error = { error: code, code, definite, retryable: false, request_id: 'r', details: null }
+    return Response.json(error, { status })
+  }
+
+  async #answer(user: string, call: string, body: Body | null): Promise<Response> {
+    const found = ROUTES.find(([pattern]) => pattern.test(call))
+    if (found === undefined) return this.#readLedger(call, body)
+    const [pattern, operation] = found
+    const [, contractId = ''] = pattern.exec(call) ?? []
+    try {
+      const handler = this.#handlers[operation] as Handler
+      const { signal } = new AbortController()
+      const params = { contract_id: decodeURIComponent(contractId) }
+      const answered = await handler({ user: { userId: user }, body, params, signal })
+      return Response.json(answered.body)
+    } catch (error) {
+      if (!isScanError(error) && (error as Error).name !== 'ScanError') throw error
+      const { spec } = error as ScanError
+      return Response.json(toErrorBody(error as ScanError, 'r'), { status: spec.httpStatus })
+    }
+  }
+
+  /** What the SDK reads of the ledger interface. */
+  #readLedger(call: string, body: Body | null): Response {
+    const { ledger } = this.scenario
+    const { offset: end } = ledger.head()
+    if (call === 'GET /v2/state/ledger-end') return Response.json({ offset: end })
+    const transactions = ledger.results().flatMap((result, index) => {
+      const entry = ledger.entries()[index]
+      return result.kind === 'accepted' && entry !== undefined
+        ? [transactionOf(result, entry.offset, entry.recordTime)]
+        : []
+    })
+    if (call === 'POST /v2/updates') {
+      const { beginExclusive, endInclusive } = Object(body)
+      const range = transactions.filter(
+        ({ offset }) => offset > beginExclusive && offset <= endInclusive,
+      )
+      return Response.json(
+        range.slice(0, 200).map((value) => ({ update: { Transaction: { value } } })),
+      )
+    }
+    const { contractId } = Object(body)
+    const archiving = transactions.find(({ events }) =>
+      events.some(
+        (event) => 'ExercisedEvent' in event && isEndOf(event.ExercisedEvent, contractId),
+      ),
+    )
+    const created = transactions
+      .flatMap(({ events }) => events)
+      .flatMap((event) => ('CreatedEvent' in event ? [event.CreatedEvent] : []))
+      .find((event) => event.contractId === contractId)
+    const archivedEvent = { ...created, offset: archiving?.offset, implementedInterfaces: [] }
+    return Response.json({
+      created: { createdEvent: created, synchronizerId: 's' },
+      archived: archiving === undefined ? null : { archivedEvent, synchronizerId: 's' },
+    })
+  }
+
+  /** The validator's wallet. */
+  #open(): Readonly<Record<string, Handler>> {
+    const { ledger } = this.scenario
+    const { publicKey: participant } = this.alice.keyPair
+    const { wallet } = this.#modules
+    const completions = (): CompletionRecord[] =>
+      ledger.results().flatMap((result, index) => {
+        const entry = ledger.entries()[index]
+        if (entry === undefined || result.kind !== 'accepted') return []
+        const { completion, update } = result
+        const outcome = { kind: 'accepted', updateId: update.updateId } as const
+        const { offset, recordTime } = entry
+        return [{ offset, recordTime, entryHash: '', completion, outcome }]
+      })
+    const payments = wallet.createPayments({
+      participant,
+      store: {
+        find: async (id) => this.#records.get(id) ?? null,
+        count: async () => this.#records.size,
+        reached: async () => this.#reached,
+        record: async (records, reached) => {
+          for (const record of records)
+            if (!this.#records.has(record.changeId)) this.#records.set(record.changeId, record)
+          this.#reached = reached
+        },
+        forget: async () => {},
+      },
+      history: {
+        head: () => ledger.head(),
+        completions: async ({ after, upTo, limit }) =>
+          completions()
+            .filter(({ offset }) => offset > after && offset <= upTo)
+            .slice(0, limit),
+        prunedOffset: async () => 0,
+        resultAt: async (offset) => {
+          const result = ledger.results()[offset - 1]
+          const first = result?.kind === 'accepted' ? result.update.events[0] : undefined
+          return first?.kind === 'exercised' ? Object(first.result) : null
+        },
+        hasParties: async () => true,
+      },
+    })
+    const port: Ledger = {
+      head: () => ledger.head(),
+      contracts: async (ids) => ids.map((id) => ledger.contract(id)),
+      contractsByKey: async (key) => ledger.byKey(key),
+      isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
+      dueItems: async () => [],
+      dryRun: async () => ({ kind: 'checkpoint' }),
+      onApplied: () => () => {},
+    }
+    const context = {
+      ledger: port,
+      payments,
+      queue: wallet.createPartyQueue(),
+      submitter: {
+        dryRun: async () => null,
+        submit: async (input: Parameters<Scenario['ledger']['submit']>[0]) => this.#submit(input),
+      },
+      now: () => this.nowMicros(),
+      assertLive: () => {},
+      store: {
+        users: {
+          get: async (userId: 'alice' | 'bob') => {
+            const { party } = this[userId]
+            const user = { id: userId, primaryParty: party, isDeactivated: false }
+            return { user, rights: [{ kind: 'CanActAs', party }] }
+          },
+        },
+      },
+    }
+    // It has what the routes of ROUTES use.
+    return wallet.walletHandlers(context as never) as never
+  }
+
+  /** As the validator submits: with a `notAfter`, and the longest deduplication. */
+  async #submit(input: Omit<Parameters<Scenario['ledger']['submit']>[0], 'keyPair'>) {
+    const { ledger } = this.scenario
+    const { keyPair } = this.alice
+    const notAfter = this.nowMicros() + SUBMIT_MICROS
+    const deduplication = { kind: 'duration', micros: PERIOD_MICROS } as const
+    const bytes = ledger.sign({ ...input, keyPair, deduplication, notAfter })
+    if (this.isPaused) {
+      this.#later.push(async () => ledger.append(bytes))
+      throw new ScanError('SUBMISSION_UNKNOWN', 'the outcome was not seen in time')
+    }
+    const { result } = ledger.append(bytes)
+    if (result.kind === 'accepted') return result.update
+    if (result.kind !== 'rejected') throw new ScanError('SUBMISSION_EXPIRED', result.kind)
+    throw new ScanError(errorCodeOf(result.code), result.message)
+  }
+}
+
+const ROUTES: readonly (readonly [RegExp, string])[] = [
+  [/^GET \/v0\/wallet\/user-status$/, 'getUserStatus'],
+  [/^POST \/v0\/wallet\/tap$/, 'tap'],
+  [/^POST \/v0\/wallet\/token-standard\/transfers$/, 'createTransfer'],
+  [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/accept$/, 'acceptTransfer'],
+  [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/withdraw$/, 'withdrawTransfer'],
+  [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/reject$/, 'rejectTransfer'],
+]
+
+function isEndOf(event: { contractId: string; consuming: boolean }, contractId: string): boolean {
+  return event.consuming && event.contractId === contractId
+}
+
+/** A transaction in the form of the ledger interface, with what the SDK checks and reads. */
+function transactionOf(
+  { completion, update }: Extract<EntryResult, { kind: 'accepted' }>,
+  offset: number,
+  recordTime: number,
+) {
+  return {
+    updateId: update.updateId,
+    commandId: completion.commandId,
+    workflowId: '',
+    effectiveAt: formatInstant(recordTime),
+    offset,
+    synchronizerId: 's',
+    traceContext: null,
+    recordTime: formatInstant(recordTime),
+    events: update.events.map((event) => eventOf(event, offset)),
+    externalTransactionHash: null,
+    paidTrafficCost: null,
+  }
+}
+
+function eventOf(event: LedgerEvent, offset: number) {
+  const { nodeId, contractId } = event
+  const shared = {
+    ...{ offset, nodeId, contractId, templateId: 't', packageName: 'q' },
+    ...{ witnessParties: [], signatories: [], observers: [], acsDelta: true },
+  }
+  if (event.kind === 'created')
+    return {
+      CreatedEvent: {
+        ...shared,
+        ...{ contractKey: null, contractKeyHash: '', createdEventBlob: '', interfaceViews: [] },
+        ...{ createdAt: '', representativePackageId: '' },
+        createArgument: jsonOf(event.payload),
+      },
+    }
+  const { choice, consuming, lastDescendantNodeId } = event
+  return {
+    ExercisedEvent: {
+      ...shared,
+      ...{ interfaceId: null, choice, choiceArgument: {}, actingParties: [], consuming },
+      ...{ lastDescendantNodeId, exerciseResult: jsonOf(event.result), implementedInterfaces: [] },
+    },
+  }
+}
+
+function jsonOf(value: DamlValue): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member)),
+  )
+}

@@ -1,0 +1,52 @@
+/** The facts about upstream's interfaces as docs/upstream.md shows them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const BEGIN = '<!-- facts: written by test/upstream/generate.mjs -->\n'
+const END = '<!-- end of facts -->\n'
+
+/** The documents in the order of their names. */
+export function readFacts() {
+  return readdirSync(fileURLToPath(new URL('.', import.meta.url)))
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => ({
+      document: name.slice(0, -'.json'.length),
+      ...JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')),
+    }))
+}
+
+/** The page with the present summary between its marks. @throws {Error} If the page has no marks. */
+export function withSummary(page) {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (begin < 0 || end < begin) throw new Error('docs/upstream.md has no marks for the summary')
+  return page.slice(0, begin + BEGIN.length) + summaryOf(readFacts()) + page.slice(end)
+}
+
+function summaryOf(facts) {
+  const counted = facts.map(({ document, version, operations }) => {
+    const count = (word) => operations.filter((operation) => operation.word === word).length
+    return `| ${document} | ${version} | ${count('implemented')} | ${count('refused')} | ${count('missing')} |\n`
+  })
+  const head =
+    '| document | version | operations implemented | refused | missing |\n|---|---|---|---|---|\n'
+  return `\n${head}${counted.join('')}\n${membersOf(facts, 'refused')}\n${membersOf(facts, 'no effect')}\n`
+}
+
+/** Members of implemented operations with this word, each with its operations. */
+function membersOf(facts, word) {
+  const operationsByMember = new Map()
+  for (const { operation, members } of facts.flatMap(({ operations }) => operations))
+    for (const row of members.filter((member) => member.word === word)) {
+      // The parts of a member share its word.
+      const isWithin = ({ member }) =>
+        row.member.startsWith(`${member}.`) || row.member.startsWith(`${member}[`)
+      if (members.some((other) => other.word === word && isWithin(other))) continue
+      const operations = operationsByMember.get(row.member) ?? []
+      operationsByMember.set(row.member, [...operations, operation])
+    }
+  const rows = [...operationsByMember]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([member, operations]) => `| \`${member}\` | ${operations.join(', ')} |\n`)
+  return `| ${word} | operations |\n|---|---|\n${rows.join('')}`
+}
