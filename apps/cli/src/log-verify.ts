@@ -38,7 +38,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> 
   }
   const advice =
     '`quorumscan restart synchronizer redis` starts it again, ' +
-    'and if it does not start, `quorumscan log repair` repairs its files'
+    'and `quorumscan logs synchronizer.redis` shows why it does not start. Only if it reports damaged files: `quorumscan log repair` repairs them'
   return await verified({ redis, genesis }, advice)
 }
 

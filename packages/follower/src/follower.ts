@@ -170,10 +170,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
           // Reads continue at this head; `/readyz` reports why it does not advance.
           if (err !== null) logger.error({ err }, 'the replica applies no further entries')
         }
-        background.run(
-          'the replica stopped and the process ends; if a restart does not help, wipe the replica',
-          run(),
-        )
+        background.run('the replica stopped and the process ends', run())
         return background
       },
       assertLive,

@@ -37,7 +37,7 @@ export async function openOperatorLog(options: OperatorLogOptions) {
   } catch (error) {
     if (!(error instanceof CommandError) || externalRedisOf(options.config) !== null) throw error
     throw new CommandError(
-      `the log cannot be read: ${messageOf(error)}. Stop that process. \`quorumscan log repair\` repairs files that Redis cannot load`,
+      `the log cannot be read: ${messageOf(error)}. Stop that process, if it runs. Only if Redis reports that the files are damaged: \`quorumscan log repair\` repairs files that Redis cannot load`,
       { cause: error },
     )
   }

@@ -33,7 +33,7 @@ export async function loadOrStart(redis: Redis, context: GenesisContext, signal:
       const stored = headState.head.genesisHash
       if (stored !== genesisHash)
         throw new ReplicaStateError(
-          `The replica in Redis has genesis ${stored}, not ${genesisHash}: wipe it, or configure the right genesis or Redis.`,
+          `The replica in Redis has genesis ${stored}, not ${genesisHash}: configure the right genesis or Redis. Wipe it only if its network is given up.`,
         )
       if (headState.head.dueHash !== layout.dueHash)
         throw new ReplicaStateError(

@@ -87,7 +87,7 @@ export function decodeSpan(bytes: Uint8Array): Pick<StoredHead, 'offset' | 'hori
 function numbersOf(bytes: Uint8Array): (index: number) => number {
   if (bytes.byteLength !== HEAD_BYTES || bytes[0] !== LAYOUT)
     throw new ReplicaStateError(
-      'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
+      'The replica in Redis has a layout that this version does not know, and is not damaged: install the version that wrote it, or wipe it, so that it is rebuilt from the log.',
       { isOfOtherLayout: true },
     )
   const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, NUMBERS_BYTES)
