@@ -34,10 +34,9 @@ export function createHistory(directory: string) {
     head: () => git('rev-parse', 'HEAD'),
     /** Whether files differ from the last commit, other than `except`. */
     isChanged: (except: string) => git('status', '--porcelain', '--', '.', `:!${except}`) !== '',
-    /** Whether one of these files has changed since a pass. Also where there is no pass, or its commit is missing. */
+    /** Whether one of these files has changed since a pass. Also where its commit is missing. */
     isAnyChanged(files: readonly string[], pass: Pass | undefined): boolean {
-      if (files.length === 0) return false
-      if (pass === undefined) return true
+      if (files.length === 0 || pass === undefined) return false
       try {
         return git('diff', '--name-only', pass.commit, 'HEAD', '--', ...files) !== ''
       } catch {
@@ -106,19 +105,20 @@ export type Plan = {
 
 /**
  * What CI runs: first the parts that are due because a file that they name has changed, then those whose last pass is too
- * old, the oldest first, then the one that the commit picks. A part for which the time is over is left out.
+ * old, the oldest first, then the one that the commit picks. A part for which the time is over is left out. The first pass of
+ * a new part is made by hand: until then CI only counts how long it has been listed.
  */
 export function planParts(parts: readonly LongPart[], known: KnownParts): Plan {
   const { ageOf, isChanged, secondsOf, picked } = known
   const commitsOf = (part: LongPart) => {
     const age = ageOf(part)
-    if (age === 'no pass') return Number.POSITIVE_INFINITY
-    return age === 'unknown' ? 0 : age
+    return typeof age === 'number' ? age : 0
   }
-  const changed = parts.filter(isChanged)
-  const old = parts
+  const passed = parts.filter((part) => ageOf(part) !== 'no pass')
+  const changed = passed.filter(isChanged)
+  const old = passed
     .filter((part) => commitsOf(part) > COMMITS_MAX)
-    .sort((one, other) => commitsOf(other) - commitsOf(one) || 0)
+    .sort((one, other) => commitsOf(other) - commitsOf(one))
   let seconds = 0
   const planned = [...new Set([...changed, ...old, picked])].filter((part) => {
     if (seconds > 0 && seconds + secondsOf(part) > CI_SECONDS_MAX) return false
