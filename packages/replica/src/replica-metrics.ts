@@ -22,7 +22,7 @@ export function measureReplica(metrics: Metrics, replica: Replica, clock: Clock)
   })
   metrics.sampled('gauge', {
     name: 'replica_lag_seconds',
-    help: 'Age of the record time at the head by the local clock; an idle log has one every 10 s.',
+    help: 'Age of the record time at the head by the local clock; an idle log has one at least every 10 s.',
     read: () => [[[], (clock.nowMicros() - replica.head().recordTime) / MICROS_PER_SECOND]],
   })
   metrics.sampled('gauge', {

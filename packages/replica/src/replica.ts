@@ -63,7 +63,7 @@ export type ReplicaOptions = {
  */
 export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'halted'
 
-/** An idle log has a checkpoint every 10 s; a head that is older by this process's clock lags. */
+/** An idle log has one at least every 10 s; a head that is older by this process's clock lags. */
 const LIVE_LAG_MICROS_MAX = 15_000_000
 /** Writing the genesis into a fresh Redis takes milliseconds. */
 const START_MS_MAX = 10_000

@@ -39,7 +39,7 @@ const ANSWER_MS_MAX = 1000
 const ANSWER_BYTES_MAX = 4096
 /** Replicas wait for entries that are further ahead of their clock: a process with such a skew stalls. */
 export const STALLED_MICROS = 10_000_000
-/** An idle log has an entry every 10 s: a process with an older newest entry misses some. */
+/** An idle log has an entry at least every 10 s: a process with an older newest entry misses some. */
 export const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000

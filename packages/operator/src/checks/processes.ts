@@ -104,7 +104,7 @@ export function checkLogHeight(
   const isBehind = others !== null && others > offset
   return failed(
     'log',
-    `${detail}. Nothing came for ${seconds} s; an idle log has an entry every 10 s`,
+    `${detail}. Nothing came for ${seconds} s; an idle log has an entry at least every 10 s`,
     notAdmitted ?? (isBehind ? ONLY_THIS_LAGS : LOG_STALLS),
   )
 }
