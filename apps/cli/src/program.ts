@@ -17,7 +17,7 @@ import { EXIT } from './exit-codes.ts'
 import { addJobCommands } from './job-commands.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
-import { type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
+import { type NetworkFlags, networkOf, urlOf, withNetworkOptions } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
 import { addReplicaCommands } from './replica-commands.ts'
@@ -86,6 +86,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .helpCommand(false)
     .configureHelp(HELP)
     .hook('preAction', (_, called) => {
+      assertGiven(called)
       const { dataDir = defaultDir } = called.opts<Partial<Common>>()
       setHintOption('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
     })
@@ -126,7 +127,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       if (validator !== undefined && (!votes || validatorUrl !== null))
         throw new UsageError('--validator needs --genesis and --votes')
       if (votes) {
-        const asked = validatorUrl ?? validator
+        const asked =
+          validatorUrl ?? (validator === undefined ? undefined : urlOf('--validator', validator))
         if (asked === undefined)
           throw new UsageError('--votes asks a validator: name it with `--validator`')
         parseVotes(quorum, genesis)
@@ -196,6 +198,17 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   addExamples(program, [...(rig?.examples ?? []), ...EXAMPLES])
   program.addHelpText('after', '\nRun `quorumscan help <command>` for the details of a command.')
   return { program, exitCode: () => exitCode }
+}
+
+/** Most empty values are those of variables of a shell that are not set. @throws {UsageError} */
+function assertGiven(called: Command): void {
+  for (const option of called.options) {
+    const values = [called.getOptionValue(option.attributeName())].flat()
+    if (values.includes(''))
+      throw new UsageError(`${option.long} is empty: give it a value, or leave it out`)
+  }
+  if (called.args.includes(''))
+    throw new UsageError('an argument is empty: give it a value, or leave it out')
 }
 
 /** Stores a receipt with its request, which `verify` needs. The document is stored byte for byte. */
