@@ -51,11 +51,14 @@ It starts Redis and each process, restarts processes that exit, and writes their
 output to its own, for systemd and containers. If the configuration is wrong, it
 exits at once and prints all problems. docs/configuration.md has the variables.
 It first makes the checks of --check, which may be made while it runs, too.
+As a service it reads certificates, tokens and member files at SIGHUP. In a
+terminal SIGHUP ends it.
 Exit status: 1 a check failed, 2 the configuration is wrong.`,
     )
     .action(async (role: Runnable, options: RunFlags) => {
       if (options.check) return await checkOnly(role, options, context)
-      const interrupted = untilInterrupted()
+      let reload = () => {} // While it starts, it reads all files anyway.
+      const interrupted = untilInterrupted(() => reload())
       const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
       const operator = await import('@quorumscan/operator/run')
@@ -63,6 +66,7 @@ Exit status: 1 a check failed, 2 the configuration is wrong.`,
       const config = readOperatorConfig(role, options.config, validateProcesses)
       const given = { config, redisServer, entryFiles, env: process.env, clock, report }
       await using running = await operator.runOperator(given)
+      reload = running.reload
       await Promise.race([interrupted, running.failed])
       report('stopping')
     })

@@ -1,5 +1,11 @@
 /** What several commands share: numbers as typed, and output to the terminal. */
-import { type Clock, printableJson, printableLines, writeLossily } from '@quorumscan/base'
+import {
+  type Clock,
+  hasTerminal,
+  printableJson,
+  printableLines,
+  writeLossily,
+} from '@quorumscan/base'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Common } from './rig.ts'
 
@@ -100,10 +106,16 @@ export async function withProgress<T>(sentence: string, clock: Clock, work: () =
   }
 }
 
-/** Resolves at the first signal that asks the process to end. After the call, such a signal does not end the process. */
-export function untilInterrupted(): Promise<'interrupted'> {
+/**
+ * Resolves at the first signal that asks the process to end. After the call, such a signal does not end the process.
+ *
+ * @param reload - Called at SIGHUP in a process without a terminal, as of a service. Default: SIGHUP always ends it, as the
+ *   end of its terminal does.
+ */
+export function untilInterrupted(reload?: () => void): Promise<'interrupted'> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => resolve('interrupted'))
+    const end = () => resolve('interrupted')
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
+    process.on('SIGHUP', reload === undefined || hasTerminal() ? end : reload)
   })
 }

@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { CONFIGURATION_EXIT, EnvError } from './env.ts'
+import { hasTerminal, requestReload } from './reload.ts'
 
 export type Running = AsyncDisposable & {
   /** Settles when the process cannot continue. */
@@ -25,7 +26,10 @@ export function surviveLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/** Starts a process. Stops it in order on a signal, also while it starts. Reports why it could not start. */
+/**
+ * Starts a process. Stops it in order on a signal, also while it starts. Reports why it could not start. At SIGHUP a process
+ * of a terminal stops, and a service reads its files again.
+ */
 export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
   surviveLostOutput()
   const stopping = new AbortController()
@@ -41,6 +45,7 @@ export async function runProcess(start: (signal: AbortSignal) => Promise<Running
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
+    process.on('SIGHUP', hasTerminal() ? stop : requestReload)
     const { failed } = await starting
     const giveUp = (reason: unknown) => {
       if (stopping.signal.aborted) return

@@ -26,6 +26,7 @@ import {
   type Peer,
   type PeerClient,
   type PeerClocks,
+  type PeerTokens,
 } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
@@ -40,7 +41,7 @@ type FollowerOptions = {
   /** Members whose statements make certificates. Default: `peers`. */
   readonly signers?: readonly Peer[]
   /** Tokens that the process has with peers, by their origins. */
-  readonly peerTokenByOrigin?: ReadonlyMap<string, string>
+  readonly peerTokenByOrigin?: PeerTokens
   readonly allowPrivateAddresses?: boolean
   /** The member whose keys the process has: it signs states, takes snapshots and stores the newest groups. null: a validator. */
   readonly member: {
@@ -72,14 +73,16 @@ type FollowerOptions = {
  */
 export async function openFollower(app: App, options: FollowerOptions) {
   const { clock, genesis, genesisHash, logger, trust } = app
-  const { config, member, peerTokenByOrigin = new Map() } = options
-  const logOptions = await readLogClientOptions(config)
+  const { config, member, peerTokenByOrigin } = options
+  const logOptions = readLogClientOptions(config, app)
   const redis = await readRedisAddress(config.redis)
   /** f + 1: among this number of members at least one is honest. */
   const needed = maxFaulty(genesis.nodes.length) + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
-    const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
+    const client = resources.opened(
+      createPeerClient({ clock, trust, ...(peerTokenByOrigin && { peerTokenByOrigin }) }),
+    )
     const directory = member?.snapshotDirectory ?? null
     const own =
       member === null || directory === null

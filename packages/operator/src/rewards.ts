@@ -46,7 +46,7 @@ export async function openRewards(node: OwnNode & { readonly config: OperatorCon
     const genesisHash = hashGenesis(genesis)
     const ledger = await openReplicaReads({ redis, genesis, genesisHash, clock })
     resources.onClose(() => ledger[Symbol.dispose]())
-    const log = resources.opened(createLogClient(await readLogClientOptions(scan)))
+    const log = resources.opened(createLogClient(readLogClientOptions(scan, { clock })))
     return createRewards({ name, genesis, keyPair, ledger, log, clock })
   })
 }

@@ -186,6 +186,12 @@ export class Supervisor {
     await this.#signalWhile('stopped', id, 'SIGCONT', scope)
   }
 
+  /** SIGHUP to the process alone, which reads its files again. Does nothing to a process that does not run. */
+  reload(id: string): void {
+    const running = this.#runningById.get(id)
+    if (running !== undefined) signalProcess(running.identity, 'SIGHUP', 'process')
+  }
+
   /** SIGKILL to the group; returns once the process has exited, even from a pause. */
   async kill(id: string): Promise<void> {
     const running = this.#runningById.get(id)

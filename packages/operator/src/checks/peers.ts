@@ -169,7 +169,7 @@ export async function checkLog(
 ): Promise<Check> {
   const { url } = config.log
   try {
-    await using client = createLogClient(await readLogClientOptions(config))
+    await using client = createLogClient(readLogClientOptions(config, { clock }))
     const bound = { clock, timeoutMs: ANSWER_MS_MAX }
     await withTimeout(
       bound,

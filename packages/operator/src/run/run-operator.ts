@@ -1,5 +1,5 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
-import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
+import { CONFIGURATION_EXIT, openAll, requestReload, withResolvers } from '@quorumscan/base'
 import { assertWritable, CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
 import { describeCheck } from '../checks/check.ts'
@@ -98,6 +98,13 @@ export async function runOperator(
         (error) => report(messageOf(error)), // The runner keeps trying, or is being stopped.
       )
     return {
+      /** Certificates, tokens and member files are read now, by this process and by those that it runs. */
+      reload(): void {
+        report('reading certificates, tokens and member files again')
+        requestReload()
+        // A process that still starts would end, and reads them anyway.
+        for (const id of wereReady) processes.reload(id)
+      },
       /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
       failed,
     }
