@@ -10,7 +10,11 @@ const MICROS_PER_SECOND = 1_000_000
  * The head of a replica, how fast it applies the log, and the versions of the protocol: in force, next, and the newest
  * that the software knows.
  */
-export function measureReplica(metrics: Metrics, replica: Replica, clock: Clock): void {
+export function measureReplica(
+  metrics: Metrics,
+  replica: Replica,
+  { clock, isLive }: { readonly clock: Clock; readonly isLive: () => boolean },
+): void {
   let appliedCount = 0
   replica.onApplied(() => {
     appliedCount++
@@ -27,8 +31,8 @@ export function measureReplica(metrics: Metrics, replica: Replica, clock: Clock)
   })
   metrics.sampled('gauge', {
     name: 'replica_live',
-    help: '1 while the replica follows the log closely.',
-    read: () => [[[], replica.state() === 'live' ? 1 : 0]],
+    help: '1 while the replica follows the log closely, and its state is not known to be wrong.',
+    read: () => [[[], isLive() ? 1 : 0]],
   })
   metrics.sampled('counter', {
     name: 'replica_entries_total',
