@@ -31,15 +31,15 @@ export { createScan, type Network, type Scan, type ScanOptions, type ScanStatus 
 export { createValidator, type Validator } from './validator.ts'
 export type { OwnNames, ValidatorOptions } from './validator-options.ts'
 export type { OwnEntry } from './wallet/own-names.ts'
-export type { PaymentKind } from './wallet/payment-store.ts'
 export type {
+  PaymentOptions,
+  PaymentProgress,
   PaymentResult,
-  Payments,
   Settle,
   SettleOptions,
-  TransferInput,
-  UnfinishedPayment,
-} from './wallet/payments.ts'
+} from './wallet/payment-result.ts'
+export type { PaymentKind } from './wallet/payment-store.ts'
+export type { Payments, TransferInput, UnfinishedPayment } from './wallet/payments.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 export type { RegisterProgress } from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'

@@ -111,6 +111,8 @@ const PAYMENTS = {
   rejectTransfer: false,
   withdrawTransfer: false,
   tap: false,
+  register: false,
+  renew: false,
   unfinished: false,
 }
 const WALLET = {

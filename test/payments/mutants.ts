@@ -14,8 +14,8 @@ export const MUTANTS: readonly Mutant[] = [
     mutation: {
       mistake: 'an error of a repeat is a refusal',
       file: PAYMENTS,
-      text: "if (turn !== 'repeat' && error.definite && (await store.removeOnly(payment)))",
-      by: 'if (error.definite)',
+      text: "if (turn !== 'repeat' && error.definite && (await isOnly(payment))) return refused(error)",
+      by: 'if (error.definite) return refused(error)',
     },
     story: { kind: 'transfer', moment: 'during', faults: ['401'] },
   },

@@ -3,10 +3,14 @@ import { formatInstant } from '@quorumscan/verifier'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore } from '../../sdk/src/platform/store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
-import type { PaymentResult, Payments } from '../../sdk/src/wallet/payments.ts'
+import type { PaymentResult } from '../../sdk/src/wallet/payment-result.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type { Payments } from '../../sdk/src/wallet/payments.ts'
 import { type Answer, type Modules, PERIOD_MICROS, World } from './world.ts'
 
-export const KINDS = ['transfer', 'own id', 'accept', 'withdraw', 'tap'] as const
+export const KINDS = [
+  ...['transfer', 'own id', 'accept', 'withdraw', 'tap', 'register', 'renew'],
+] as const
 export type Kind = (typeof KINDS)[number]
 
 /** When the fault happens, seen from the effect of the first request. */
@@ -25,6 +29,9 @@ const EFFECTS = { before: 'none', during: 'later', after: 'now' } as const
 const HOUR_MICROS = 3_600_000_000
 const LIFE_MICROS = 24 * HOUR_MICROS
 const CLOCK_MICROS = 600_000_000
+const NAME = 'a.unverified.ns'
+/** For all steps of a registration or renewal. */
+const WAIT_MS = 6_000
 
 const refusal = (status: number, code: string): Answer => ({ status, code, definite: true })
 /** Refusals that come before any effect of their own request. */
@@ -54,11 +61,15 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
   const store = createMemoryStore()
   const has = (name: FaultName) => faults.includes(name)
   const skewMicros = has('clock +10 min') ? CLOCK_MICROS : has('clock -10 min') ? -CLOCK_MICROS : 0
+  const due = kind === 'renew' ? world.ownName(NAME) : ''
+  const earlier = world.collected(COLLECTS[kind] ?? '').length
   const open = () => world.client({ user: 'alice', store, skewMicros })
   const expiresAt = formatInstant(world.nowMicros() + LIFE_MICROS)
   const offer = kind === 'accept' ? await world.offer() : kind === 'withdraw' ? null : undefined
   const own = offer === null ? await ownOffer(world) : offer
   const pay = (payments: Payments): Promise<PaymentResult<unknown>> => {
+    if (kind === 'register') return payments.register({ name: NAME }, { timeoutMs: WAIT_MS })
+    if (kind === 'renew') return payments.renew(NAME, { after: due, timeoutMs: WAIT_MS })
     const transfer = { receiver: world.bob.party, amount: '7', expiresAt }
     if (kind === 'transfer') return payments.transfer(transfer)
     if (kind === 'own id') return payments.transfer({ ...transfer, trackingId: 'own' })
@@ -93,21 +104,26 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
   // The result is gone with the page: the user has what the store lists, and else sends again.
   if (has('page closed') && last?.kind === 'unknown') last = null
   for (const left of await page.unfinished()) {
-    const settled = await left.settle()
+    const settled = await left.settle({ timeoutMs: WAIT_MS })
     shown.push(settled)
     if (has('page closed')) last = settled
   }
-  if (has('second device') && kind === 'own id') await pay(world.client({ user: 'alice' }))
-  if (last?.kind === 'unknown') last = await last.settle()
+  if (has('second device') && OF_SEVERAL_DEVICES.includes(kind))
+    await pay(world.client({ user: 'alice' }))
+  if (last?.kind === 'unknown') last = await last.settle({ timeoutMs: WAIT_MS })
   // What the network held arrives at last.
   await world.deliver()
   if (last === null) last = await pay(first)
-  if (last.kind === 'unknown') last = await last.settle()
+  if (last.kind === 'unknown') last = await last.settle({ timeoutMs: WAIT_MS })
   world.advance(LIFE_MICROS + 2 * HOUR_MICROS)
   if (last.kind === 'unknown') last = await last.settle({ send: false })
 
   shown.push(last)
-  const effects = world.effects('alice', idOf(kind, own))
+  const choice = COLLECTS[kind]
+  const effects =
+    choice === undefined
+      ? world.effects('alice', idOf(kind, own))
+      : world.collected(choice).slice(earlier)
   const broken: string[] = []
   if (effects.length > 1) broken.push(`paid ${effects.length} times`)
   if (last.kind === 'unknown') broken.push('not settled')
@@ -131,6 +147,13 @@ async function ownOffer(world: World) {
   if (made.kind !== 'done' || !('transferInstructionCid' in made.result.output))
     throw new Error('the offer is made')
   return made.result.output.transferInstructionCid
+}
+
+/** Two devices can request the same one. */
+const OF_SEVERAL_DEVICES: readonly Kind[] = ['own id', 'register', 'renew']
+const COLLECTS: Readonly<Partial<Record<Kind, string>>> = {
+  register: 'SubscriptionInitialPayment_Collect',
+  renew: 'SubscriptionPayment_Collect',
 }
 
 /** With what the command ids of the payment begin. */

@@ -4,9 +4,18 @@
  * where the validator submits.
  */
 import { isScanError, ScanError, toErrorBody } from '@quorumscan/errors'
-import { errorCodeOf, type Ledger } from '@quorumscan/ledger'
+import {
+  ansEntry,
+  collectRenewalCommand,
+  dsoRules,
+  errorCodeOf,
+  type Ledger,
+  subscriptionInitialPayment,
+  subscriptionPayment,
+} from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import type { CompletionRecord, DamlValue, EntryResult, LedgerEvent } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
 import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
 import { formatInstant } from '@quorumscan/verifier'
 import type * as walletModule from '@quorumscan/wallet'
@@ -67,6 +76,11 @@ export class World {
   /** Requests that a network or a paused synchronizer delivers later. */
   readonly #later: (() => Promise<unknown>)[] = []
   readonly #deadlines = new Set<() => void>()
+  readonly #ofLedger: ReturnType<typeof transactionOf>[] = []
+  /** How many entries of the log `#ofLedger` includes. */
+  #converted = 0
+  /** Pauses of clients, which take no time of the log. */
+  #waitedMs = 0
   #records = new Map<string, PaymentRecord>()
   #reached: PaymentsReached | null = null
   #handlers: Readonly<Record<string, Handler>>
@@ -76,7 +90,7 @@ export class World {
 
   constructor(modules: Modules) {
     this.#modules = modules
-    for (const actor of [this.alice, this.bob]) this.scenario.tap(actor, '100.0')
+    for (const actor of [this.alice, this.bob]) this.scenario.tap(actor, '1000.0')
     this.#handlers = this.#open()
   }
 
@@ -117,6 +131,24 @@ export class World {
     })
   }
 
+  /** Offsets at which coin of a user's name was collected. */
+  collected(choice: string): number[] {
+    return this.scenario.ledger.results().flatMap((result, index) => {
+      if (result.kind !== 'accepted') return []
+      const { events } = result.update
+      const isOne = events.some((event) => event.kind === 'exercised' && event.choice === choice)
+      return isOne ? [index + 1] : []
+    })
+  }
+
+  /** Alice owns a name whose next period can be paid. @returns When it expires. */
+  ownName(name: string): string {
+    this.scenario.register(this.alice, name)
+    this.advance(61 * 24 * 60 * MINUTE_MICROS)
+    const [entry] = this.scenario.ledger.all(ansEntry)
+    return formatInstant(entry?.payload.expiresAt ?? 0)
+  }
+
   /** A client of a user: a page, a tab or a device. */
   client(options: {
     readonly user: 'alice' | 'bob'
@@ -126,7 +158,7 @@ export class World {
     const { user, store = createMemoryStore(), skewMicros = 0 } = options
     const clock: Clock = {
       nowMicros: () => this.nowMicros() + skewMicros,
-      monotonicMs: () => this.nowMicros() / 1000,
+      monotonicMs: () => this.nowMicros() / 1000 + this.#waitedMs,
       delay: (ms, signal) => this.#delay(ms, signal),
     }
     const http = createHttp({
@@ -141,10 +173,13 @@ export class World {
     return this.#modules.payments.createPayments({
       http,
       wallet: createWallet(http),
-      // The newest state that enough nodes signed.
-      names: { lookup: async () => this.#proven() as never },
+      names: {
+        lookup: async (name) => this.#lookup(name) as never,
+        acceptChange: async () => {},
+      },
       clock,
-      store: this.#modules.store.createPaymentStore(store, async () => 'payments'),
+      timeoutMs: 10_000,
+      store: this.#modules.store.createPaymentStore(store, async () => 'payments', clock),
       isLocal: true,
     })
   }
@@ -161,14 +196,43 @@ export class World {
     return parseContractId('transferInstructionCid' in output ? output.transferInstructionCid : '')
   }
 
-  #proven() {
-    const { offset, recordTime } = this.scenario.ledger.head()
-    return { kind: 'verified-absent', entry: null, offset, recordTime: formatInstant(recordTime) }
+  /** The newest state that enough nodes signed. */
+  #lookup(name: string) {
+    const { ledger } = this.scenario
+    const { offset, recordTime } = ledger.head()
+    const proven = { offset, recordTime: formatInstant(recordTime) }
+    const found = ledger
+      .all(ansEntry)
+      .find(({ payload }) => payload.name === name && payload.expiresAt > recordTime)
+    if (found === undefined) return { kind: 'verified-absent', entry: null, ...proven }
+    const { user, url, description, expiresAt } = found.payload
+    const { contractId } = found
+    const entry = { name, party: user, url, description, contractId }
+    return {
+      kind: 'verified',
+      entry: { ...entry, expiresAt: formatInstant(expiresAt) },
+      ...proven,
+    }
+  }
+
+  /** What super-validators do: they collect the coin of names and renewals. */
+  #collect(): void {
+    const { scenario } = this
+    const [sv] = scenario.svs
+    if (this.isPaused || sv === undefined) return
+    for (const { contractId } of scenario.ledger.all(subscriptionInitialPayment))
+      scenario.resolve(contractId)
+    const rules = scenario.the(dsoRules)
+    for (const { contractId: payment } of scenario.ledger.all(subscriptionPayment))
+      scenario.do(sv, collectRenewalCommand({ dsoRules: rules, sv: sv.party, payment }))
   }
 
   /** Pauses end at once. A deadline ends when a request gets no answer. */
   #delay(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms < 5_000) return Promise.resolve()
+    if (ms < 5_000) {
+      this.#waitedMs += ms
+      return Promise.resolve()
+    }
     return new Promise((resolve, reject) => {
       this.#deadlines.add(resolve)
       signal?.addEventListener('abort', () => {
@@ -182,7 +246,8 @@ export class World {
     const { pathname } = new URL(url)
     const body: Body | null = typeof init.body === 'string' ? JSON.parse(init.body) : null
     const run = () => this.#answer(user, `${init.method} ${pathname}`, body)
-    const isPayment = init.method === 'POST' && /\/(tap|transfers)\b/.test(pathname)
+    const isPayment = init.method === 'POST' && PAYMENTS.test(pathname)
+    this.#collect()
     const fault = isPayment ? this.#fault : null
     if (fault === null) return run()
     this.#fault = null
@@ -214,7 +279,9 @@ export class World {
       const { signal } = new AbortController()
       const params = { contract_id: decodeURIComponent(contractId) }
       const answered = await handler({ user: { userId: user }, body, params, signal })
-      return Response.json(answered.body)
+      return answered.body === null
+        ? new Response(null, { status: 200 })
+        : Response.json(answered.body)
     } catch (error) {
       if (!isScanError(error) && (error as Error).name !== 'ScanError') throw error
       const { spec } = error as ScanError
@@ -227,12 +294,7 @@ export class World {
     const { ledger } = this.scenario
     const { offset: end } = ledger.head()
     if (call === 'GET /v2/state/ledger-end') return Response.json({ offset: end })
-    const transactions = ledger.results().flatMap((result, index) => {
-      const entry = ledger.entries()[index]
-      return result.kind === 'accepted' && entry !== undefined
-        ? [transactionOf(result, entry.offset, entry.recordTime)]
-        : []
-    })
+    const transactions = this.#transactions()
     if (call === 'POST /v2/updates') {
       const { beginExclusive, endInclusive } = Object(body)
       const range = transactions.filter(
@@ -257,6 +319,18 @@ export class World {
       created: { createdEvent: created, synchronizerId: 's' },
       archived: archiving === undefined ? null : { archivedEvent, synchronizerId: 's' },
     })
+  }
+
+  #transactions() {
+    const { ledger } = this.scenario
+    const results = ledger.results()
+    for (let index = this.#converted; index < results.length; index++) {
+      const [result, entry] = [results[index], ledger.entries()[index]]
+      if (result?.kind === 'accepted' && entry !== undefined)
+        this.#ofLedger.push(transactionOf(result, entry.offset, entry.recordTime))
+    }
+    this.#converted = results.length
+    return this.#ofLedger
   }
 
   /** The validator's wallet. */
@@ -301,7 +375,12 @@ export class World {
         hasParties: async () => true,
       },
     })
-    const port: Ledger = {
+    const preferences = new Map<string, boolean>()
+    const port: Ledger & Pick<Replica, 'contractsByKeys'> = {
+      contractsByKeys: async (keys) => ({
+        ...ledger.head(),
+        contracts: keys.map((key) => ledger.byKey(key)),
+      }),
       head: () => ledger.head(),
       contracts: async (ids) => ids.map((id) => ledger.contract(id)),
       contractsByKey: async (key) => ledger.byKey(key),
@@ -314,6 +393,13 @@ export class World {
       ledger: port,
       payments,
       queue: wallet.createPartyQueue(),
+      autoRenewals: {
+        areEnabled: async (references: readonly string[]) =>
+          references.map((reference) => preferences.get(reference) === true),
+        set: async (row: { readonly reference: string; readonly isEnabled: boolean }) => {
+          preferences.set(row.reference, row.isEnabled)
+        },
+      },
       submitter: {
         dryRun: async () => null,
         submit: async (input: Parameters<Scenario['ledger']['submit']>[0]) => this.#submit(input),
@@ -352,8 +438,19 @@ export class World {
   }
 }
 
+/** Requests that pay. */
+const PAYMENTS = /\/(tap|transfers)\b|\/subscription-requests\/[^/]+\/accept$|\/pay$/
+
 const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^GET \/v0\/wallet\/user-status$/, 'getUserStatus'],
+  [/^POST \/v0\/entry\/create$/, 'createEntry'],
+  [/^GET \/v0\/entry\/all$/, 'listOwnEntries'],
+  [/^GET \/v0\/wallet\/subscription-requests$/, 'listSubscriptionRequests'],
+  [/^POST \/v0\/wallet\/subscription-requests\/([^/]+)\/accept$/, 'acceptSubscriptionRequest'],
+  [/^POST \/v0\/wallet\/subscription-requests\/([^/]+)\/reject$/, 'rejectSubscriptionRequest'],
+  [/^GET \/v0\/wallet\/subscription-initial-payments$/, 'listInitialPayments'],
+  [/^GET \/v0\/wallet\/subscriptions$/, 'listSubscriptions'],
+  [/^POST \/v0\/wallet\/subscriptions\/([^/]+)\/pay$/, 'paySubscription'],
   [/^POST \/v0\/wallet\/tap$/, 'tap'],
   [/^POST \/v0\/wallet\/token-standard\/transfers$/, 'createTransfer'],
   [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/accept$/, 'acceptTransfer'],

@@ -666,7 +666,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pays a renewal inside its window; contract_id is that of the Subscription. */
+        /** Pays a renewal inside its window; contract_id is that of the Subscription, or of its SubscriptionIdleState, which is paid at most once. */
         post: operations["paySubscription"];
         delete?: never;
         options?: never;

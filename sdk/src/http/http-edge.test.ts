@@ -27,6 +27,9 @@ const refusal = (code: string, facts: { definite?: boolean; retryable?: boolean 
   ...facts,
 })
 
+/** Pauses are shorter. */
+const DEADLINE_MS = 8000
+
 /** Delays end at once and are recorded; the deadline comes only if a test says so. */
 let delays: number[]
 let isLate: boolean
@@ -34,13 +37,13 @@ const clock: Clock = {
   ...systemClock,
   delay(ms, signal) {
     delays.push(ms)
-    if (ms < 10_000 || isLate) return Promise.resolve()
+    if (ms < DEADLINE_MS || isLate) return Promise.resolve()
     return new Promise((_, reject) =>
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
     )
   },
 }
-const pauses = () => delays.filter((ms) => ms < 10_000)
+const pauses = () => delays.filter((ms) => ms < DEADLINE_MS)
 const connect = (options: Partial<ValidatorOptions> = {}) =>
   createValidator({ url: `${URL}/`, token: 't-1', clock, random: () => 0.5, ...options })
 

@@ -1,6 +1,6 @@
 /** What registering and renewing share: names of the user, requested entries, polls, and payment states of errors. */
 import { formatInstant } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, type PaymentState } from '../errors.ts'
+import { isQuorumscanError } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
@@ -98,16 +98,6 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
 export function isConsumed(error: unknown): boolean {
   const codes: readonly unknown[] = ['CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED']
   return isQuorumscanError(error) && codes.includes(error.code)
-}
-
-/** The same error, with the state of the payment. It is not definite while that is unknown. */
-export function withPayment(error: unknown, state: PaymentState): unknown {
-  if (!isQuorumscanError(error)) return error
-  const payment = error.payment ?? state
-  const definite = error.definite && payment !== 'unknown'
-  if (payment === error.payment && definite === error.definite) return error
-  const { code, message, name: _, cause = error, ...facts } = error
-  return failure(code, message, { ...facts, definite, payment, cause })
 }
 
 /** The members of an entry that its owner chooses. */

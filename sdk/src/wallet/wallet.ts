@@ -83,7 +83,11 @@ export interface Wallet {
   cancelSubscription(contractId: ContractId, options?: CallOptions): Promise<AtOffset>
   /** Sets whether the wallet pays renewals automatically. @param contractId - Of the Subscription. */
   setAutoRenew(contractId: ContractId, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
-  /** Locks the coin of a renewal, inside its window. `names.renew` also waits. @param contractId - Of the Subscription. */
+  /**
+   * Locks the coin of a renewal, inside its window. `names.renew` also waits.
+   *
+   * @param contractId - Of the Subscription, or of its SubscriptionIdleState, which is paid at most once.
+   */
   paySubscription(
     contractId: ContractId,
     options?: CallOptions,
