@@ -103,7 +103,7 @@ describe('in Chromium', () => {
     expect(signers.length).toBeGreaterThanOrEqual(2)
   })
 
-  it('shows a payee whose name and party are verified', async () => {
+  it('shows a payee whose name and party are verified', { tags: ['rest'] }, async () => {
     await page.evaluate(([name, owner]) => wallet.show(name, owner), [ALICE, party] as const)
     await page.waitForFunction(
       (text) => document.querySelector('#payee')?.textContent === text,
@@ -129,7 +129,7 @@ describe('in Chromium', () => {
     ] as const)
   }
 
-  it('shows a party only while it is verified', async () => {
+  it('shows a party only while it is verified', { tags: ['rest'] }, async () => {
     const alice = 'alice::1220'
     const expected = {
       'nothing is typed': ['idle null'],
@@ -148,7 +148,9 @@ describe('in Chromium', () => {
     expect(await showFixed('payees', expected)).toEqual(expected)
   })
 
-  it('looks up only the first text and the one at which typing pauses', async () => {
+  it('looks up only the first text and the one at which typing pauses', {
+    tags: ['rest'],
+  }, async () => {
     const parts = ['a', 'al', 'ali', 'alic', 'alice']
     expect(await page.evaluate((texts) => wallet.type(texts), parts)).toEqual([
       'a.unverified.ns',
@@ -156,7 +158,7 @@ describe('in Chromium', () => {
     ])
   })
 
-  it('suggests names that begin with the typed text', async () => {
+  it('suggests names that begin with the typed text', { tags: ['rest'] }, async () => {
     const search = (...texts: string[]) => page.evaluate((typed) => wallet.search(typed), texts)
     expect(await search('a', 'al', 'ali')).toBe(`verified ${ALICE}`)
     expect(await search('missing')).toBe('verified ')
@@ -164,7 +166,9 @@ describe('in Chromium', () => {
     expect(await search('')).toBe('idle ')
   })
 
-  it('reports that the device is offline once its answer is too old, and recovers when it is online', async () => {
+  it('reports that the device is offline once its answer is too old, and recovers when it is online', {
+    tags: ['rest'],
+  }, async () => {
     const untilShown = (reason: string) =>
       page.waitForFunction(
         (text) => document.querySelector('#watched')?.textContent === text,
@@ -179,7 +183,9 @@ describe('in Chromium', () => {
     await untilShown('null')
   })
 
-  it('stores every name that several tabs look up at the same time', async () => {
+  it('stores every name that several tabs look up at the same time', {
+    tags: ['rest'],
+  }, async () => {
     const names = Array.from({ length: 12 }, (_, index) => `tab-${index}`)
     const tabs = await Promise.all(names.slice(0, 3).map(() => context.newPage()))
     await Promise.all(tabs.map((tab) => tab.goto(page.url())))
@@ -196,13 +202,13 @@ describe('in Chromium', () => {
     await Promise.all(tabs.map((tab) => tab.close()))
   })
 
-  it('separates the answers of two networks in one page', async () => {
+  it('separates the answers of two networks in one page', { tags: ['rest'] }, async () => {
     expect(await page.evaluate(() => wallet.showTwoNetworks())).toBe(
       'verified alice::1220 / absent null',
     )
   })
 
-  it('shows a name only if it resolves to the party', async () => {
+  it('shows a name only if it resolves to the party', { tags: ['rest'] }, async () => {
     const expected = {
       'there is no party': ['idle null'],
       'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
@@ -325,7 +331,9 @@ describe('in Chromium', () => {
     await untilShown(first, 'Proven to this page')
   })
 
-  it('stores the read floor in the storage of the page, and does not violate its policy', async () => {
+  it('stores the read floor in the storage of the page, and does not violate its policy', {
+    tags: ['rest'],
+  }, async () => {
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
     expect(await page.evaluate(() => wallet.stored())).toContain(
       `quorumscan:${cluster.genesisHash.slice(0, 16)}:floor`,

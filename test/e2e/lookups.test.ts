@@ -282,7 +282,7 @@ describe('`resolve`', () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ kind: 'verified-absent', match: false })
   })
 
-  it('needs only a genesis and one node that is up, as `check` does', async ({
+  it('needs only a genesis and one node that is up, as `check` does', { tags: ['rest'] }, async ({
     cluster,
     directory,
   }) => {

@@ -246,6 +246,7 @@ describe('streams', () => {
     ['by pages', null],
   ] as const)(
     'of updates %s yield each offset once, and continue from the checkpoint',
+    { tags: ['rest'] },
     async ([, socket], { cluster, withCoin }) => {
       const { wallet } = await withCoin('kim')
       const parties = [(await wallet.status()).partyId]
@@ -340,7 +341,14 @@ describe('the examples of the README run unchanged:', () => {
     expect(await runExample(name, pinned)).toMatch(output)
   })
 
-  it('change-of-owner', async ({ registered: _, pinned, party, cluster, genesis, directory }) => {
+  it('change-of-owner', { tags: ['rest'] }, async ({
+    registered: _,
+    pinned,
+    party,
+    cluster,
+    genesis,
+    directory,
+  }) => {
     const STORE = join(directory, 'wallet.json')
     expect(await runExample('change-of-owner', { ...pinned, STORE })).toBe(`send to ${party}\n`)
     await using other = cluster.scan({ store: createFileStore(STORE) })
@@ -360,7 +368,7 @@ describe('the examples of the README run unchanged:', () => {
     expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
   })
 
-  it('follow', async ({ registered: _, cluster, directory }) => {
+  it('follow', { tags: ['rest'] }, async ({ registered: _, cluster, directory }) => {
     const STORE = join(directory, 'wallet.json')
     const env = { VALIDATOR: cluster.validatorUrl, TOKEN: await cluster.token('alice'), STORE }
     expect(await runExample('follow', env)).toMatch(/^(\d+ transaction\n){3,}$/)

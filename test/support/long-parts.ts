@@ -330,7 +330,7 @@ export const PARTS: readonly LongPart[] = [
   {
     name: 'site',
     shows: 'all pages of the documentation site fit and are accessible',
-    files: ['test/site/site.test.ts'],
+    files: ['test/browser/site.test.ts'],
   },
   {
     name: 'node-22',
