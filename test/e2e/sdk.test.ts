@@ -204,12 +204,9 @@ describe('a wallet', () => {
 })
 
 describe('streams', () => {
-  it('of activities are read when a WebSocket announces them, and once each after it is lost', async ({
-    scan,
-    withCoin,
-    cluster,
-    genesis,
-  }) => {
+  it('of activities are read when a WebSocket announces them, and once each after it is lost', {
+    tags: ['rest'],
+  }, async ({ scan, withCoin, cluster, genesis }) => {
     const { wallet } = await withCoin('judy')
     let after = ''
     for await (const row of scan.activities({ order: 'desc', pageSize: 1 })) {
