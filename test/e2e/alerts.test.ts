@@ -215,7 +215,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       ])
     },
     async recover() {
-      process.kill(hanging, 'SIGCONT')
+      // `run` ends the process that hangs, after a minute, and starts it again.
       process.kill(pidOf(sv1, 'sv-1'), 'SIGKILL') // `run` starts it again at once.
       resizeDisk(DISK)
       await redis.config('SET', 'maxmemory', '0')

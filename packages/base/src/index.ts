@@ -12,6 +12,7 @@ export {
   readRedisVersion,
   redisCache,
 } from './find-redis.mjs'
+export { HEARTBEAT_VARIABLE, startHeartbeat } from './heartbeat.ts'
 export * from './keys.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
 export { printable, printableJson, printableLines } from './printable.ts'

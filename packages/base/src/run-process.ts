@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { CONFIGURATION_EXIT, EnvError } from './env.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { hasTerminal, requestReload } from './reload.ts'
 
 export type Running = AsyncDisposable & {
@@ -32,6 +33,7 @@ export function surviveLostOutput(): void {
  */
 export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
   surviveLostOutput()
+  startHeartbeat()
   const stopping = new AbortController()
   try {
     const starting = start(stopping.signal)

@@ -12,6 +12,7 @@ import type { OperatorConfig } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
+import { reportToServiceManager, withoutServiceManager } from './service-manager.ts'
 import { watchMembers } from './watch-members.ts'
 
 /** The supervisor's text of the exit status for a wrong configuration. */
@@ -48,7 +49,9 @@ export async function runOperator(
     const engineProgram = isMemberOrdered
       ? await findEngine({ ...options.env, ...config.variables })
       : null
-    const inherited = Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))
+    const inherited = Object.entries(withoutServiceManager(options.env)).filter(
+      ([one]) => !one.startsWith('QS_'),
+    )
     const env = Object.fromEntries(inherited)
     const machine = { directory, socketDirectory, redisServer, entryFiles, engineProgram, env }
     if (isMemberOrdered) makeLogTokens(directory, name, [name])
@@ -62,6 +65,7 @@ export async function runOperator(
       services,
       clock,
       isCluster: false,
+      endsSilent: true,
       onIncident: (_, sentence) => report(sentence),
       shouldRestart(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
@@ -79,6 +83,7 @@ export async function runOperator(
       },
     })
     resources.onClose(() => runner.stopAll())
+    runner.endSilent()
     const { operatorAddress: address } = config
     const socketOf = (id: string) => metricsSocketOf({ socketDirectory }, id)
     const { processes } = runner
@@ -97,6 +102,8 @@ export async function runOperator(
         },
         (error) => report(messageOf(error)), // The runner keeps trying, or is being stopped.
       )
+    // The others may not run yet: systemd need not wait until it has caught up.
+    resources.opened(await reportToServiceManager(options))
     return {
       /** Certificates, tokens and member files are read now, by this process and by those that it runs. */
       reload(): void {
