@@ -19,6 +19,7 @@ export {
 export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
 export * from './peer-clocks.ts'
 export * from './peer-tokens.ts'
+export { createPenalties } from './penalties.ts'
 export { createRateLimitedLog, type RateLimitedLog } from './rate-limited-log.ts'
 export { pollPeers, type Repetition, repeat } from './repeat.ts'
 export * from './tls-certificate.ts'
