@@ -110,7 +110,8 @@ export function createDirectory(options: {
       loaded ??= load()
       await loaded
       const urls = [...seeds, ...book.urls()]
-      const usable = urls.filter((url) => (penaltyUntilMs.get(url) ?? now) <= now)
+      for (const [url, untilMs] of penaltyUntilMs) if (untilMs <= now) penaltyUntilMs.delete(url)
+      const usable = urls.filter((url) => !penaltyUntilMs.has(url))
       for (const url of usable.length > 0 ? usable : urls)
         if (!asking.has(url)) asking.set(url, ask(url))
       await Promise.all(asking.values())
