@@ -1,11 +1,5 @@
 /** What several commands share: numbers as typed, and output to the terminal. */
-import {
-  type Clock,
-  hasTerminal,
-  printableJson,
-  printableLines,
-  writeLossily,
-} from '@quorumscan/base'
+import { type Clock, hasTerminal, printableJson, printableLines } from '@quorumscan/base'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Common } from './rig.ts'
 
@@ -47,11 +41,6 @@ export function commandHint(command: string): string {
 /** Prints text; characters that control a terminal are escaped, because much of it is of others. Commands in it, such as `quorumscan down`, get the option of the same data directory. */
 export function print(text: string): void {
   process.stdout.write(`${printableLines(withHints(text))}\n`)
-}
-
-/** As `print`, for a process that must continue if its output is not read. */
-export function printLossily(text: string): void {
-  writeLossily(`${printableLines(withHints(text))}\n`)
 }
 
 /** Prints a value as JSON with `--json`, and the text without. */

@@ -17,7 +17,7 @@ import { doesRedisAnswer, isRedisReady } from './redis-server.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { createServiceHealth, type ServiceHealth } from './service-health.ts'
 import { SILENCE_TICK_MS } from './silence.ts'
-import { type ProcessRecord, Supervisor } from './supervisor.ts'
+import { type ProcessRecord, Supervisor, type SupervisorOptions } from './supervisor.ts'
 
 /** A cold start of an app under full load of the machine; a replay that makes progress may take longer. */
 const READY_TIMEOUT_MS = 60_000
@@ -49,17 +49,18 @@ export type ServiceHooks = {
   refresh(): void
 }
 
-export type ServiceRunnerOptions = ProcessRecord & {
-  readonly services: readonly Service[]
-  /** Whether the services are a whole local cluster, rather than those of one operator. */
-  readonly isCluster: boolean
-  /** Receives what happened to a service without a command. */
-  readonly onIncident?: (owner: string, sentence: string) => void
-  /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
-  readonly shouldRestart?: (id: string, how: string) => boolean
-  /** Whether a process that hangs is ended, and then restarted (`endSilent`). Default: no. */
-  readonly endsSilent?: boolean
-}
+export type ServiceRunnerOptions = ProcessRecord &
+  Pick<SupervisorOptions, 'onLine'> & {
+    readonly services: readonly Service[]
+    /** Whether the services are a whole local cluster, rather than those of one operator. */
+    readonly isCluster: boolean
+    /** Receives what happened to a service without a command. */
+    readonly onIncident?: (owner: string, sentence: string) => void
+    /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
+    readonly shouldRestart?: (id: string, how: string) => boolean
+    /** Whether a process that hangs is ended, and then restarted (`endSilent`). Default: no. */
+    readonly endsSilent?: boolean
+  }
 
 /** Runs services. `stopAll` ends it: from then on it starts nothing. */
 export class ServiceRunner {

@@ -46,7 +46,7 @@ export type ProcessSpec = {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Null: the supervisor copies the output of the process to its own. */
+  /** Null: the supervisor receives the output of the process (`onLine`). */
   readonly logFile: string | null
   /** Whether the process shows that it works (`startHeartbeat`), if its supervisor ends silent ones. Default: no. */
   readonly hasHeartbeat?: boolean
@@ -94,6 +94,8 @@ export type SupervisorOptions = ProcessRecord & {
   readonly onExit?: (id: string, how: string) => void
   /** Whether `endSilent` will be called. Default: no. */
   readonly endsSilent?: boolean
+  /** Receives each line of a process without a log file. Default: it is copied to the output. */
+  readonly onLine?: (id: string, line: string, from: 'stdout' | 'stderr') => void
 }
 
 /** The processes of one data directory, by their ids. One supervisor at a time. */
@@ -132,8 +134,11 @@ export class Supervisor {
     child.stdio[stdio.length]?.on('data', () => this.noteLife(id)).on('error', () => {})
     if (log !== null) closeSync(log)
     // Not inherited: a process whose output no program reads would block, and a blocked Redis handles no signal.
-    for (const stream of [child.stdout, child.stderr])
-      if (stream !== null) createInterface(stream).on('line', (line) => writeLossily(`${line}\n`))
+    const { onLine = (_, line) => writeLossily(`${line}\n`) } = this.#options
+    for (const from of ['stdout', 'stderr'] as const) {
+      const stream = child[from]
+      if (stream !== null) createInterface(stream).on('line', (line) => onLine(id, line, from))
+    }
     if (child.stderr !== null) this.#errorsById.set(id, noteLastLine(child.stderr))
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))

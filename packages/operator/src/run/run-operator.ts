@@ -12,6 +12,7 @@ import type { OperatorConfig } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
+import type { RunLog } from './run-log.ts'
 import { reportToServiceManager, withoutServiceManager } from './service-manager.ts'
 import { watchMembers } from './watch-members.ts'
 
@@ -27,11 +28,12 @@ export async function runOperator(
   options: OwnNode & {
     readonly config: OperatorConfig
     readonly entryFiles: Machine['entryFiles']
-    /** Receives what happens, in sentences. */
-    readonly report: (sentence: string) => void
+    /** Receives what happens, and what the processes write. */
+    readonly log: RunLog
   },
 ) {
-  const { config, redisServer, entryFiles, clock, report } = options
+  const { config, redisServer, entryFiles, clock, log } = options
+  const { report } = log
   const { directory, genesis, name } = config
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return openAll(async (resources) => {
@@ -66,7 +68,8 @@ export async function runOperator(
       clock,
       isCluster: false,
       endsSilent: true,
-      onIncident: (_, sentence) => report(sentence),
+      onIncident: (_, sentence) => report(sentence, 'warn'),
+      onLine: log.pass,
       shouldRestart(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
@@ -100,7 +103,7 @@ export async function runOperator(
           wereReady.add(service.app.id)
           report(`${service.name} is ready`)
         },
-        (error) => report(messageOf(error)), // The runner keeps trying, or is being stopped.
+        (error) => report(messageOf(error), 'warn'), // The runner keeps trying, or is being stopped.
       )
     // The others may not run yet: systemd need not wait until it has caught up.
     resources.opened(await reportToServiceManager(options))
@@ -121,11 +124,10 @@ export async function runOperator(
 /** Reports the warnings of the checks. @throws {CommandError} With all that failed. */
 async function refuseFailed(
   operator: Parameters<typeof checkedOperator>[0],
-  report: (sentence: string) => void,
+  report: RunLog['report'],
 ): Promise<void> {
   const checks = await checkStart(checkedOperator(operator), false)
-  for (const check of checks)
-    if (check.state === 'warning') report(`warning: ${describeCheck(check)}`)
+  for (const check of checks) if (check.state === 'warning') report(describeCheck(check), 'warn')
   const failed = checks.filter(({ state }) => state === 'failed').map(describeCheck)
   if (failed.length === 0) return
   const Refusal = checks.some(({ isMisconfigured }) => isMisconfigured) ? UsageError : CommandError
