@@ -25,6 +25,7 @@ import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from 
 import { addRewardsCommands } from './rewards-commands.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
 import { addStatusCommand } from './status.ts'
+import { addSupportCommand } from './support.ts'
 import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { versionsText } from './versions.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -178,6 +179,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   addRewardsCommands(context)
   addBackupCommands(context)
   addReplicaCommands(context)
+  addSupportCommand(context, versionsText(environment))
   addLogCommands(context)
   addJobCommands(context)
   addCometbftCommands(context)

@@ -119,7 +119,8 @@ function mayExist(file: string): boolean {
   }
 }
 
-function readVariables(file: string): Env {
+/** The variables of the file, as they are. @throws {UsageError} If it cannot be read. */
+export function readVariables(file: string): Env {
   const parse = (bytes: Buffer) => parseEnv(bytes.toString())
   return readInput(file, parse, 'the configuration cannot be read: ')
 }

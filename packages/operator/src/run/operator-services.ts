@@ -242,6 +242,11 @@ export function fileVariablesOf(config: OperatorConfig): ReadonlySet<string> {
   return new Set([...specs.keys()].filter((name) => specs.get(name)?.file !== undefined))
 }
 
+/** The variables that `run` and the processes of this configuration read, also of a wrong one. */
+export function variablesOf(config: OperatorConfig): ReadonlySet<string> {
+  return new Set([...config.known, ...readVariablesOfProcesses(config).specs.keys()])
+}
+
 /** The variables that the processes read, and what is missing or wrong. */
 function readVariablesOfProcesses(config: OperatorConfig) {
   const specs = new Map<string, Variable>()
