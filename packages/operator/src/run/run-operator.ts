@@ -106,7 +106,7 @@ export async function runOperator(
         (error) => report(messageOf(error), 'warn'), // The runner keeps trying, or is being stopped.
       )
     // The others may not run yet: systemd need not wait until it has caught up.
-    resources.opened(await reportToServiceManager(options))
+    resources.opened(await reportToServiceManager({ ...options, report }))
     return {
       /** Certificates, tokens and member files are read now, by this process and by those that it runs. */
       reload(): void {
