@@ -129,21 +129,21 @@ describe('in Chromium', () => {
     ] as const)
   }
 
-  it('shows a party only while it is verified', { tags: ['rest'] }, async () => {
+  it('shows a party only while it is proven', { tags: ['rest'] }, async () => {
     const alice = 'alice::1220'
     const expected = {
-      'nothing is typed': ['idle null'],
-      'what is typed can be no name': ['invalid null'],
-      'enough nodes agree': ['checking null', `verified ${alice}`],
-      'there are too few nodes': ['checking null', `trusted ${alice}`],
-      'the name has a new owner': ['checking null', 'changed null'],
-      'it has no entry': ['checking null', 'absent null'],
-      'the entry ends': ['checking null', `verified ${alice}`, 'expired null'],
-      'it has another party': ['checking null', 'mismatch null'],
-      'nodes are unreachable': ['checking null', 'unverified null'],
-      'the lookup fails': ['checking null', 'unverified null'],
-      'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'unverified null'],
-      'the next answer fails': ['checking null', `verified ${alice}`, 'unverified null'],
+      'nothing is typed': ['pending null'],
+      'what is typed can be no name': ['INVALID_NAME null'],
+      'enough nodes agree': ['pending null', `proven ${alice}`],
+      'there are too few nodes': ['pending null', `proven ${alice}`],
+      'the name has a new owner': ['pending null', 'changed null'],
+      'it has no entry': ['pending null', 'absent null'],
+      'the entry ends': ['pending null', `proven ${alice}`, 'NAME_EXPIRED null'],
+      'it has another party': ['pending null', 'NAME_MISMATCH null'],
+      'nodes are unreachable': ['pending null', 'NOT_ENOUGH_NODES null'],
+      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
+      'the answer cannot be renewed': ['pending null', `proven ${alice}`, 'stale null'],
+      'the next answer fails': ['pending null', `proven ${alice}`, 'NETWORK_ERROR null'],
     }
     expect(await showFixed('payees', expected)).toEqual(expected)
   })
@@ -160,27 +160,27 @@ describe('in Chromium', () => {
 
   it('suggests names that begin with the typed text', { tags: ['rest'] }, async () => {
     const search = (...texts: string[]) => page.evaluate((typed) => wallet.search(typed), texts)
-    expect(await search('a', 'al', 'ali')).toBe(`verified ${ALICE}`)
-    expect(await search('missing')).toBe('verified ')
-    expect(await search('аlice')).toBe('invalid INVALID_NAME')
-    expect(await search('')).toBe('idle ')
+    expect(await search('a', 'al', 'ali')).toBe(`proven ${ALICE}`)
+    expect(await search('missing')).toBe('proven ')
+    expect(await search('аlice')).toBe('INVALID_NAME ')
+    expect(await search('')).toBe('pending ')
   })
 
   it('reports that the device is offline once its answer is too old, and recovers when it is online', {
     tags: ['rest'],
   }, async () => {
-    const untilShown = (reason: string) =>
+    const untilShown = (shown: string) =>
       page.waitForFunction(
         (text) => document.querySelector('#watched')?.textContent === text,
-        reason,
+        shown,
       )
     await page.evaluate(() => wallet.watchReason())
-    await untilShown('null')
+    await untilShown('proven')
     onTestFinished(() => context.setOffline(false))
     await context.setOffline(true)
-    await untilShown('offline')
+    await untilShown('stale OFFLINE')
     await context.setOffline(false)
-    await untilShown('null')
+    await untilShown('proven')
   })
 
   it('stores every name that several tabs look up at the same time', {
@@ -204,17 +204,17 @@ describe('in Chromium', () => {
 
   it('separates the answers of two networks in one page', { tags: ['rest'] }, async () => {
     expect(await page.evaluate(() => wallet.showTwoNetworks())).toBe(
-      'verified alice::1220 / absent null',
+      'proven alice::1220 / absent null',
     )
   })
 
   it('shows a name only if it resolves to the party', { tags: ['rest'] }, async () => {
     const expected = {
-      'there is no party': ['idle null'],
-      'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
-      'the name has a new owner': ['checking null', 'changed null'],
-      'it has none': ['checking null', 'absent null'],
-      'the lookup fails': ['checking null', 'unverified null'],
+      'there is no party': ['pending null'],
+      'it has a name that leads back': ['pending null', 'proven a.unverified.ns'],
+      'the name has a new owner': ['pending null', 'changed null'],
+      'it has none': ['pending null', 'absent null'],
+      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
     }
     expect(await showFixed('reverses', expected)).toEqual(expected)
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)

@@ -193,7 +193,7 @@ const NEXT_PAGES = {
     import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
     import { resolver } from './names.js'
     const client = new QueryClient()
-    const Field = () => <p>{'In the field: ' + useParty('', { resolver }).state}</p>
+    const Field = () => <p>{'In the field: ' + useParty('', { resolver }).shown.kind}</p>
     export const Recipient = () =>
       <QueryClientProvider client={client}><Field /></QueryClientProvider>
   `,
@@ -222,7 +222,7 @@ it('Next.js builds a page that resolves on the server, with a field for the brow
   passed(await run('npx', ['--no', 'next', 'build'], { cwd: page, env }))
   const html = await readFile(join(page, '.next/server/app/index.html'), 'utf8')
   expect(html).toContain('On the server: alice::1220aaaa')
-  expect(html).toContain('In the field: idle')
+  expect(html).toContain('In the field: pending')
 })
 
 describe('at run time', () => {

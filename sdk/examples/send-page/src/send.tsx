@@ -37,7 +37,7 @@ export function Send() {
             spellCheck={false}
           />
         </label>
-        <Recipient recipient={recipient} />
+        <Recipient typed={typed} recipient={recipient} />
         <label>
           Amount
           <input
