@@ -1,5 +1,5 @@
 /**
- * A running cluster: starts its services in order, reports their status, and stops them in the opposite order. Services run
+ * A running cluster: starts its services at once, reports their status, and stops them in order. Services run
  * and restart in `ServiceRunner` of the supervisor; faults are in `faults/fault-runner.ts`; work on disks is in
  * `disk-work.ts`.
  */
