@@ -41,7 +41,7 @@ export function createValidatorParts(
   const payments = createPayments({
     ...{ http, wallet, names: lookups, clock, timeoutMs },
     store: createPaymentStore(options.store, () => reads.storeKey('payments'), clock),
-    isLocal: /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])([:/]|$)/.test(url),
+    url,
   })
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
@@ -65,7 +65,7 @@ export function createValidatorParts(
     payments,
     activities: createActivities(reads, live),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
-    commands: createCommands({ http, clock }),
+    commands: createCommands({ http, clock, url: ledgerUrl }),
     openReader: (shared: SharedStore) =>
       openProxyReader({ http, url, clock, shared, pin, extras: reads.extras }),
   }

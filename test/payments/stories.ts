@@ -85,13 +85,18 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
   // A refusal of the first request comes before its effect. After it, the repeat is refused.
   else if (refused !== undefined && moment === 'before')
     world.fail({ answer: refused, effect: 'none' })
-  else world.fail({ answer: answer ?? 'lost', effect })
+  else world.fail({ answer: answer ?? 'lost', effect, isLasting: COLLECTS[kind] !== undefined })
 
   const first = open()
+  const requestsBefore = world.paymentRequests
   let last = await pay(first).catch(() => null)
+  // A registration or renewal repeats by itself what is lost.
+  world.heal()
+  const hasThrown = last === null && world.paymentRequests > requestsBefore
   /** All that users saw, on any page. */
   const shown: PaymentResult<unknown>[] = last === null ? [] : [last]
 
+  const firstKind = last?.kind
   if (has('validator killed')) world.restart(false)
   if (has('validator restored')) world.restart(true)
   if (has('repeat after the period')) world.advance(PERIOD_MICROS + HOUR_MICROS / 60)
@@ -103,7 +108,10 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
   const page = has('page closed') || has('second tab') ? open() : first
   // The result is gone with the page: the user has what the store lists, and else sends again.
   if (has('page closed') && last?.kind === 'unknown') last = null
-  for (const left of await page.unfinished()) {
+  const listed = await page.unfinished()
+  // A closed session leaves what may take effect.
+  const isLost = firstKind === 'unknown' && listed.length === 0
+  for (const left of listed) {
     const settled = await left.settle({ timeoutMs: WAIT_MS })
     shown.push(settled)
     if (has('page closed')) last = settled
@@ -125,6 +133,8 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
       ? world.effects('alice', idOf(kind, own))
       : world.collected(choice).slice(earlier)
   const broken: string[] = []
+  if (hasThrown) broken.push('thrown after a request was sent')
+  if (isLost) broken.push('not unfinished')
   if (effects.length > 1) broken.push(`paid ${effects.length} times`)
   if (last.kind === 'unknown') broken.push('not settled')
   for (const result of shown) {

@@ -49,11 +49,17 @@ export type Answer =
   | 'lost'
   | 'half'
   | 'silence'
+  | 'never'
   | 'html'
   | { readonly status: number; readonly code: string; readonly definite: boolean }
 
 /** One fault of the next request that pays. `effect`: whether the validator executes it at once, later or never. */
-export type Fault = { readonly answer: Answer; readonly effect: 'none' | 'now' | 'later' }
+export type Fault = {
+  readonly answer: Answer
+  readonly effect: 'none' | 'now' | 'later'
+  /** Of all requests that pay, until `heal`. */
+  readonly isLasting?: boolean
+}
 
 const MINUTE_MICROS = 60_000_000
 export const PERIOD_MICROS = 10 * MINUTE_MICROS
@@ -85,6 +91,22 @@ export class World {
   #reached: PaymentsReached | null = null
   #handlers: Readonly<Record<string, Handler>>
   #fault: Fault | null = null
+  /** Of clients whose device has the right time. */
+  readonly clock: Clock = {
+    nowMicros: () => this.nowMicros(),
+    monotonicMs: () => this.nowMicros() / 1000 + this.#waitedMs,
+    delay: (ms, signal) => this.#delay(ms, signal),
+  }
+  /** Requests of all clients, those that pay, and the newest answer. */
+  requests = 0
+  paymentRequests = 0
+  lastAnswer = new Response()
+  /** Records of payments that the validator keeps in addition. */
+  kept = 0
+  /** As at a validator that did not submit the payments. */
+  hidesCommandIds = false
+  /** The ledger interface answers no search. */
+  hidesUpdates = false
   /** Submissions of the validator are held, and get into the log if they are delivered in time. */
   isPaused = false
 
@@ -104,6 +126,26 @@ export class World {
 
   fail(fault: Fault): void {
     this.#fault = fault
+  }
+
+  /** Ends a fault that lasts. */
+  heal(): void {
+    this.#fault = null
+  }
+
+  /** Ends all deadlines. */
+  expire(): void {
+    for (const end of this.#deadlines) end()
+  }
+
+  /** Whether the platform reports that the device has no network. */
+  setOffline(isOffline: boolean): void {
+    setNavigator({ onLine: !isOffline, locks: null })
+  }
+
+  /** The Web Locks of the platform. */
+  setLocks(locks: { request(): Promise<unknown> } | null): void {
+    setNavigator({ onLine: true, locks })
   }
 
   /** Delivers what is under way. */
@@ -156,11 +198,7 @@ export class World {
     readonly skewMicros?: number
   }): paymentsModule.Payments {
     const { user, store = createMemoryStore(), skewMicros = 0 } = options
-    const clock: Clock = {
-      nowMicros: () => this.nowMicros() + skewMicros,
-      monotonicMs: () => this.nowMicros() / 1000 + this.#waitedMs,
-      delay: (ms, signal) => this.#delay(ms, signal),
-    }
+    const clock: Clock = { ...this.clock, nowMicros: () => this.nowMicros() + skewMicros }
     const http = createHttp({
       url: URL_OF_VALIDATOR,
       ledgerUrl: URL_OF_VALIDATOR,
@@ -180,7 +218,7 @@ export class World {
       clock,
       timeoutMs: 10_000,
       store: this.#modules.store.createPaymentStore(store, async () => 'payments', clock),
-      isLocal: true,
+      url: URL_OF_VALIDATOR,
     })
   }
 
@@ -243,14 +281,21 @@ export class World {
   }
 
   async #fetch(user: string, url: string, init: RequestInit): Promise<Response> {
+    this.requests++
+    this.lastAnswer = await this.#respond(user, url, init)
+    return this.lastAnswer
+  }
+
+  async #respond(user: string, url: string, init: RequestInit): Promise<Response> {
     const { pathname } = new URL(url)
     const body: Body | null = typeof init.body === 'string' ? JSON.parse(init.body) : null
     const run = () => this.#answer(user, `${init.method} ${pathname}`, body)
     const isPayment = init.method === 'POST' && PAYMENTS.test(pathname)
     this.#collect()
     const fault = isPayment ? this.#fault : null
+    if (isPayment) this.paymentRequests++
     if (fault === null) return run()
-    this.#fault = null
+    if (fault.isLasting !== true) this.#fault = null
     if (fault.effect === 'now') await run()
     if (fault.effect === 'later') this.#later.push(run)
     return this.#faulty(fault.answer)
@@ -259,6 +304,7 @@ export class World {
   #faulty(answer: Answer): Promise<Response> | Response {
     if (answer === 'lost') throw new TypeError('fetch failed')
     if (answer === 'half') return new Response('{"output":{"transfer_inst')
+    if (answer === 'never') return new Promise(() => {})
     if (answer === 'html') return new Response('<h1>Bad Gateway</h1>', { status: 502 })
     if (answer === 'silence') {
       for (const end of this.#deadlines) setImmediate(end)
@@ -296,12 +342,17 @@ export class World {
     if (call === 'GET /v2/state/ledger-end') return Response.json({ offset: end })
     const transactions = this.#transactions()
     if (call === 'POST /v2/updates') {
+      if (this.hidesUpdates) return new Response('', { status: 502 })
       const { beginExclusive, endInclusive } = Object(body)
       const range = transactions.filter(
         ({ offset }) => offset > beginExclusive && offset <= endInclusive,
       )
       return Response.json(
-        range.slice(0, 200).map((value) => ({ update: { Transaction: { value } } })),
+        range.slice(0, 200).map((value) => ({
+          update: {
+            Transaction: { value: this.hidesCommandIds ? { ...value, commandId: '' } : value },
+          },
+        })),
       )
     }
     const { contractId } = Object(body)
@@ -351,7 +402,7 @@ export class World {
       participant,
       store: {
         find: async (id) => this.#records.get(id) ?? null,
-        count: async () => this.#records.size,
+        count: async () => this.#records.size + this.kept,
         reached: async () => this.#reached,
         record: async (records, reached) => {
           for (const record of records)
@@ -457,6 +508,11 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/withdraw$/, 'withdrawTransfer'],
   [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/reject$/, 'rejectTransfer'],
 ]
+
+/** To be restored by the test. */
+function setNavigator(value: object): void {
+  Object.defineProperty(globalThis, 'navigator', { value, configurable: true, writable: true })
+}
 
 function isEndOf(event: { contractId: string; consuming: boolean }, contractId: string): boolean {
   return event.consuming && event.contractId === contractId

@@ -6,10 +6,11 @@ import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import { type Clock, microsOf } from '../platform/clock.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import { callsUntil, isFor, TIMEOUT_MS } from './own-names.ts'
 import type { PaymentResult, SettleOptions } from './payment-result.ts'
-import { findCreation, findEnd, recordOf } from './payment-search.ts'
+import { findCreation, findEnd } from './payment-search.ts'
 import { isUnpaid, unknownPayment, withPayment } from './payment-state.ts'
 import type { PaymentStore, StoredPayment } from './payment-store.ts'
 import {
@@ -125,7 +126,8 @@ export function createNamePayments(
   }
 
   /** A store that fails keeps a settled payment, which settles again. */
-  const forget = (payment: StoredPayment) => store.remove(payment).catch(() => {})
+  const forget = (payment: StoredPayment, signal: AbortSignal | undefined) =>
+    store.remove(payment, signal).catch(() => {})
 
   const unknown = <T>(payment: StoredPayment, cause: unknown): PaymentResult<T> => ({
     kind: 'unknown',
@@ -170,7 +172,7 @@ export function createNamePayments(
       const found = stored === null ? null : await follow(stored, signal).catch(() => null)
       const position =
         found?.kind === 'collected' ? found.position : await positionOf(party, contractId, signal)
-      if (stored !== null) await forget(stored)
+      if (stored !== null) await forget(stored, signal)
       return { kind: 'done', ...position, result }
     } catch (error) {
       if (!isQuorumscanError(error)) {
@@ -265,7 +267,7 @@ export function createNamePayments(
       const found = await follow(payment, signal)
       if (found.kind === 'collected') {
         const done = await collected(payment, found, signal)
-        await forget(payment)
+        await forget(payment, signal)
         // The kind of the payment decides on the type of the result.
         return done as PaymentResult<unknown> as PaymentResult<T>
       }

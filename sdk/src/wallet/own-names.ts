@@ -9,6 +9,7 @@ import type { NameEntry } from '../names/lookup-types.ts'
 import type { Names } from '../names/names-type.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import type { Clock } from '../platform/clock.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
@@ -86,7 +87,7 @@ export async function ownEntry(
 
 /** Whether the contract is for the name: its description ends with the name in quotes, which names do not contain. */
 export function isFor(contract: Contract, { name, party }: Owned): boolean {
-  const { sender, description } = Object(contract.payload['subscriptionData'])
+  const { sender, description } = recordOf(contract.payload['subscriptionData'])
   return sender === party && String(description).endsWith(`"${name}"`)
 }
 
@@ -126,8 +127,8 @@ export async function requestedDetails(
     for (const { update } of await readPage(http, range, 1)) {
       if (!('Transaction' in update)) continue
       for (const event of update.Transaction.value.events) {
-        const made = 'CreatedEvent' in event ? Object(event.CreatedEvent.createArgument) : {}
-        const { reference, url, description } = made as Readonly<Record<string, unknown>>
+        const made = 'CreatedEvent' in event ? event.CreatedEvent.createArgument : null
+        const { reference, url, description } = recordOf(made)
         if (reference === asked.requestCid && typeof url === 'string')
           return { url, description: String(description) }
       }

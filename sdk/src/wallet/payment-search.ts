@@ -4,6 +4,7 @@ import type { components } from '../generated/ledger.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import { formatOf, readLedgerEnd, readPage } from '../ledger/updates.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { PaymentKind, StoredPayment } from './payment-store.ts'
 import type { CallOptions, TransferResult } from './wallet.ts'
@@ -152,11 +153,6 @@ async function readTransaction(
   for (const { update } of await readPage(http, range, 1))
     if ('Transaction' in update) return update.Transaction.value
   return null
-}
-
-/** A value of the ledger as a record; any other value has no members. */
-export function recordOf(value: unknown): ChoiceResult {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 function foundIn(transaction: Transaction): Search {

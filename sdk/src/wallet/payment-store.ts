@@ -108,7 +108,9 @@ export function createPaymentStore(
         // The caller was told that nothing is stored.
         if (isOver) return
         const { list, result } = change(parse(text, key))
-        await store.set(key, JSON.stringify(list))
+        const next = JSON.stringify(list)
+        // Otherwise two tabs would report changes to each other without end.
+        if (next !== text) await store.set(key, next)
         made.push(result)
       }
       // A store that hangs does not block other clients.
@@ -138,7 +140,8 @@ export function createPaymentStore(
     signal: AbortSignal | undefined,
     join: (known: StoredPayment | null) => StoredPayment,
   ): Promise<StoredPayment> => {
-    const stored = await update(signal, (list) => {
+    const before = own.get(slot(payment))
+    const storing = update(signal, (list) => {
       const known = list.find((other) => slot(other) === slot(payment))
       if (known === undefined && list.length >= UNFINISHED_MAX) {
         const message = `${UNFINISHED_MAX} payments are not settled: settle those of \`unfinished()\` first.`
@@ -147,10 +150,15 @@ export function createPaymentStore(
         })
       }
       const next = join(known ?? null)
+      // Before it is written: another tab may overwrite it at once.
+      own.set(slot(next), next)
       return { list: [...list.filter((other) => other !== known), next], result: next }
     })
-    own.set(slot(stored), stored)
-    return stored
+    return await storing.catch((error) => {
+      if (before === undefined) own.delete(slot(payment))
+      else own.set(slot(payment), before)
+      throw error
+    })
   }
 
   return {
@@ -187,9 +195,9 @@ export function createPaymentStore(
         return { ...next, consumes: [...before, consumes] }
       }),
     /** Removes a settled payment. */
-    async remove(payment: StoredPayment): Promise<void> {
+    async remove(payment: StoredPayment, signal?: AbortSignal): Promise<void> {
       own.delete(slot(payment))
-      await update(undefined, (list) => ({
+      await update(signal, (list) => ({
         list: list.filter((other) => slot(other) !== slot(payment)),
         result: null,
       }))

@@ -19,7 +19,8 @@ import * as answers from '../generated/checks.ts'
 import { readLedgerEnd } from '../ledger/updates.ts'
 import { toCamel } from '../platform/camel.ts'
 import { microsOf, randomId } from '../platform/clock.ts'
-import { deviceState } from '../platform/page.ts'
+import { offlineError } from '../platform/online.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import { createNamePayments } from './name-payments.ts'
 import type {
@@ -29,7 +30,7 @@ import type {
   Settle,
   SettleOptions,
 } from './payment-result.ts'
-import { recordOf, searchPayment } from './payment-search.ts'
+import { searchPayment } from './payment-search.ts'
 import { unknownPayment, withPayment } from './payment-state.ts'
 import type { PaymentKind, PaymentStore, StoredPayment } from './payment-store.ts'
 import type {
@@ -116,8 +117,8 @@ type Request = Pick<StoredPayment, 'id' | 'kind' | 'path' | 'body' | 'lastEffect
 export function createPayments(
   parts: RegistrationParts & {
     readonly store: PaymentStore
-    /** Whether the validator is on this device, which needs no network. */
-    readonly isLocal: boolean
+    /** Of the validator. */
+    readonly url: string
   },
 ): Payments {
   const { http, wallet, names, clock, store } = parts
@@ -130,10 +131,8 @@ export function createPayments(
   }
 
   const assertOnline = (): void => {
-    if (!deviceState().isOffline || parts.isLocal) return
-    throw failure('NETWORK_ERROR', 'This device is offline. Nothing is sent until you try again.', {
-      retryable: true,
-    })
+    const error = offlineError(parts.url)
+    if (error !== null) throw error
   }
 
   const refused = (error: QuorumscanError) =>
@@ -170,17 +169,22 @@ export function createPayments(
   }
 
   /** The result that an answer shows; null: it has no effect. */
-  const done = async <T>(payment: StoredPayment, body: unknown): Promise<PaymentResult<T>> => {
+  const done = async <T>(
+    payment: StoredPayment,
+    body: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<PaymentResult<T>> => {
     const result = toCamel(body) as Readonly<Record<string, unknown>>
     const { updateId, offset, recordTime } = recordOf(result['meta'] ?? result)
     if (typeof updateId !== 'string' || typeof recordTime !== 'string')
       return unknown(payment, new Error('The answer has no update id.'))
-    await forget(payment)
+    await forget(payment, signal)
     return { kind: 'done', updateId, offset: Number(offset), recordTime, result: result as T }
   }
 
   /** A store that fails keeps a settled payment, which settles again. */
-  const forget = (payment: StoredPayment) => store.remove(payment).catch(() => {})
+  const forget = (payment: StoredPayment, signal: AbortSignal | undefined) =>
+    store.remove(payment, signal).catch(() => {})
 
   /** Whether no other request was sent. Then the payment is removed. */
   const isOnly = async (payment: StoredPayment): Promise<boolean> =>
@@ -200,14 +204,14 @@ export function createPayments(
     const request = { method: 'POST', path, body: body ?? undefined, signal, timeoutMs } as const
     const isValid = payment.kind === 'tap' ? answers.isTapAnswer : answers.isTransferAnswer
     try {
-      return await done(payment, await http.call<unknown>(request, isValid))
+      return await done(payment, await http.call<unknown>(request, isValid), signal)
     } catch (error) {
       if (!isQuorumscanError(error)) return unknown(payment, error)
       const first = error.details?.['result']
-      if (error.code === 'DUPLICATE_COMMAND' && first != null) return done(payment, first)
+      if (error.code === 'DUPLICATE_COMMAND' && first != null) return done(payment, first, signal)
       // A transaction with the id is on the ledger, and has other content.
       if (error.code === 'PAYMENT_DIFFERS') {
-        await forget(payment)
+        await forget(payment, signal)
         return refused(error)
       }
       try {
@@ -226,24 +230,25 @@ export function createPayments(
     payment: StoredPayment,
     options: CallOptions,
   ): Promise<PaymentResult<T> | null> => {
+    const { signal } = options
     // Before the search, which must reach beyond it.
     const proven = payment.lastEffect === null ? null : await provenTime(options)
     const search = await searchPayment(http, payment, options)
     if (search.kind === 'pruned') return null
     if (search.kind === 'found') {
       const { updateId, offset, recordTime } = search.transaction
-      await forget(payment)
+      await forget(payment, signal)
       return { kind: 'done', updateId, offset, recordTime, result: search.result as T }
     }
     if (search.kind === 'other') {
-      await forget(payment)
+      await forget(payment, signal)
       const message = `The offer ended in another way: ${search.choice}.`
       return refused(failure('CONTRACT_CONSUMED', message))
     }
     const { lastEffect } = payment
     if (proven === null || lastEffect === null) return null
     if (proven.recordTime <= lastEffect || search.end < proven.offset) return null
-    await forget(payment)
+    await forget(payment, signal)
     const message = `The payment did not take effect until ${formatInstant(lastEffect)}, and cannot any more.`
     return refused(failure('SUBMISSION_EXPIRED', message))
   }

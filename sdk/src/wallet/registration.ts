@@ -278,7 +278,9 @@ export function checkedRegistration(typed: RegisterInput): {
 
 /** The input with its metadata as description. @throws {QuorumscanError} INVALID_DESCRIPTION, INVALID_ARGUMENT. */
 function withMetadata(typed: RegisterInput): RegisterInput {
-  const { metadata, ...input } = Object(typed) as RegisterInput
+  if (typeof typed !== 'object' || typed === null)
+    throw invalidArgument(`What to register must be an object, not ${shownValue(typed)}.`)
+  const { metadata, ...input } = typed
   if (metadata === undefined) return input
   if (input.description !== undefined)
     throw invalidArgument('Pass either `description` or `metadata`: metadata is the description.')
