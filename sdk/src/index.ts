@@ -42,6 +42,13 @@ export type {
 } from './wallet/payment-result.ts'
 export type { PaymentKind } from './wallet/payment-store.ts'
 export type { Payments, TransferInput, UnfinishedPayment } from './wallet/payments.ts'
+export {
+  balanceQuery,
+  offersQuery,
+  transactionsQuery,
+  type WalletQuery,
+  type WalletQueryOptions,
+} from './wallet/queries.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 export type { RegisterProgress } from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'

@@ -8,5 +8,7 @@ export { NamesProvider, type QueryOptions, type ReadOptions } from './react/read
 export type { ShownQuery, UseShownResult } from './react/shown-hook.ts'
 export type * from './react/transfer-hook.ts'
 export { useTransfer } from './react/transfer-hook.ts'
+export type * from './react/wallet-hooks.ts'
+export { useBalance, useOffers, useTransactions } from './react/wallet-hooks.ts'
 export type * from './react/write-hooks.ts'
 export { useRegister, useRenew } from './react/write-hooks.ts'

@@ -46,7 +46,7 @@ export interface Commands {
    */
   submit(
     submission: Submission,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal | undefined },
   ): Promise<CommandOutcome>
 }
 

@@ -143,7 +143,7 @@ export type LookupOptions = {
   /** Timeout of the whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
   /** Aborts the call, which rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Options of `resolve`. */

@@ -4,7 +4,6 @@
  */
 import type { CertifiedReadOptions } from '@quorumscan/reader/certified'
 import type { Clock } from '../platform/clock.ts'
-import { notBelow } from './bounded.ts'
 
 /** How long a read waits for a certificate that reaches the floor. */
 export const CONFIRM_MS = 2000
@@ -42,9 +41,12 @@ export function createStatedFloors(clock: Clock, onIgnored: (offset: number) => 
      */
     async read<Found>({ floors, bound, provenOffset, ask }: FloorRead<Found>): Promise<Found> {
       const { minOffset = 0, endsAtMs = Number.POSITIVE_INFINITY } = bound
+      const higher = floors.filter((floor) => floor > minOffset)
+      // The reader refuses a negative offset.
+      if (higher.length === 0 || minOffset < 0) return ask(bound)
       const limit = unconfirmedOffset(provenOffset()) ?? Number.POSITIVE_INFINITY
       // One invented offset does not hide what other sources state.
-      const lowest = notBelow(Math.max(0, ...floors.filter((floor) => floor < limit)), minOffset)
+      const lowest = Math.max(minOffset, ...higher.filter((floor) => floor < limit))
       if (lowest <= minOffset || lowest <= provenOffset())
         return ask({ ...bound, minOffset: lowest })
       const untilMs = Math.min(endsAtMs, clock.monotonicMs() + CONFIRM_MS)

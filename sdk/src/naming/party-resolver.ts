@@ -14,7 +14,7 @@ import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 export type ResolverRead = {
   readonly network: NetworkName
   readonly timeoutMs: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The answer of a resolver about one name. */

@@ -52,7 +52,7 @@ export type ResolverOptions = {
 export type ResolveCall = {
   readonly timeoutMs?: number
   /** Ends the call: it rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Resolves what users type, and finds names of parties. */

@@ -26,6 +26,7 @@ import {
 import { asError } from '../naming/party-resolver.ts'
 import { systemClock } from '../platform/clock.ts'
 import { deviceState } from '../platform/page.ts'
+import { KEY, numberOf } from '../wallet/queries.ts'
 
 /** Options of a query, as in TanStack Query. */
 export type QueryOptions<Answer = unknown, Data = Answer> = {
@@ -51,8 +52,6 @@ type Read<Value, Data> = {
   refetch(): void
 }
 
-/** The first part of all keys in the cache. */
-export const KEY = 'quorumscan'
 const MAX_AGE_MS = 60_000 // D-39.
 /** The pause in typing after which a text is read. */
 const TYPING_PAUSE_MS = 300
@@ -64,10 +63,6 @@ const POLL_MS_MAX = 15_000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 const NamesContext = createContext<Names | null>(null)
-/** A number for each source, so that two networks in one page do not share answers. */
-const numbers = new WeakMap<object, number>()
-/** Differs from the numbers of earlier loads of the page, whose cache may have been stored. */
-let count = systemClock.nowMicros()
 
 /** Provides `names` of `createScan` or `createValidator` to the hooks. */
 export function NamesProvider(props: {
@@ -136,13 +131,6 @@ export function useRead<Value, Data>(
   const value = isAnswer ? shown.value : null
   const data = isAnswer ? (select ? select(value) : (value as never)) : undefined
   return { shown, data, refetch: () => void query.refetch() }
-}
-
-/** A number for each source, for keys of the cache. */
-function numberOf(source: object): number {
-  const number = numbers.get(source) ?? ++count
-  numbers.set(source, number)
-  return number
 }
 
 /** The state of a watch that a query is in; null: no answer yet. */

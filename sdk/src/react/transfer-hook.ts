@@ -10,8 +10,8 @@ import type { PaymentState, QuorumscanError } from '../errors.ts'
 import { asError } from '../naming/party-resolver.ts'
 import type { PaymentProgress, PaymentResult } from '../wallet/payment-result.ts'
 import type { Payments, TransferInput, UnfinishedPayment } from '../wallet/payments.ts'
+import { KEY } from '../wallet/queries.ts'
 import type { TransferResult } from '../wallet/wallet.ts'
-import { KEY } from './reads.ts'
 
 /** Options of `useTransfer`. */
 export type UseTransferOptions = {

@@ -21,7 +21,7 @@ export type SpliceReadOptions = {
   /** Timeout of the whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
   /** Aborts the call, which rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export type SpliceReader = ReturnType<typeof createSpliceReader>

@@ -110,7 +110,7 @@ export function createNamePayments(
   const positionOf = async (
     party: string,
     contractId: ContractId | null,
-    signal?: AbortSignal,
+    signal?: AbortSignal | undefined,
   ): Promise<Position> => {
     const hidden = { updateId: null, offset: http.offset(), recordTime: null }
     if (contractId === null) return hidden

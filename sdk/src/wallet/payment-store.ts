@@ -184,7 +184,7 @@ export function createPaymentStore(
      */
     beforeSend: (
       payment: StoredPayment,
-      signal?: AbortSignal,
+      signal?: AbortSignal | undefined,
       consumes?: string,
     ): Promise<StoredPayment> =>
       put(payment, signal, (known) => {

@@ -60,7 +60,7 @@ export type RegisterOptions = {
   /** For all steps together, in ms. Default 120 000. */
   readonly timeoutMs?: number
   /** Ends the call with the signal's reason, not the registration. Call again to continue. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A registered name, and what took effect. */

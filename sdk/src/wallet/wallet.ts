@@ -14,7 +14,7 @@ type Schema<Name extends keyof components['schemas']> = Camel<components['schema
 export type Contract = Schema<'Contract'>
 /** `partyId` is empty until `register`. */
 export type UserStatus = Schema<'UserStatusAnswer'>
-/** Coin, as decimal texts; `effectiveUnlockedQty` can be spent. */
+/** Amounts of coin, as decimal texts: `effectiveUnlockedQty` can be spent, `effectiveLockedQty` waits for a decision. */
 export type Balance = Schema<'BalanceAnswer'>
 /** The contracts behind the balance. */
 export type Coins = Schema<'CoinsAnswer'>
@@ -31,7 +31,7 @@ export type AtOffset = { readonly offset: number }
 /** Options of every call. */
 export type CallOptions = {
   /** Aborts the call, which rejects with the signal's reason. A write may have taken effect. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Timeout of the whole call, in ms. Default: that of the client. */
   readonly timeoutMs?: number
 }

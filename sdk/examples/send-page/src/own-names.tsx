@@ -1,11 +1,11 @@
-import type { NameEntry, OwnEntry, Shown } from '@quorumscan/sdk'
+import { formatAmount, type NameEntry, type OwnEntry, type Shown } from '@quorumscan/sdk'
 import { useName, useRegister, useRenew } from '@quorumscan/sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button, Card, Notice } from './parts.tsx'
 import { dayOf } from './recipient.tsx'
 import { sentenceOf } from './send.tsx'
-import { shortAmount, useAccount, WALLET } from './use-account.ts'
+import { useAccount, WALLET } from './use-account.ts'
 import { validator } from './wallet.ts'
 
 const STEPS = { requested: 'Requested', paid: 'Paid', active: 'Confirmed' } as const
@@ -58,7 +58,7 @@ function Entry({ entry }: { readonly entry: OwnEntry }) {
       </span>
       {renews && leftMs < entry.paymentDurationMs && (
         <Button isBusy={renewal.isPending} onClick={renew}>
-          Renew for ${shortAmount(entry.amount)}
+          Renew for ${formatAmount(entry.amount)}
         </Button>
       )}
     </li>
