@@ -7,6 +7,7 @@ import { dataDirectory } from '@quorumscan/operator'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { Command, CommanderError, type Help } from 'commander'
+import { addCapacityCommand } from './capacity.ts'
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addCheckCommand } from './check.ts'
 import { addCometbftCommands } from './cometbft.ts'
@@ -179,6 +180,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   addRewardsCommands(context)
   addBackupCommands(context)
   addReplicaCommands(context)
+  addCapacityCommand(context)
   addSupportCommand(context, versionsText(environment))
   addLogCommands(context)
   addJobCommands(context)

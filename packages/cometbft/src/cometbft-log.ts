@@ -151,6 +151,11 @@ async function openMember(context: Context, restart: () => void) {
     help: 'Oldest block that the engine stores.',
     read: () => [[[], Math.max(1, member.retention.height())]],
   })
+  context.metrics.sampled('gauge', {
+    name: 'ordering_height',
+    help: 'Newest block.',
+    read: () => [[[], member.head().height]],
+  })
   return { member, misbehavior, stateSync, versions, voting }
 }
 

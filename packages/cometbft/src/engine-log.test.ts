@@ -61,6 +61,17 @@ it.each([
   expect(world.said).toEqual([expect.stringContaining(`warn engine: ${text}`)])
 })
 
+it.each([
+  ['Error stopping pool', { module: 'blocksync', err: 'already stopped' }],
+  ['error while stopping peer', { error: 'already stopped' }],
+  ['Stopped accept routine, as transport is closed', { numPeers: 0 }],
+  ['Error serving server', { err: 'accept unix /a: use of closed network connection' }],
+])('"%s" of an engine that was signalled is no error', (text, fields) => {
+  const world = setUp()
+  world.engine(text, fields)
+  expect(world.said).toEqual([expect.stringContaining(`debug engine: ${text}`)])
+})
+
 it('other errors stay errors, and those of a stop are none', () => {
   const world = setUp()
   world.engine('CONSENSUS FAILURE!!!', { module: 'consensus' })

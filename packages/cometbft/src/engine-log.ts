@@ -12,6 +12,9 @@ const ADDRESS = /(?:\[[0-9a-f:.]+\]|[\w.-]+):[0-9]{1,5}(?=[\s}:]|$)/i
 /** Messages of the engine that are about one peer, with or without naming it. */
 const ABOUT_PEER = /\b(?:peer|dial|connect)/i
 
+/** What an engine reports while it stops. A service manager signals it together with this process, which then knows nothing yet. */
+const OF_A_STOP = /already stopped|use of closed network connection|as transport is closed/
+
 type EngineLine = Readonly<Record<string, unknown>> & { readonly _msg: string }
 
 /**
@@ -32,7 +35,10 @@ export function createEngineLog(options: {
     if (parsed === null) return void logger[isStopping ? 'debug' : 'error'](`engine: ${line}`)
     const { _msg, level, ts: _, ...fields } = parsed
     const peer = peerOf(parsed)
-    const as = levelOf(String(level), { isStopping, isAboutPeer: peer !== null })
+    const as = levelOf(String(level), {
+      isStopping: isStopping || OF_A_STOP.test(line),
+      isAboutPeer: peer !== null,
+    })
     // Redials of a peer differ in nothing that an operator needs.
     lines.write(peer ?? `${parsed['module']} ${_msg}`, (suppressed) =>
       logger[as]({ ...fields, ...suppressed }, `engine: ${_msg}`),

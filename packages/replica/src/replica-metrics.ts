@@ -1,5 +1,5 @@
 /** Metrics of a replica, and of the protocol in force. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, singleFlight } from '@quorumscan/base'
 import { NEWEST_RULES, readProtocol } from '@quorumscan/ledger'
 import type { Metrics } from '@quorumscan/runtime'
 import type { Replica } from './replica.ts'
@@ -38,6 +38,13 @@ export function measureReplica(
     name: 'replica_entries_total',
     help: 'Entries of the log applied since the start of the process.',
     read: () => [[[], appliedCount]],
+  })
+  // While a call hangs, no second call is made.
+  const nameCount = singleFlight(() => replica.nameCount())
+  metrics.sampled('gauge', {
+    name: 'replica_names',
+    help: 'Names that the replica stores, with those that ended lately.',
+    read: async () => [[[], await nameCount()]],
   })
   metrics.sampled('gauge', {
     name: 'protocol_version',

@@ -22,6 +22,7 @@ import { touchedVersions } from './ingest/plan-versions.ts'
 import type { InterpretedEntry } from './ingest/step.ts'
 import type { HeadState } from './ingest/store.ts'
 import type { Store } from './reads/contracts.ts'
+import { KEYS } from './storage/keys.ts'
 import { createLookups } from './reads/lookups.ts'
 import { createNameReader } from './reads/name-reader.ts'
 import { createNewestReads } from './reads/newest-reads.ts'
@@ -210,6 +211,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
       if (isWaitingForClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
       return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
     },
+    /** The names that are stored, with those that ended lately. */
+    nameCount: () => redis.zcard(KEYS.lex),
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
     haltReason: () => haltReason,
     head: (): Head => headState.head,

@@ -17,7 +17,7 @@ import { cpus, freemem, release, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, type Env, printableLines } from '@quorumscan/base'
-import { CommandError, createFetch, isErrno, messageOf, messageOfWrite } from '@quorumscan/runtime'
+import { CommandError, isErrno, messageOf, messageOfWrite } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
 import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { describeCheck } from '../checks/check.ts'
@@ -32,6 +32,7 @@ import {
   readOperatorConfig,
   readVariables,
 } from '../run/operator-config.ts'
+import { readOperatorMetrics } from '../run/operator-metrics.ts'
 import { validateProcesses, variablesOf } from '../run/operator-services.ts'
 import { askSignedStates } from '../signed-states.ts'
 import { createHiding, HIDDEN, showValue } from './hide-secrets.ts'
@@ -232,12 +233,8 @@ async function checks({ redisServer, env, clock }: BundleOptions, found: Configu
 }
 
 async function metrics(found: Configuration): Promise<string> {
-  const { operatorAddress } = demand(found.config)
-  if (operatorAddress === null) throw new CommandError('QS_OPERATOR_ADDRESS is not set')
-  const host = operatorAddress.host === '0.0.0.0' ? '127.0.0.1' : operatorAddress.host
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${operatorAddress.port}/metrics`
-  const answer = await createFetch(null)(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
-  return (await answer.text()).slice(0, METRICS_BYTES_MAX)
+  const text = await readOperatorMetrics(demand(found.config))
+  return text.slice(0, METRICS_BYTES_MAX)
 }
 
 async function statements({ redisServer, env, clock }: BundleOptions, found: Configuration) {
