@@ -9,6 +9,11 @@ export const AHEAD_DAYS = 30
 const RATE_MICROS_MIN = 3_600_000_000
 /** Redis rewrites its file when it has doubled, and needs the space of the new one meanwhile. */
 const FILE_FACTOR = 3
+/** Of an empty Redis and the connections of the processes. */
+const EMPTY_REDIS_BYTES = 2 * 2 ** 20
+/** With fewer entries, what a Redis has anyway is most of it: then what was measured counts (docs/operations.md). */
+const ENTRIES_MIN = 1_000
+const MEASURED = { memory: 1_100, file: 2_800 }
 
 /** The values of a text exposition, by the process of each sample. Labels but `process` make no difference. */
 export function readSamples(exposition: string): ReadonlyMap<string, ReadonlyMap<string, number>> {
@@ -78,8 +83,9 @@ export function assessCapacity(input: CapacityInput): Capacity {
   const days = Math.max(nowMicros - rateSince, 1) / DAY_MICROS
   const entriesPerDay = (isRecent ? applied : offset) / days
   const entriesAhead = entriesPerDay * AHEAD_DAYS
-  const perEntry = (what: Growth['what'], bytes: number): Growth => {
-    const bytesEach = bytes / Math.max(offset, 1)
+  const perEntry = (what: keyof typeof MEASURED, bytes: number): Growth => {
+    const ofEntries = Math.max(bytes - (what === 'memory' ? EMPTY_REDIS_BYTES : 0), 0)
+    const bytesEach = offset < ENTRIES_MIN ? MEASURED[what] : ofEntries / offset
     return { what, bytes, bytesEach, bytesAhead: bytes + bytesEach * entriesAhead }
   }
   const memory = perEntry('memory', quorumscan('redis_memory_bytes'))

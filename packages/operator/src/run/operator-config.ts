@@ -1,11 +1,11 @@
 /** The configuration file of one operator: what `run` reads itself, and what the processes that it starts read. */
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Env, EnvError, type EnvReader, readEnv, type VariableSpec } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
-import { readInput, UsageError } from '@quorumscan/runtime'
+import { isPeerToken, messageOfRead, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
@@ -50,7 +50,20 @@ export const OPTIONAL_VARIABLES = {
       '1: accept private keys that other users of the machine can read, on a file system that has no rights',
     example: '1',
   },
+  QS_CONSOLE_TOKEN_FILE: {
+    about:
+      'the file of the token with which a browser reads the console at QS_OPERATOR_ADDRESS, /console; without it there is no console',
+    example: '/etc/quorumscan/console-token',
+    file: parseConsoleToken,
+  },
 } as const satisfies Readonly<Record<string, VariableSpec>>
+
+/** @throws {Error} If the text is not a token. The message does not contain the text. */
+export function parseConsoleToken(text: string): string {
+  const token = text.trim()
+  if (isPeerToken(token)) return token
+  throw new Error('the file must hold a token: 22 to 128 of A-Z a-z 0-9 _ -')
+}
 
 /** The variables of `backup`, which are optional. */
 export const BACKUP_VARIABLES = {
@@ -89,6 +102,8 @@ export type OperatorConfig = {
   readonly backupRecipient: string | null
   /** Where `run` serves metrics and health; null: each process serves its own on its port. */
   readonly operatorAddress: { readonly host: string; readonly port: number } | null
+  /** The file of the token of the console; null: there is no console. */
+  readonly consoleTokenFile: string | null
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
 }
@@ -203,10 +218,31 @@ function readOperator(
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
   const operatorAddress = readOperatorAddress(reader)
+  const consoleTokenFile = readConsoleTokenFile(reader, operatorAddress !== null)
   if (operatorAddress === null || 'port' in operatorAddress)
-    return { ...found, backupDirectory, backupRecipient, synchronizerPort, operatorAddress }
+    return {
+      ...found,
+      backupDirectory,
+      backupRecipient,
+      synchronizerPort,
+      operatorAddress,
+      consoleTokenFile,
+    }
   reader.problem('QS_OPERATOR_ADDRESS: `run` serves HTTP: name host:port, not a unix socket')
   return { ...found, backupDirectory, backupRecipient, synchronizerPort }
+}
+
+function readConsoleTokenFile(reader: EnvReader, hasListener: boolean): string | null {
+  const file = reader.optional('QS_CONSOLE_TOKEN_FILE', OPTIONAL_VARIABLES.QS_CONSOLE_TOKEN_FILE)
+  if (file === null) return null
+  if (!hasListener)
+    reader.problem('QS_CONSOLE_TOKEN_FILE: the console is at QS_OPERATOR_ADDRESS, which is not set')
+  try {
+    parseConsoleToken(readFileSync(file, 'utf8'))
+  } catch (error) {
+    reader.problem(`QS_CONSOLE_TOKEN_FILE: ${messageOfRead(error, file)}`)
+  }
+  return file
 }
 
 /** These name nodes, which are not known without a genesis. */

@@ -1,14 +1,23 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
 import { CONFIGURATION_EXIT, openAll, requestReload, withResolvers } from '@quorumscan/base'
-import { assertWritable, CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import {
+  assertWritable,
+  CommandError,
+  messageOf,
+  openLiveFile,
+  UsageError,
+} from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
+import { ROLE_OF } from '../ceremony/member.ts'
 import { describeCheck } from '../checks/check.ts'
 import { checkedOperator } from '../checks/operator.ts'
+import { checkRunning } from '../checks/running.ts'
 import { checkStart } from '../checks/start.ts'
+import { createConsole } from '../console/console.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { LOG_WRITER_SECRET, type Machine, metricsSocketOf } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
-import type { OperatorConfig } from './operator-config.ts'
+import { type OperatorConfig, parseConsoleToken } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
@@ -92,7 +101,15 @@ export async function runOperator(
     const { processes } = runner
     if (address !== null)
       resources.opened(
-        await openOperatorListener({ name, address, services, processes, socketOf, clock }),
+        await openOperatorListener({
+          name,
+          address,
+          services,
+          processes,
+          socketOf,
+          clock,
+          makeConsole: consoleOf(options),
+        }),
       )
     resources.opened(watchMembers(config, { clock, report }))
     for (const service of services) await runner.startRedis(service)
@@ -132,4 +149,20 @@ async function refuseFailed(
   if (failed.length === 0) return
   const Refusal = checks.some(({ isMisconfigured }) => isMisconfigured) ? UsageError : CommandError
   throw new Refusal(['nothing was started, because a check failed:', ...failed].join('\n'))
+}
+
+/** The console of the operator, if its configuration names a token. */
+function consoleOf(operator: Parameters<typeof checkedOperator>[0]) {
+  const { config, clock } = operator
+  const { consoleTokenFile: file, name, runs } = config
+  if (file === null) return null
+  const logger = { warn() {} } // `--check` and the start report an invalid file; the last valid token stays.
+  const named = { variable: 'QS_CONSOLE_TOKEN_FILE', file }
+  const token = openLiveFile(named, parseConsoleToken, { clock, logger })
+  const checked = checkedOperator(operator)
+  return (readMetrics: () => Promise<string>) =>
+    createConsole({
+      ...{ name, role: ROLE_OF[runs], token, readMetrics, clock },
+      readChecks: async () => (await checkRunning(checked, config.backupDirectory)).checks,
+    })
 }

@@ -40,6 +40,7 @@ function setUp() {
     backupDirectory: null,
     backupRecipient: null,
     operatorAddress: null,
+    consoleTokenFile: null,
     synchronizerPort: 1,
     known: new Set(),
   }
