@@ -1,4 +1,9 @@
-/** What `run` prints on a network of operators: one format, no error in a normal start and stop, and one line a minute about a member that is down. */
+/**
+ * What `run` prints on a network of operators: one format, no error in a normal start and stop, and one line a minute about
+ * a member that is down.
+ *
+ * @module-tag rest
+ */
 import { readFileSync } from 'node:fs'
 import { parseTime } from '@quorumscan/model'
 import { required, until } from '@quorumscan/testkit'
