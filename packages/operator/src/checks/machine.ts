@@ -13,7 +13,7 @@ const MIB = 2 ** 20
 /** A node that has less takes no snapshots. */
 const SNAPSHOT_MIB_MIN = 1024
 const REDIS_MS_MAX = 3_000
-const ROOM = 'Make room (docs/operations.md, "A full disk"). No restart is needed'
+const ROOM = 'Make room (docs/operations.md, "A full disk")'
 
 type Config = Pick<OperatorConfig, 'runs' | 'variables' | 'directory'>
 
