@@ -66,8 +66,18 @@ function report(error: unknown): void {
   process.exitCode = isConfiguration ? CONFIGURATION_EXIT : 1
 }
 
+/** Errors whose sentence is written for an operator: where they were thrown in the code says nothing more. */
+const FOR_OPERATORS = ['ScanError', 'CommandError', 'UsageError']
+
+/** The sentence of an error, with those of its causes. */
+function sentenceOf(error: Error): string {
+  const { cause } = error
+  return cause instanceof Error ? `${error.message} (${sentenceOf(cause)})` : error.message
+}
+
 /** Libraries also reject with objects other than errors, for which `String` is useless. */
 function describeError(error: unknown): string {
+  if (error instanceof Error && FOR_OPERATORS.includes(error.name)) return sentenceOf(error)
   if (error instanceof Error) return error.stack ?? String(error)
   return typeof error === 'string' ? error : inspect(error)
 }

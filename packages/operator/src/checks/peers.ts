@@ -207,8 +207,7 @@ export function checkVotes({ states, offset }: SignedStates): Check {
   const detail = [`offset ${offset} is signed by ${signing.join(', ')}`, ...missing].join('; ')
   if (roots.size > 1) return failed('votes', `${detail}. The states differ`, compare)
   if (absent.length === 0) return ok('votes', detail)
-  const advice =
-    'Ask the operators of those that are absent for the output of `quorumscan status`'
+  const advice = 'Ask the operators of those that are absent for the output of `quorumscan status`'
   return absent.length > maxFaulty(states.length)
     ? failed('votes', `${detail}. Too few are left to confirm registrations`, advice)
     : warning('votes', detail, advice)

@@ -156,7 +156,9 @@ it('a validator that no member admits must send its member file', () => {
 it('a process that is up keeps its own advice while the log stalls', () => {
   const detail = 'sv-2 is not asked. Set QS_ALLOW_PRIVATE_ADDRESSES=1.'
   const advice = 'Set QS_ALLOW_PRIVATE_ADDRESSES=1'
-  expect(checkProcess(observed({ detail }), { ...ALONE, reason: 'Wait for the others' })).toMatchObject({ advice })
+  expect(
+    checkProcess(observed({ detail }), { ...ALONE, reason: 'Wait for the others' }),
+  ).toMatchObject({ advice })
 })
 
 it('no process is to catch up while the log stalls for all', () => {

@@ -46,10 +46,7 @@ export function causedByDisk(
 }
 
 /** Checks that depend on other machines, as far as this machine allows a judgement. @param own - Of its own parts. */
-export function blameNobody(
-  checks: readonly Check[],
-  own: readonly Check[],
-): readonly Check[] {
+export function blameNobody(checks: readonly Check[], own: readonly Check[]): readonly Check[] {
   if (!areDown(own)) return checks
   const names = own.filter(({ state }) => state === 'failed').map(({ name }) => name)
   return checks.map((check) =>

@@ -43,10 +43,7 @@ function notRunning({ config }: CheckedOperator): Check {
   return failed('processes', `none runs: no \`run\` is active in ${config.directory.path}`, advice)
 }
 
-async function checkProcesses(
-  operator: CheckedOperator,
-  nodes: CheckedOperator['nodes'],
-) {
+async function checkProcesses(operator: CheckedOperator, nodes: CheckedOperator['nodes']) {
   const { config, services, fetch, clock } = operator
   const { genesis, directory } = config
   const { recordFile } = directory.processes

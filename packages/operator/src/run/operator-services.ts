@@ -183,7 +183,8 @@ export function externalRedisOf({ runs, variables }: Pick<OperatorConfig, 'runs'
   return readEnv(variables, (reader) => readRedis(reader, name, { about: '', example: '' }))
 }
 
-function redisVariableOf(runs: OperatorConfig['runs']): string {
+/** The variable that names a Redis of the operator's own. */
+export function redisVariableOf(runs: OperatorConfig['runs']): string {
   return runs === 'synchronizer' ? 'QS_LOG_REDIS' : 'QS_REDIS'
 }
 
