@@ -134,10 +134,47 @@ function mayExist(file: string): boolean {
   }
 }
 
-/** The variables of the file, as they are. @throws {UsageError} If it cannot be read. */
+/** The variables of the file, as they are. @throws {UsageError} If it cannot be read, or sets one of them twice. */
 export function readVariables(file: string): Env {
-  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
+  const parse = (bytes: Buffer) => {
+    const text = bytes.toString()
+    const twice = variablesSetTwice(text)
+    if (twice.length > 0)
+      throw new Error(
+        `it sets ${twice.map(({ name, lines }) => `${name} in the lines ${lines.join(' and ')}`).join(', ')}; leave one of them`,
+      )
+    return parseEnv(text)
+  }
   return readInput(file, parse, 'the configuration cannot be read: ')
+}
+
+/** A line that sets a variable, as `parseEnv` of Node reads it, with the quote that begins its value. */
+const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(["'`]?)(.*)$/
+
+/** Of two values of one name the last would win, without a word. The lines are counted from 1. */
+function variablesSetTwice(text: string) {
+  const linesByName = new Map<string, number[]>()
+  /** The quote that ends a value of several lines; null outside of one. */
+  let open: string | null = null
+  for (const [index, line] of text.split('\n').entries()) {
+    if (open !== null) {
+      if (line.includes(open)) open = null
+      continue
+    }
+    const [, name, quote = '', rest = ''] = ASSIGNMENT.exec(line) ?? []
+    if (name === undefined) continue
+    linesByName.set(name, [...(linesByName.get(name) ?? []), index + 1])
+    const isOfSeveralLines =
+      quote !== '' &&
+      !rest.includes(quote) &&
+      text
+        .split('\n')
+        .slice(index + 1)
+        .join('\n')
+        .includes(quote)
+    if (isOfSeveralLines) open = quote
+  }
+  return [...linesByName].flatMap(([name, lines]) => (lines.length > 1 ? [{ name, lines }] : []))
 }
 
 /**
@@ -158,9 +195,11 @@ export function readOperatorConfig(
       variables,
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
+        const isKnown = (problem: string) =>
+          (config.genesis === undefined && FOLLOWS_FROM_GENESIS.test(problem)) ||
+          (config.name === '' && FOLLOWS_FROM_NAME.test(problem))
         for (const problem of judge(withPlaceholders(config)))
-          if (config.genesis !== undefined || !FOLLOWS_FROM_GENESIS.test(problem))
-            reader.problem(problem)
+          if (!isKnown(problem)) reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
       },
       ({ name }) => known.add(name),
@@ -248,6 +287,9 @@ function readConsoleTokenFile(reader: EnvReader, hasListener: boolean): string |
 /** These name nodes, which are not known without a genesis. */
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 
+/** `run` sets these from the name of the operator. */
+const FOLLOWS_FROM_NAME = /^QS_(?:NODE_NAME|PUBLIC_URL)\b/
+
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
@@ -278,12 +320,13 @@ function problemsOfKeys(
 ): readonly string[] {
   if (name === '' || directory === undefined) return []
   const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
-  const inFile = members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys
+  const inFile: Readonly<Record<string, string | undefined>> =
+    members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys ?? {}
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
     const file = memberKeyFile(directory, name, kind)
     const key = readKeyFile(file, { role: ROLE_OF[runs], areReadableAllowed })
     if ('problem' in key) return [`QS_DATA_DIR, QS_NAME: ${key.problem}`]
-    const wanted = inGenesis[kind] ?? Object(inFile)[kind] ?? key.publicKey
+    const wanted = inGenesis[kind] ?? inFile[kind] ?? key.publicKey
     if ([key.publicKey, nodeIdOf(key.publicKey)].includes(wanted)) return []
     const source = inGenesis[kind] === undefined ? 'its member file' : 'the genesis'
     return [
@@ -330,7 +373,7 @@ export function problemsOfMembers({ runs, name, genesis, members }: Found): read
         ? [`QS_MEMBERS: the file of ${node.name} has no address of its engine`]
         : []
     }),
-    ...(runs === 'sv' && !nodes.some((node) => node.name === name)
+    ...(runs === 'sv' && name !== '' && !nodes.some((node) => node.name === name)
       ? [`QS_NAME: the genesis names no super-validator ${name}`]
       : []),
     ...(runs === 'synchronizer' && isMemberOrdered
