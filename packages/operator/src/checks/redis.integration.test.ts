@@ -1,10 +1,8 @@
 /** A Redis that cannot be reached, refuses the user, or has other settings. */
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import { required } from '@quorumscan/testkit'
+import { listen, required } from '@quorumscan/testkit'
 import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
@@ -87,9 +85,8 @@ it('names its variable where a Redis takes no writes, or evicts what it stores',
   expect(await check('validator', validator)).toMatchObject({ state: 'ok' })
 })
 
-it('an old Redis is named with its version', async ({ resources }) => {
-  const server = createServer((socket) => {
-    socket.on('error', () => {})
+it('an old Redis is named with its version', async () => {
+  await using server = await listen((socket) => {
     socket.on('data', (bytes) => {
       // The handshake of ioredis, PING and INFO, in any portions.
       for (const [command] of String(bytes).matchAll(/\b(?:ping|info|client|hello)\b/gi))
@@ -100,10 +97,7 @@ it('an old Redis is named with its version', async ({ resources }) => {
         )
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  resources.onClose(() => void server.close())
-  const { port } = server.address() as AddressInfo
+  const { port } = new URL(server.url)
   expect(await check('sv', { QS_REDIS: `redis://127.0.0.1:${port}` })).toMatchObject({
     state: 'failed',
     detail: expect.stringContaining('it is Redis 6.2.14; it must be 7.0'),

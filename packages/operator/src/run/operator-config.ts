@@ -196,7 +196,8 @@ export function readOperatorConfig(
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
         const isKnown = (problem: string) =>
-          (config.genesis === undefined && FOLLOWS_FROM_GENESIS.test(problem)) ||
+          ((config.genesis === undefined || config.members === undefined) &&
+            FOLLOWS_FROM_GENESIS.test(problem)) ||
           (config.name === '' && FOLLOWS_FROM_NAME.test(problem))
         for (const problem of judge(withPlaceholders(config)))
           if (!isKnown(problem)) reader.problem(problem)
@@ -284,7 +285,7 @@ function readConsoleTokenFile(reader: EnvReader, hasListener: boolean): string |
   return file
 }
 
-/** These name nodes, which are not known without a genesis. */
+/** These name nodes, which are not known without a genesis, and their addresses, which are in the member files. */
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 
 /** `run` sets these from the name of the operator. */

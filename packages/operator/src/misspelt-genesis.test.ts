@@ -1,6 +1,6 @@
 import { createTestNetwork } from '@quorumscan/testkit'
+import { parseGenesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
-import { parseGenesis } from './parse-genesis.ts'
 
 const { genesis } = createTestNetwork()
 type Document = Record<string, unknown>
