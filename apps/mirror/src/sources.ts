@@ -6,6 +6,7 @@
 import type { Clock } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import {
+  machineOf,
   parseNodeUrl,
   shownUrl,
   type Transport,
@@ -120,12 +121,13 @@ export function createSources(options: {
         requestCount--
       }
     },
-    /** What `open` makes of the answer of each source that answers so. */
+    /** What `open` makes of the answer of each machine that answers so: one has one voice, under whatever addresses. */
     async askEach<T>(
       asked: SourceRequest,
       open: (reply: TransportReply) => Promise<T>,
     ): Promise<readonly T[]> {
-      const opened = sources.map(async (source) => {
+      const machines = new Map(sources.map((source) => [machineOf(source.url), source]))
+      const opened = [...machines.values()].map(async (source) => {
         try {
           return [await open(await request(source, asked))]
         } catch {

@@ -60,9 +60,10 @@ export type FoundEntry = NameEntry & {
  * Who checked an answer, and how; the strongest first. It means the same in every part of the SDK.
  *
  * `proof`: this program checked a proof and signatures. `votes`: this program compared the answers of several scans.
+ * `trusted`: one scan that the application trusts decided alone, or named the scans whose answers were compared.
  * `proxy`: a validator checked, and is trusted to have done so. `claimed`: one server stated it, and nothing was checked.
  */
-export type Basis = 'proof' | 'votes' | 'proxy' | 'claimed'
+export type Basis = 'proof' | 'votes' | 'trusted' | 'proxy' | 'claimed'
 
 /** The ledger offset of an answer, and the members that confirm it. */
 export type AnswerFacts = {

@@ -139,16 +139,22 @@ function voted(names: SpliceNames, suffix: string): Omit<PartyResolver, 'id'> {
     basis: 'votes',
     accepts: (name) => /^[\w.-]+\.[\w-]+$/.test(complete(name)),
     async resolve(name, read) {
-      const outcome = await names.lookup(complete(name), read)
-      if (outcome.kind !== 'agreed' && outcome.kind !== 'agreed-absent')
-        throw noAnswer(name, outcome.kind, outcome)
-      return { basis: 'votes', found: outcome.value && toAnswer(outcome.value) }
+      const outcome = agreed(name, await names.lookup(complete(name), read))
+      return { basis: outcome.basis, found: outcome.value && toAnswer(outcome.value) }
     },
     async reverse(party, read) {
       const entry = await names.reverse(party, read)
-      return entry === null ? [] : [{ ...toAnswer(entry), basis: 'votes' }]
+      // Only outcomes have a basis.
+      if (entry === null) return []
+      const { value, basis } = agreed(party, await names.lookup(entry.name, read))
+      return value?.party === party ? [{ ...toAnswer(value), basis }] : []
     },
   }
+}
+
+function agreed(what: string, outcome: SpliceOutcome<NameEntry>) {
+  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
+  throw noAnswer(what, outcome.kind, outcome)
 }
 
 function toAnswer({ name, party, expiresAt }: NameEntry): ResolverAnswer {

@@ -3,7 +3,7 @@ import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { QuorumscanError } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 
-export const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'votes', 'proof']
+export const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'trusted', 'votes', 'proof']
 
 /** Whether an answer on this basis is at least as strong as `least`. No answer is, if that is no basis. */
 export function isAtLeast(basis: Basis, least: Basis): boolean {
