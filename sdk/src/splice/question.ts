@@ -23,7 +23,7 @@ import {
   type VoteVerdict,
   votesNeeded,
 } from './splice-decider.ts'
-import type { SpliceAnswers, SpliceOutcome } from './splice-outcome.ts'
+import type { SpliceAnswers, SpliceOutcome, SpliceParticipation } from './splice-outcome.ts'
 
 /** A read of the Scan API. */
 export type Question<T extends JsonValue> = {

@@ -6,6 +6,7 @@ import { Button, Notice } from './parts.tsx'
 const BASIS: Readonly<Record<Basis, string>> = {
   proof: 'Proven to this page by the signatures of the nodes.',
   votes: 'This page compared the answers of several scans.',
+  trusted: 'One scan that this page trusts decided alone.',
   proxy: 'Checked by the validator.',
   claimed: 'One server states this. Nothing was checked.',
 }
