@@ -64,7 +64,13 @@ export const PARTS: readonly LongPart[] = [
       'packages/server/src/half-finished.integration.test.ts',
       'cluster/src/control/half-finished.test.ts',
     ],
-    minutes: 10,
+    minutes: 15,
+  },
+  {
+    name: 'half-finished-processes',
+    shows: 'the same of every process, with TLS and without; SIGTERM ends it while some are open',
+    files: ['test/attacks/attacks.test.ts'],
+    minutes: 12,
   },
   {
     name: 'java',
