@@ -4,6 +4,8 @@ import type { Mutation } from '@quorumscan/verifier/testing'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore, type Store } from '../../sdk/src/platform/store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type { PaymentProgress } from '../../sdk/src/wallet/payment-result.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type { StoredPayment } from '../../sdk/src/wallet/payment-store.ts'
 import { type Modules, World } from './world.ts'
 
@@ -14,6 +16,8 @@ const WALLET = 'packages/wallet/src/wallet/payments.ts'
 const TRANSFERS = 'packages/wallet/src/wallet/transfers.ts'
 const COINS = 'packages/wallet/src/wallet/coins.ts'
 const DAY_MICROS = 86_400_000_000
+/** For all steps of a renewal. */
+const WAIT_MS = 6_000
 /** Turns of the event loop after which a call that waits for nothing has ended. */
 const TURNS = 500
 
@@ -416,6 +420,65 @@ export const RULES: readonly Rule[] = [
         file: SEARCH,
         text: "if (code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return { kind: 'pruned' }",
         by: "return { kind: 'none', end: Number.MAX_SAFE_INTEGER }",
+      },
+    ],
+  },
+  {
+    rule: 'a payment reports its steps, also one that an earlier call completed',
+    async check(modules) {
+      const world = new World(modules)
+      const store = createMemoryStore()
+      const steps: string[] = []
+      const onProgress = ({ step, isResumed }: PaymentProgress) => {
+        steps.push(isResumed ? `${step} before` : step)
+      }
+      world.fail({ answer: 'lost', effect: 'now' })
+      await world.client({ user: 'alice', store }).transfer(offerOf(world), { onProgress })
+      const first = steps.splice(0).join()
+      const [left] = await world.client({ user: 'alice', store }).unfinished()
+      await left?.settle({ onProgress })
+      const second = steps.splice(0).join()
+      await world.client({ user: 'alice' }).transfer(offerOf(world), { onProgress })
+      return [
+        ...expect(first === 'stored,sent', `without an answer: ${first}`),
+        ...expect(second === 'stored before,sent before,done before', `settled: ${second}`),
+        ...expect(steps.join() === 'stored,sent,done', `with an answer: ${steps.join()}`),
+      ]
+    },
+    mistakes: [
+      {
+        mistake: 'the end is not reported',
+        file: PAYMENTS,
+        text: "if (result.kind === 'done') onProgress({ step: 'done', isResumed })",
+        by: '',
+      },
+    ],
+  },
+  {
+    rule: 'a renewal that arrives in the next window pays for no further period',
+    async check(modules) {
+      const world = new World(modules)
+      const name = 'a.unverified.ns'
+      const after = world.ownName(name)
+      const client = world.client({ user: 'alice' })
+      world.fail({ answer: 'lost', effect: 'later' })
+      const first = await client.renew(name, { after, timeoutMs: WAIT_MS })
+      const end = first.kind === 'unknown' ? await first.settle({ timeoutMs: WAIT_MS }) : first
+      world.advance(90 * DAY_MICROS)
+      await world.deliver()
+      await client.unfinished()
+      const paid = world.collected('SubscriptionPayment_Collect').length
+      return [
+        ...expect(end.kind === 'done', `the repeat: ${end.kind}`),
+        ...expect(paid === 1, `paid ${paid} times`),
+      ]
+    },
+    mistakes: [
+      {
+        mistake: 'the request names the subscription alone',
+        file: 'sdk/src/wallet/renewal.ts',
+        text: 'await wallet.paySubscription(stateCid, call())',
+        by: 'await wallet.paySubscription(before.subscription.contractId, call())',
       },
     ],
   },
