@@ -179,12 +179,12 @@ function subscriptionsOf(scenario: Scenario, user: Actor, rival: Actor): void {
   const refunds = [pay('late-1'), pay('late-2')]
   scenario.confirm(3, refunds[0]?.payment as ContractId)
   ledger.advance(LOCK)
-  const [own, bySupervalidator] = refunds.map(({ payment }) => payment) as [ContractId, ContractId]
+  const [own, byMember] = refunds.map(({ payment }) => payment) as [ContractId, ContractId]
   scenario.do(
     user,
     refundPaymentCommand({ payment: own, paymentKind: 'initial', actor: user.party }),
   )
-  scenario.do(sv, expirePaymentCommand({ ...bySv, payment: bySupervalidator }))
+  scenario.do(sv, expirePaymentCommand({ ...bySv, payment: byMember }))
 
   // A name that is renewed, then paid for without being collected in time, and that ends.
   const kept = { actor: scenario.actor('kept') }
