@@ -269,6 +269,13 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/e2e/random-faults.test.ts'],
   },
   {
+    name: 'payments',
+    shows:
+      'each payment takes effect at most once and its client knows, with lost requests and answers, and processes that are killed, paused and restored',
+    files: ['test/e2e/payments.test.ts'],
+    minutes: 15,
+  },
+  {
     name: 'certified-reads',
     shows:
       '10 000 certified reads are right next to a lying member, and old after a minute without log',
