@@ -41,13 +41,14 @@ it('a member that signs other states than f + 1 others makes no progress', async
 })
 
 it('a member that catches up is behind since its last state', async () => {
-  const { clock, sign, unsigned } = start()
+  const { clock, progress, sign, unsigned } = start()
   sign(7, 1, 2)
   sign(20, 1, 2)
   await clock.advance(40_000)
   sign(7, 1, 2, 3)
   await clock.advance(5000)
   expect(unsigned()).toEqual([0, 0, 5, 45])
+  expect(NAMES.map((name) => progress.lagMicros(name))).toEqual([0, 0, 13, null])
 })
 
 it('an old state that more members sign now takes nothing back', () => {

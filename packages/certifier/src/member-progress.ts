@@ -30,25 +30,30 @@ export function createMemberProgress(options: {
   const members = new Map<string, Member>(
     names.map((name) => [name, { newest: null, behindSinceMs: null }]),
   )
-  /** The newest offset that f + 1 members signed. */
-  let newestOffset = -1
+  /** The newest state that f + 1 members signed. */
+  let newest: Progress = { offset: -1, recordTime: 0 }
 
   return {
     /** @param signers - All that signed this state, as far as is known. */
     note({ offset, recordTime }: Progress, signers: ReadonlySet<string>): void {
       if (signers.size < needed) return
-      newestOffset = Math.max(newestOffset, offset)
+      if (offset > newest.offset) newest = { offset, recordTime }
       const nowMs = clock.monotonicMs()
       for (const [name, member] of members) {
         const reached = member.newest?.offset ?? -1
         if (signers.has(name) && offset > reached) {
           member.newest = { offset, recordTime }
-          member.behindSinceMs = offset < newestOffset ? nowMs : null
+          member.behindSinceMs = offset < newest.offset ? nowMs : null
         } else if (offset > reached) member.behindSinceMs ??= nowMs
       }
     },
     /** The newest state that the member signed as f + 1 members did; null: there was none since the process started. */
     newestOf: (name: string): Progress | null => members.get(name)?.newest ?? null,
+    /** How much older its newest state is than that of f + 1 members, by record time in µs; null: it has none. */
+    lagMicros(name: string): number | null {
+      const own = members.get(name)?.newest ?? null
+      return own === null ? null : newest.recordTime - own.recordTime
+    },
     /** For how long f + 1 others have signed newer states while this member signed nothing; 0: it signs as they do. */
     unsignedMs(name: string): number {
       const sinceMs = members.get(name)?.behindSinceMs ?? null

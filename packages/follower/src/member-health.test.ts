@@ -10,6 +10,7 @@ type Seen = {
   /** Whether it signed a state as f + 1 members did, since the process started. */
   readonly hasSigned: boolean
   readonly unsignedMs: number
+  readonly lagMicros?: number
 }
 
 const FOLLOWS: Seen = { says: 'following', hasSigned: true, unsignedMs: 0 }
@@ -28,6 +29,7 @@ function judge(seen: Partial<Seen>, own: Partial<Seen> = {}) {
     clocks: { answerOf: (name) => seenOf(name).says },
     progress: {
       newestOf: (name) => (seenOf(name).hasSigned ? { offset: 7, recordTime: 1 } : null),
+      lagMicros: (name) => (seenOf(name).hasSigned ? (seenOf(name).lagMicros ?? 0) : null),
       unsignedMs: (name) => seenOf(name).unsignedMs,
     },
     metrics,
@@ -41,6 +43,7 @@ it.each<[what: string, seen: Partial<Seen>, health: Health]>([
   ['does not answer, although it signed just now', { says: 'silent' }, 'silent'],
   ['says that it answers no lookups', { says: 'behind' }, 'behind'],
   ['says that it follows, and signs nothing', { unsignedMs: UNSIGNED_MS_MAX + 1 }, 'unsigned'],
+  ['signs states that are half a minute old', { lagMicros: 30_000_001 }, 'behind'],
   ['says that it follows, and never signed', { hasSigned: false }, 'unsigned'],
 ])('a member that %s is judged so everywhere', async (_, seen, health) => {
   const { members, metrics } = judge(seen)

@@ -4,6 +4,7 @@
  */
 import type { Certifier } from '@quorumscan/certifier'
 import {
+  FOLLOWING_MICROS_MAX,
   type Metrics,
   measureFailuresTolerated,
   type PeerClocks,
@@ -13,7 +14,7 @@ import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 
 /**
  * - `silent`: it does not answer.
- * - `behind`: it says that it answers no lookups, or lacks the newest entries of the log.
+ * - `behind`: it says that it answers no lookups, or lacks the newest entries of the log; or it signs old states.
  * - `unsigned`: it says that it follows the log, but did not sign what f + 1 members signed for 30 s.
  * - `healthy`: none of these. Only such a member counts.
  */
@@ -31,7 +32,7 @@ export function createMemberHealth(options: {
   /** The member that this process is, with what it says about itself; null: a validator. */
   readonly self: { readonly name: string; isReady(): boolean } | null
   readonly clocks: Pick<PeerClocks, 'answerOf'>
-  readonly progress: Pick<Certifier['progress'], 'newestOf' | 'unsignedMs'>
+  readonly progress: Pick<Certifier['progress'], 'newestOf' | 'lagMicros' | 'unsignedMs'>
   readonly metrics: Metrics
 }) {
   const { names, self, clocks, progress, metrics } = options
@@ -42,8 +43,10 @@ export function createMemberHealth(options: {
   const healthOf = (name: string): Health => {
     const says = saysOf(name)
     if (says !== 'following') return says
-    const hasSigned = progress.newestOf(name) !== null
-    return hasSigned && progress.unsignedMs(name) <= UNSIGNED_MS_MAX ? 'healthy' : 'unsigned'
+    const lagMicros = progress.lagMicros(name)
+    if (lagMicros === null || progress.unsignedMs(name) > UNSIGNED_MS_MAX) return 'unsigned'
+    // It may say otherwise by a wrong clock.
+    return lagMicros > FOLLOWING_MICROS_MAX ? 'behind' : 'healthy'
   }
   metrics.sampled('gauge', {
     name: 'node_healthy',
