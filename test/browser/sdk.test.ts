@@ -36,7 +36,7 @@ describe('in Chromium', () => {
     cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
     const alice = cluster.validator('alice')
     await alice.wallet.register()
-    await alice.wallet.tap({ amount: '10.0' })
+    await alice.wallet.tap({ usd: '10.0' })
     party = (await alice.names.register({ name: ALICE })).party
     const { outputFiles } = await build({
       entryPoints: {
@@ -103,16 +103,16 @@ describe('in Chromium', () => {
     expect(signers.length).toBeGreaterThanOrEqual(2)
   })
 
-  it('shows a payee whose name and party are verified', { tags: ['rest'] }, async () => {
+  it('shows a payee whose name and party are proven', { tags: ['rest'] }, async () => {
     await page.evaluate(([name, owner]) => wallet.show(name, owner), [ALICE, party] as const)
     await page.waitForFunction(
       (text) => document.querySelector('#payee')?.textContent === text,
-      `verified ${party} verified ${ALICE}`,
+      `proven ${party} proven ${ALICE}`,
     )
   })
 
   it.each([
-    ['payee', ALICE, '::', () => `verified: ${party}`],
+    ['payee', ALICE, '::', () => `proven: ${party}`],
     ['recipient', `localnet:cns:${ALICE}`, `to ${ALICE}`, () => `Send to ${ALICE} (${party})`],
   ] as const)('runs the unchanged example %s of the README', async (name, typed, part, text) => {
     const asked = [name, typed, part] as const
@@ -223,7 +223,7 @@ describe('in Chromium', () => {
   it('registers and renews a name by hooks, which show steps, payment and errors', async () => {
     const dora = cluster.validator('dora')
     await dora.wallet.register()
-    await dora.wallet.tap({ amount: '10.0' })
+    await dora.wallet.tap({ usd: '10.0' })
     const options = { url: cluster.validatorUrl, token: await cluster.token('dora') }
     const write = (hook: 'register' | 'renew', name: string) =>
       page.evaluate((asked) => wallet.write(...asked), [hook, name, options] as const)
@@ -253,7 +253,7 @@ describe('in Chromium', () => {
     const bob = cluster.validator('bob')
     await bob.wallet.register()
     const tap = async ({ wallet: own }: Validator, count: number) => {
-      for (let taps = 0; taps < count; taps++) await own.tap({ amount: '1.0' })
+      for (let taps = 0; taps < count; taps++) await own.tap({ usd: '1.0' })
     }
     await Promise.all([tap(bob, activityCount - 2), tap(cluster.validator('alice'), 2)])
     const offsets = await updating
@@ -302,7 +302,7 @@ describe('in Chromium', () => {
     await type(tab, `localnet:cns:${ALICE}`)
     await untilShown(tab, 'Proven to this page')
     await sending(tab).click()
-    await untilShown(tab, '1.0 coin offered')
+    await untilShown(tab, '1 coin offered')
     await card(tab, 'History').getByText(`Offered to ${ALICE}`).waitFor()
 
     // The device remembers another owner. This address of the page runs none of its code.

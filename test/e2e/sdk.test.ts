@@ -50,7 +50,7 @@ const it = base
       async (user: string): Promise<Validator> => {
         const validator = cluster.validator(user)
         await validator.wallet.register()
-        await validator.wallet.tap({ amount: '10.0' })
+        await validator.wallet.tap({ usd: '10.0' })
         return validator
       },
   )
@@ -142,7 +142,7 @@ describe('a wallet', () => {
     const receiver = (await hugo.wallet.status()).partyId
     const createTransfer = async (trackingId: string) => {
       const expiresAt = formatInstant(clock.nowMicros() + HOUR_MICROS)
-      const terms = { amount: '5.0', receiver, trackingId, expiresAt }
+      const terms = { coin: '5.0', receiver, trackingId, expiresAt }
       const made = await gina.payments.transfer(terms)
       if (made.kind !== 'done') throw made.error
       // The ledger has it once: the repeat has the same update.
@@ -219,12 +219,12 @@ describe('streams', () => {
         super(url, protocols)
         sockets.push(this)
         // Each message causes the next row, so that the socket and not a poll announces it.
-        this.addEventListener('message', () => wallet.tap({ amount: '1.0' }).catch(() => {}))
+        this.addEventListener('message', () => wallet.tap({ usd: '1.0' }).catch(() => {}))
       }
     }
     const { activities } = cluster.validator('judy', { genesis, WebSocket: WatchedSocket })
     const seen: string[] = []
-    await wallet.tap({ amount: '1.0' })
+    await wallet.tap({ usd: '1.0' })
     // The interval is longer than the test, so that no client polls.
     const options = { after, follow: true, pageSize: 2, pollMs: 600_000 } as const
     for await (const row of activities({ ...options, threshold: 'strong' })) {
@@ -258,13 +258,13 @@ describe('streams', () => {
         WebSocket: socket,
         ...(socket === null ? {} : { fetch: noPages }),
       })
-      await wallet.tap({ amount: '1.0' })
+      await wallet.tap({ usd: '1.0' })
       const offsets: number[] = []
       for await (const update of updates({ parties, follow: false, checkpoint }))
         offsets.push(update.offset)
       expect(offsets.length).toBeGreaterThanOrEqual(2)
       expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
-      await wallet.tap({ amount: '1.0' })
+      await wallet.tap({ usd: '1.0' })
       for await (const update of updates({ parties, checkpoint })) {
         expect(update).toMatchObject({ kind: 'transaction' })
         expect(update.offset).toBeGreaterThan(offsets.at(-1) ?? 0)

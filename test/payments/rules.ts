@@ -50,7 +50,7 @@ const kindOf = (end: unknown): string => {
   return typeof end === 'object' && end !== null && 'kind' in end ? String(end.kind) : String(end)
 }
 
-const offerOf = (world: World) => ({ receiver: world.bob.party, amount: '7' })
+const offerOf = (world: World) => ({ receiver: world.bob.party, coin: '7' })
 const ofAlice = (world: World) => world.effects('alice', 'transfer-').length
 
 /** A store that another one, such as that of another tab, may change between reading and writing. */
@@ -336,7 +336,7 @@ export const RULES: readonly Rule[] = [
       const expiresAt = formatInstant(world.nowMicros() + DAY_MICROS)
       const offer = { ...offerOf(world), expiresAt, trackingId: 'own' }
       await world.client({ user: 'alice' }).transfer(offer)
-      const other = await world.client({ user: 'alice' }).transfer({ ...offer, amount: '8' })
+      const other = await world.client({ user: 'alice' }).transfer({ ...offer, coin: '8' })
       const code = other.kind === 'refused' ? other.error.code : other.kind
       return [
         ...expect(code === 'PAYMENT_DIFFERS', `other content: ${code}`),

@@ -70,7 +70,7 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
   const pay = (payments: Payments): Promise<PaymentResult<unknown>> => {
     if (kind === 'register') return payments.register({ name: NAME }, { timeoutMs: WAIT_MS })
     if (kind === 'renew') return payments.renew(NAME, { after: due, timeoutMs: WAIT_MS })
-    const transfer = { receiver: world.bob.party, amount: '7', expiresAt }
+    const transfer = { receiver: world.bob.party, coin: '7', expiresAt }
     if (kind === 'transfer') return payments.transfer(transfer)
     if (kind === 'own id') return payments.transfer({ ...transfer, trackingId: 'own' })
     if (kind === 'tap') return payments.tap({ usd: '1', commandId: 'tap' })
@@ -151,7 +151,7 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
 async function ownOffer(world: World) {
   const made = await world.client({ user: 'alice' }).transfer({
     receiver: world.bob.party,
-    amount: '5',
+    coin: '5',
     expiresAt: formatInstant(world.nowMicros() + 10 * LIFE_MICROS),
   })
   if (made.kind !== 'done' || !('transferInstructionCid' in made.result.output))

@@ -226,7 +226,7 @@ export class World {
   async offer(): Promise<ReturnType<typeof parseContractId>> {
     const made = await this.client({ user: 'bob' }).transfer({
       receiver: this.alice.party,
-      amount: '5',
+      coin: '5',
       expiresAt: formatInstant(this.nowMicros() + 10 * 24 * 60 * MINUTE_MICROS),
     })
     if (made.kind !== 'done') throw made.error

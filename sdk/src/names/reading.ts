@@ -11,7 +11,7 @@ export function readingOf<T>(
   toValue: (found: Found | Expired | Mismatch) => T,
 ): Reading<T> {
   if (outcome.kind === 'invalid') throw outcome.error
-  if (!('basis' in outcome)) throw outcomeError(what, outcome)
+  if (!('entry' in outcome)) throw outcomeError(what, outcome)
   const { entry, basis, recordTime, clockSkewMs } = outcome
   if (outcome.kind === 'mismatch') {
     const message = `${outcome.entry.name} belongs to ${outcome.entry.party}, not to ${outcome.expectedParty}.`

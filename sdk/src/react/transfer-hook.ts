@@ -47,7 +47,7 @@ const READ_MS = 5_000
 const PAYMENTS = { stored: 'not-paid', sent: 'unknown', done: 'paid' } as const
 
 /**
- * Sends coin: `mutate({ receiver, amount })` pays at most once. Offline it fails at once, and nothing is sent later
+ * Sends coin: `mutate({ receiver, coin })` pays at most once. Offline it fails at once, and nothing is sent later
  * without a call. Calls run one after the other.
  *
  * @example

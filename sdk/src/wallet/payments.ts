@@ -46,8 +46,8 @@ import type { CallOptions, TransferResult } from './wallet.ts'
 export type TransferInput = {
   /** A party. */
   readonly receiver: string
-  /** In coin, such as `1.5`. */
-  readonly amount: string
+  /** An amount of coin, as a decimal text such as `1.5`, greater than zero: `parseAmount` reads a typed one. */
+  readonly coin: string
   /** Until when the receiver can accept, ISO-8601 UTC: at most 30 days ahead. Default: in 24 hours. */
   readonly expiresAt?: string
   /** Transfers with the same id and content happen once, on all devices. Default: a new id. */
@@ -89,7 +89,7 @@ export interface Payments {
   rejectTransfer(id: ContractId, options?: PaymentOptions): Promise<PaymentResult<TransferResult>>
   /** Withdraws an offer of the user. */
   withdrawTransfer(id: ContractId, options?: PaymentOptions): Promise<PaymentResult<TransferResult>>
-  /** Creates coin worth `usd`, in a development network. Taps with the same id happen once. Default: a new id. */
+  /** Creates coin worth `usd` (an amount of USD, as a decimal text such as `10.0`), in a development network. Taps with the same id happen once. Default: a new id. */
   tap(
     input: { readonly usd: string; readonly commandId?: string },
     options?: PaymentOptions,
@@ -337,14 +337,14 @@ export function createPayments(
 
   return {
     async transfer(input, options = {}) {
-      const { receiver, amount, description = '', trackingId = randomId() } = input
+      const { receiver, coin, description = '', trackingId = randomId() } = input
       const now = clock.nowMicros()
       const expiresAt = input.expiresAt === undefined ? now + DAY_MICROS : microsOf(input.expiresAt)
       if (expiresAt > now + PAYMENT_EXPIRY_MICROS_MAX)
         throw invalidArgument('`expiresAt` must be at most 30 days ahead.')
       const body = {
         receiver_party_id: receiver,
-        amount,
+        amount: coin,
         description,
         expires_at: expiresAt,
         tracking_id: trackingId,
@@ -394,7 +394,7 @@ export function createPayments(
 function transferOf({ body }: StoredPayment): Required<TransferInput> {
   return {
     receiver: String(body?.['receiver_party_id']),
-    amount: String(body?.['amount']),
+    coin: String(body?.['amount']),
     description: String(body?.['description']),
     expiresAt: formatInstant(Number(body?.['expires_at'])),
     trackingId: String(body?.['tracking_id']),

@@ -54,11 +54,11 @@ export interface Wallet {
   /**
    * Creates coin, in a development network.
    *
-   * @param input.amount - In USD.
+   * @param input.usd - What the coin is worth: an amount of USD, as a decimal text such as `10.0`.
    * @param input.commandId - Repeated calls with the same id create coin once. Default: a new id.
    */
   tap(
-    input: { readonly amount: string; readonly commandId?: string } & CallOptions,
+    input: { readonly usd: string; readonly commandId?: string } & CallOptions,
   ): Promise<{ readonly contractId: ContractId } & AtOffset>
   /** Newest first, page by page. */
   transactions(
@@ -134,8 +134,8 @@ export function createWallet(http: Http): Wallet {
     status: (options) => get(`${WALLET}/user-status`, answers.isUserStatusAnswer, options),
     balance: (options) => get(`${WALLET}/balance`, answers.isBalanceAnswer, options),
     coins: (options) => get(`${WALLET}/coins`, answers.isCoinsAnswer, options),
-    tap({ amount, commandId = randomId(), ...options }) {
-      const body = { amount, command_id: commandId }
+    tap({ usd, commandId = randomId(), ...options }) {
+      const body = { amount: usd, command_id: commandId }
       return write('POST', `${WALLET}/tap`, answers.isTapAnswer, { ...options, body })
     },
     async *transactions({ pageSize = PAGE_SIZE, ...options } = {}) {

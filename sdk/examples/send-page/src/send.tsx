@@ -1,4 +1,4 @@
-import { isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
+import { formatAmount, isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
 import { type TransferWork, useParty, useTransfer } from '@quorumscan/sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -25,7 +25,7 @@ export function Send() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (party !== null) mutate({ receiver: party, amount }, { onSettled })
+          if (party !== null) mutate({ receiver: party, coin: amount }, { onSettled })
         }}
       >
         <label>
@@ -80,7 +80,7 @@ function Done({ work }: { readonly work: TransferWork }) {
   const transfer = 'settle' in work ? work.transfer : work
   if (transfer === null) return <Notice tone="good" title="Done" />
   return (
-    <Notice tone="good" title={`${transfer.amount} coin offered`}>
+    <Notice tone="good" title={`${formatAmount(transfer.coin)} coin offered`}>
       <p>
         <PartyName party={transfer.receiver} /> has a day to accept it.
       </p>
@@ -97,7 +97,7 @@ function Unfinished({
   return (
     <Notice tone="warn" title="It is not known whether a payment was made">
       <p>
-        {transfer === null ? `${kind} ${name ?? ''}` : `${transfer.amount} coin to `}
+        {transfer === null ? `${kind} ${name ?? ''}` : `${formatAmount(transfer.coin)} coin to `}
         {transfer !== null && <PartyName party={transfer.receiver} />}. To finish it is safe: it
         pays at most once.
       </p>
