@@ -325,8 +325,7 @@ describe('a read', () => {
 })
 
 describe('a write', () => {
-  const tap = (options?: Partial<ValidatorOptions>) =>
-    connect(options).wallet.tap({ usd: '1.0' })
+  const tap = (options?: Partial<ValidatorOptions>) => connect(options).wallet.tap({ usd: '1.0' })
 
   it('is not repeated if it may have happened, and is not definite', async () => {
     nock(URL).post('/v0/wallet/tap').replyWithError('reset')
