@@ -136,14 +136,14 @@ const it = base
       const { alice, bob } = parties
       const made = async (sender: string, receiver: string) => {
         const { payments } = await open(sender)
-        const offer = await payments.transfer({ receiver, amount: '1', description: id })
+        const offer = await payments.transfer({ receiver, coin: '1', description: id })
         if (offer.kind !== 'done' || !('transferInstructionCid' in offer.result.output))
           throw new Error(`no offer: ${offer.kind}`)
         return offer.result.output.transferInstructionCid
       }
       if (kind === 'transfer' || kind === 'own id') {
         const expiresAt = formatInstant(clock.nowMicros() + EXPIRY_MICROS)
-        const input = { receiver: bob, amount: '1', description: id, expiresAt }
+        const input = { receiver: bob, coin: '1', description: id, expiresAt }
         const trackingId = kind === 'own id' ? { trackingId: id } : {}
         return {
           pay: (payments) => payments.transfer({ ...input, ...trackingId }, LIMITS),
