@@ -18,8 +18,6 @@ type Member = {
   behindSinceMs: number | null
 }
 
-export type MemberProgress = ReturnType<typeof createMemberProgress>
-
 /** @param needed - f + 1. */
 export function createMemberProgress(options: {
   readonly names: readonly string[]

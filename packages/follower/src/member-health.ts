@@ -24,8 +24,6 @@ export type Health = 'healthy' | 'silent' | 'behind' | 'unsigned'
 export const UNSIGNED_MS_MAX = 30_000
 const MS_PER_SECOND = 1000
 
-export type MemberHealth = ReturnType<typeof createMemberHealth>
-
 /** Measures the judgement, too. */
 export function createMemberHealth(options: {
   readonly names: readonly string[]

@@ -1,6 +1,6 @@
 /** Reads over the public Scan API of a Splice network. An answer needs equal replies of enough super-validators. */
 
-import { createFetchTransport, isAuthenticated, machineOf } from '@quorumscan/reader'
+import { createFetchTransport, isAuthenticated, machineOf, urlProblem } from '@quorumscan/reader'
 import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
@@ -186,7 +186,10 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
   // A seed is named by its host until the list has the name of its super-validator.
   const addresses =
     scans ??
-    seeds?.map((url) => ({ svName: URL.canParse(url) ? machineOf(url) : '', publicUrl: url })) ??
+    seeds?.map((url) => ({
+      svName: urlProblem(url) === null ? machineOf(url) : '',
+      publicUrl: url,
+    })) ??
     []
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
   for (const [index, { svName, publicUrl }] of addresses.entries()) {
