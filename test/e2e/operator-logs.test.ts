@@ -6,7 +6,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseTime } from '@quorumscan/model'
-import { required, until } from '@quorumscan/testkit'
+import { until } from '@quorumscan/testkit'
+import { requireEngine } from 'quorumscan/testing/engine'
 import { expect, it } from 'vitest'
 import {
   createNetwork,
@@ -35,7 +36,7 @@ function linesOf({ logFile }: Operator): Line[] {
 it('prints one format, in a normal start and stop and while a member is down', {
   tags: ['rest'],
 }, async () => {
-  required('cometbft')
+  requireEngine()
   const variables = { QS_LOG_LEVEL: 'info' }
   await using network = await createNetwork({ ordering: 'cometbft', svCount: 4, variables })
   const { all, svs } = network

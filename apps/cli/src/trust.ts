@@ -10,8 +10,16 @@ export function openTrust(env: Env): ClientTls | null {
   return openClientTls({ ca: file ? { variable: VARIABLE, file } : null, own: null })
 }
 
-/** Lets `fetch` trust the authority of `QS_PEER_CA`, for whatever the command asks. @throws {EnvError} As `openTrust`. */
+/**
+ * Lets `fetch` trust the authority of `QS_PEER_CA`, for whatever the command asks. The file is read when the first request is
+ * sent: a command that asks nobody, such as the one that makes the first key, needs none. A request rejects with the EnvError
+ * of `openTrust`.
+ */
 export function trustPeers(env: Env): void {
-  const trust = openTrust(env)
-  if (trust !== null) globalThis.fetch = createFetch(trust)
+  if (!env[VARIABLE]) return
+  let trusting: typeof fetch | null = null
+  globalThis.fetch = async (input, init) => {
+    trusting ??= createFetch(openTrust(env))
+    return trusting(input, init)
+  }
 }

@@ -22,6 +22,7 @@ export type WalletQueryOptions = {
 /** What `useQuery`, `prefetchQuery` and `fetchQuery` take. */
 export type WalletQuery<Data> = {
   readonly queryKey: readonly unknown[]
+  /** Reads from the validator. It rejects with a `QuorumscanError`. */
   readonly queryFn: (context: { readonly signal?: AbortSignal }) => Promise<Data>
   readonly refetchInterval: number
   /** It also runs if the device reports to be offline, since the validator may be on it. */
